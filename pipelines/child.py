@@ -1,0 +1,115 @@
+"""The server as a child process: a client that shares an interpreter with what it measures lies."""
+
+import asyncio
+import json
+import sys
+import urllib.request
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import IO, Any
+
+import psutil
+
+from voice.errors import ComponentError, ConfigurationError, VoiceError
+
+STOP_WITHIN = 0.6
+LISTENING = "Listening on "
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """CPU seconds used so far and memory in use, of a process and its children."""
+
+    cpu_seconds: float
+    resident_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that takes calls: its URL and what it says of itself on /healthz."""
+
+    url: str
+    status: dict[str, Any]
+    process: psutil.Process | None = None
+
+    def load(self) -> Load | None:
+        """What the server and its workers use; None when it is not our child or has gone."""
+        if self.process is None:
+            return None
+        cpu, rss = 0.0, 0
+        try:
+            for process in [self.process, *self.process.children(recursive=True)]:
+                times = process.cpu_times()
+                cpu += times.user + times.system
+                rss += process.memory_info().rss
+        except psutil.NoSuchProcess:
+            return None
+        return Load(cpu, rss)
+
+
+@asynccontextmanager
+async def own_server(pipeline: str, overrides: Sequence[str], *, log: IO[str] | None) -> AsyncIterator[Server]:
+    """Start `voice serve` on a free loopback port and stop it at the end.
+
+    Args:
+        log: where its standard error goes; None for ours.
+
+    Raises:
+        VoiceError: it could not start; its own sentence and exit code.
+    """
+    options = [part for override in overrides for part in ("--set", override)]
+    command = [sys.executable, "-m", "pipelines.cli", "serve", "--port", "0", "--until-stdin-closes"]
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        "--pipeline",
+        pipeline,
+        *options,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=log,
+        # A Ctrl-C is for us: we end the call, save the run and then stop the child.
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        while line := (await process.stdout.readline()).decode():
+            if line.startswith(LISTENING):
+                url = line.removeprefix(LISTENING).strip()
+                yield Server(url, await health(url), psutil.Process(process.pid))
+                return
+        raise _failure(await process.wait())
+    finally:
+        await _stop(process)
+
+
+async def health(url: str) -> dict[str, Any]:
+    """What the server at `url` (ws://host:port/ws) says on /healthz; empty for a server without it."""
+    address = url.replace("ws", "http", 1).split("?")[0].rsplit("/", 1)[0] + "/healthz"
+
+    def fetch() -> dict[str, Any]:
+        try:
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            with opener.open(address, timeout=3) as answer:
+                found = json.load(answer)
+            return found if isinstance(found, dict) else {}
+        except (OSError, ValueError):
+            return {}
+
+    return await asyncio.to_thread(fetch)
+
+
+def _failure(code: int) -> VoiceError:
+    kind = ConfigurationError if code == ConfigurationError.exit_code else ComponentError
+    return kind("the agent did not start; its own message is above.")
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.stdin:
+        process.stdin.close()
+    if process.returncode is None:
+        try:
+            await asyncio.wait_for(process.wait(), STOP_WITHIN)
+        except TimeoutError:
+            process.kill()
+            await process.wait()

@@ -1,0 +1,160 @@
+"""The `voice` command. It only parses; what a command does is imported when it is called."""
+
+import argparse
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from voice.errors import VoiceError
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Returns:
+        0 fine, 1 a threshold failed, 2 bad usage or configuration, 3 no data, 4 a component is missing or failed,
+        130 interrupted.
+    """
+    args = parser().parse_args(argv)
+    prepare_process(verbose=args.verbose)
+    try:
+        return int(args.run(args))
+    except VoiceError as error:
+        print(f"voice: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); Python would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="voice", description="A real-time voice agent whose latency is a contract.")
+    top.add_argument("-v", "--verbose", action="store_true", help="log what happens to standard error")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    replay = _command(commands, "replay", _replay, "replay recorded conversations and report their latency")
+    replay.add_argument("fixtures", nargs="*", metavar="FIXTURE", help="recordings or folders (default: a tour)")
+    replay.add_argument("--all", action="store_true", help="every conversation in samples/")
+    _pipeline_options(replay)
+    replay.add_argument("--url", help="call this server (ws://host:port/ws) instead of starting one")
+    replay.add_argument("--out", metavar="DIR", help="run folder (default: a new one in runs/)")
+    replay.add_argument("--repeat", type=_positive, default=1, metavar="N", help="replay everything N times")
+    replay.add_argument("--listen", action="store_true", help="play both sides aloud")
+    replay.add_argument("--check", action="append", default=[], metavar="EXPR", help='such as "turn p95 < 800"')
+
+    talk = _command(commands, "talk", _talk, "talk to the agent by microphone (headphones, please)")
+    _pipeline_options(talk)
+    talk.add_argument("--url", help="call this server instead of starting one")
+    talk.add_argument("--input", metavar="DEVICE", help="microphone, by number or part of its name")
+    talk.add_argument("--output", metavar="DEVICE", help="loudspeaker, by number or part of its name")
+    talk.add_argument("--record", action="store_true", help="keep the call's audio in the run folder")
+    talk.add_argument("--out", metavar="DIR", help="run folder (default: a new one in runs/)")
+
+    _command(commands, "devices", _devices, "list microphones and loudspeakers")
+
+    serve = _command(commands, "serve", _serve, "serve calls on a WebSocket")
+    serve.add_argument("--host", default="127.0.0.1")
+    serve.add_argument("--port", type=_port, default=8765, help="0 takes a free one")
+    serve.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
+    _pipeline_options(serve)
+
+    _command(commands, "pipelines", _pipelines, "list the pipelines and what each still needs")
+    return top
+
+
+def prepare_process(*, verbose: bool) -> None:
+    """Settings that must be in place before the heavy imports: thread counts and logging."""
+    # Idle OpenBLAS and OpenMP workers spin on the core that the event loop needs (70 ms of CPU a Whisper call).
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    logging.basicConfig(
+        level=logging.DEBUG if verbose else logging.WARNING,
+        stream=sys.stderr,
+        format="%(levelname)s %(name)s: %(message)s",
+    )
+    # pipecat logs through loguru, which would print debug lines and a banner.
+    from loguru import logger
+
+    logger.remove()
+    logger.add(sys.stderr, level="DEBUG" if verbose else "WARNING", format="{level} {name}: {message}")
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    summary: str,
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+    command.set_defaults(run=run)
+    return command
+
+
+def _pipeline_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--pipeline", default="auto", metavar="NAME|FILE", help="see `voice pipelines` (auto)")
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="overrides",
+        metavar="KEY=VALUE",
+        help="such as turns.fallback_ms=600",
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a count of 1 or more")
+    return number
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
+    return number
+
+
+def _replay(args: argparse.Namespace) -> int:
+    from pipelines.replay import run_replay
+
+    return run_replay(args)
+
+
+def _talk(args: argparse.Namespace) -> int:
+    from pipelines.talk import run_talk
+
+    return run_talk(args)
+
+
+def _devices(args: argparse.Namespace) -> int:
+    from voice.client.device import list_devices
+
+    print("\n".join(list_devices()))
+    return 0
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from pipelines.serve import run_serve
+
+    return run_serve(args)
+
+
+def _pipelines(args: argparse.Namespace) -> int:
+    from pipelines.listing import list_pipelines
+
+    print("\n".join(list_pipelines()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

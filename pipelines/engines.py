@@ -1,0 +1,194 @@
+"""The engines of a pipeline, loaded once and shared by every call: turn models, recogniser, voice.
+
+This and `assemble` are the only places that know all parts. Each engine's library is imported when it is chosen.
+"""
+
+import asyncio
+import os
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pipecat.services.stt_service import STTService
+
+from pipelines.settings import OpenAITier, Piper, Settings, Sphinx, Whisper
+from voice.errors import ConfigurationError
+from voice.tts.voice import Voice, embedded_voice
+from voice.turns.models import TurnModels
+
+if TYPE_CHECKING:
+    from voice.asr.whisper import SharedWhisper
+
+PACKAGES = ("turnaround", "pipecat-ai", "pocketsphinx", "faster-whisper", "ctranslate2", "piper-tts", "onnxruntime")
+
+
+class Recogniser(Protocol):
+    """A speech recognition engine: heavy and shared; `service` gives a call its light part."""
+
+    @property
+    def name(self) -> str:
+        """What recognises, as the report shows it."""
+
+    async def start(self) -> None:
+        """Load and warm up.
+
+        Raises:
+            ComponentError: the engine or its model is missing or broken.
+        """
+
+    def service(self) -> STTService:
+        """The pipecat service of one call."""
+
+    async def close(self) -> None:
+        """Leave no process or thread behind."""
+
+
+@dataclass(slots=True)
+class Engines:
+    """Everything that calls share."""
+
+    settings: Settings
+    turns: TurnModels
+    recogniser: Recogniser
+    voice: Voice
+
+    @classmethod
+    async def load(cls, settings: Settings) -> "Engines":
+        """Load every engine and put a silent turn through each.
+
+        Raises:
+            ConfigurationError: a setting names something that does not exist.
+            ComponentError: an engine is missing or broken.
+        """
+        check_key(settings.llm)
+        recogniser = make_recogniser(settings.asr)
+        starting = asyncio.create_task(recogniser.start())
+        try:
+            turns = await asyncio.to_thread(TurnModels, smart_turn=settings.turns.detector == "smart-turn")
+            voice = await asyncio.to_thread(lambda: Voice(voice_file(settings.tts)))
+            await turns.warm_up()
+            await voice.speak("Ready.")
+            await starting
+        except BaseException:
+            starting.cancel()
+            await asyncio.gather(starting, return_exceptions=True)
+            await recogniser.close()
+            raise
+        return cls(settings, turns, recogniser, voice)
+
+    def components(self) -> dict[str, str]:
+        """What runs in each stage, by name and version."""
+        pipecat = f"pipecat {version('pipecat-ai')}"
+        detector = "Smart Turn v3.2" if self.settings.turns.detector == "smart-turn" else "silence"
+        return {
+            "vad": f"Silero ({pipecat})",
+            "turns": f"{detector}, fallback {self.settings.turns.fallback_ms} ms",
+            "asr": self.recogniser.name,
+            "llm": llm_name(self.settings.llm),
+            "tts": f"Piper {version('piper-tts')} {self.voice.name}",
+        }
+
+    async def close(self) -> None:
+        """Stop processes and threads."""
+        await self.recogniser.close()
+        self.voice.close()
+
+
+class WhisperRecogniser:
+    """faster-whisper as an engine: the weights are found or downloaded, loaded and run once."""
+
+    def __init__(self, asr: Whisper) -> None:
+        self._asr = asr
+        self._whisper: SharedWhisper | None = None
+
+    @property
+    def name(self) -> str:
+        """The model's name and where it runs."""
+        model = self._whisper.name if self._whisper else self._asr.model
+        return f"faster-whisper {version('faster-whisper')} {model} ({self._asr.compute_type}, {self._asr.device})"
+
+    async def start(self) -> None:
+        """Find or download the weights and load them."""
+        from voice.asr.weights import resolve
+        from voice.asr.whisper import SharedWhisper
+
+        weights = await asyncio.to_thread(resolve, self._asr.model)
+        self._whisper = await asyncio.to_thread(
+            lambda: SharedWhisper.load(
+                weights.path, name=weights.name, device=self._asr.device, compute_type=self._asr.compute_type
+            )
+        )
+
+    def service(self) -> STTService:
+        """A call's recogniser on the shared model."""
+        from voice.asr.whisper import WhisperSTTService
+
+        assert self._whisper is not None
+        return WhisperSTTService(self._whisper)
+
+    async def close(self) -> None:
+        """End the model's thread."""
+        if self._whisper:
+            self._whisper.close()
+
+
+class SphinxRecogniser:
+    """PocketSphinx as an engine: a pool of worker processes, one a call and a spare one."""
+
+    def __init__(self, asr: Sphinx) -> None:
+        self._asr = asr
+
+    @property
+    def name(self) -> str:
+        """The engine and its language model."""
+        return f"PocketSphinx {version('pocketsphinx')} en-us"
+
+
+def make_recogniser(asr: Sphinx | Whisper) -> Recogniser:
+    """The engine that a pipeline's `asr` table asks for; not loaded yet."""
+    return WhisperRecogniser(asr) if isinstance(asr, Whisper) else SphinxRecogniser(asr)
+
+
+def voice_file(tts: Piper) -> Path:
+    """The .onnx file of a pipeline's voice, downloaded when it is a published name that is not here yet."""
+    if tts.voice == "embedded":
+        return embedded_voice()
+    if tts.voice.endswith(".onnx") or "/" in tts.voice:
+        return Path(tts.voice).expanduser()
+    from voice.tts.published import published_voice
+
+    return published_voice(tts.voice)
+
+
+def llm_name(llm: Any) -> str:
+    """What answers, as the report shows it."""
+    if isinstance(llm, OpenAITier):
+        return f"{llm.model} at {llm.base_url or 'OpenAI'}"
+    return "responder (no language model)"
+
+
+def check_key(llm: Any) -> None:
+    """Refuse a provider whose key is not set, naming the variable and what works without one."""
+    if isinstance(llm, OpenAITier) and llm.api_key_env and not os.environ.get(llm.api_key_env):
+        raise ConfigurationError(
+            f"{llm.model} needs a key in the environment variable {llm.api_key_env}, which is not set; "
+            "the pipelines embedded and local work without one."
+        )
+
+
+def simulated(components: dict[str, str]) -> list[str]:
+    """The components that are not real, by their names."""
+    marks = ("sim:", "scripted:")
+    return [name for name in components.values() if any(mark in name for mark in marks)]
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that a measurement depends on."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,92 @@
+"""Watches the frames of a call and reports each turn to its client. The only writer of server marks.
+
+pipecat hands frames to observers in a task of their own, so the instants are those of the push (`MonotonicClock`),
+not of the observation.
+"""
+
+import time
+
+from pipecat.clocks.base_clock import BaseClock
+from pipecat.frames.frames import (
+    AggregatedTextFrame,
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
+    Frame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMTextFrame,
+    TranscriptionFrame,
+    TTSAudioRawFrame,
+    TTSTextFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.observers.base_observer import BaseObserver, FramePushed
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.processors.frameworks.rtvi import RTVIProcessor
+
+from pipelines.turn_log import ServerTurn, TurnLog
+from voice.turns.frames import TurnEndFrame
+
+
+class MonotonicClock(BaseClock):
+    """pipecat's pipeline clock without an epoch of its own: `time.monotonic_ns`, as everything else here."""
+
+    def get_time(self) -> int:
+        """Nanoseconds on the process's monotonic clock."""
+        return time.monotonic_ns()
+
+    def start(self) -> None:
+        """Nothing to start."""
+
+
+class TurnObserver(BaseObserver):
+    """Turns frames into the `TurnLog` of a call, and sends every turn that changed to the client."""
+
+    def __init__(self, log: TurnLog, rtvi: RTVIProcessor) -> None:
+        super().__init__(observe_every_push=False)
+        self.log = log
+        self._rtvi = rtvi
+
+    async def on_push_frame(self, data: FramePushed) -> None:
+        """A frame was pushed for the first time."""
+        if data.direction is not FrameDirection.DOWNSTREAM:
+            # Frames that go both ways are seen once.
+            return
+        changed = self._note(data.frame, data.timestamp / 1e9)
+        if changed:
+            await self._rtvi.send_server_message(changed.report())
+
+    def _note(self, frame: Frame, now: float) -> ServerTurn | None:
+        log = self.log
+        match frame:
+            case TTSAudioRawFrame():
+                log.audio(frame.context_id, now)
+            case AggregatedTextFrame() if frame.will_be_spoken and not isinstance(frame, TTSTextFrame):
+                log.clause(frame.context_id, frame.text, now)
+            case UserStartedSpeakingFrame():
+                return log.user_started(now)
+            case VADUserStoppedSpeakingFrame():
+                log.mark_last("vad_stop", now)
+            case TranscriptionFrame():
+                log.heard(frame.text, now)
+            case TurnEndFrame():
+                log.ending(
+                    frame.ended_by, probability=frame.probability, inference=frame.inference, failed=frame.failed
+                )
+            case UserStoppedSpeakingFrame():
+                return log.committed(now)
+            case LLMContextFrame():
+                log.mark_first("llm_request", now)
+            case LLMTextFrame():
+                log.mark_first("llm_first_token", now)
+            case LLMFullResponseEndFrame():
+                log.llm_ended(now)
+            case BotStartedSpeakingFrame():
+                return log.sent(now)
+            case BotStoppedSpeakingFrame():
+                return log.bot_stopped(now)
+            case _:
+                pass
+        return None

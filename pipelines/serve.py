@@ -1,0 +1,107 @@
+"""`voice serve`: the server process."""
+
+import argparse
+import asyncio
+import contextlib
+import socket
+import sys
+from collections.abc import Callable
+
+import uvicorn
+
+from pipelines.agent import Agent
+from voice.errors import ConfigurationError
+from voice.server.app import Calls, create_app
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        ConfigurationError: the address cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(128)
+    except OSError as error:
+        sock.close()
+        raise ConfigurationError(
+            f"Cannot listen on {host}:{port} ({error.strerror}); choose another port with --port, or 0 for a free one."
+        ) from error
+    return sock
+
+
+async def serve_agent(
+    agent: Agent,
+    *,
+    host: str,
+    port: int,
+    announce: Callable[[str], None] = print,
+    until_stdin_closes: bool = False,
+) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Args:
+        announce: is told one line when calls are taken: "Listening on ws://…/ws".
+        until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
+    """
+    sock = listen(host, port)
+    calls = Calls(agent)
+    config = uvicorn.Config(
+        create_app(calls),
+        log_level="warning",
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    loading = asyncio.create_task(agent.start())
+    watching = asyncio.create_task(_stdin_closed()) if until_stdin_closes else None
+    try:
+        await asyncio.wait({serving, loading, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
+        if loading.done():
+            loading.result()
+            calls.ready = True
+            name = f"[{host}]" if ":" in host else host
+            announce(f"Listening on ws://{name}:{sock.getsockname()[1]}/ws")
+            await asyncio.wait({serving, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        server.should_exit = True
+        for task in (loading, watching):
+            if task and not task.done():
+                task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await loading
+        await serving
+        await agent.close()
+
+
+async def _stdin_closed() -> None:
+    """Return at the end of standard input."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while await reader.read(1024):
+        pass
+
+
+def run_serve(args: argparse.Namespace) -> int:
+    """`voice serve`."""
+    agent = Agent(pipeline=args.pipeline, overrides=args.overrides)
+    for reason in agent.choice.reasons:
+        print(reason, file=sys.stderr)
+
+    def announce(line: str) -> None:
+        print(line, flush=True)
+
+    asyncio.run(
+        serve_agent(
+            agent, host=args.host, port=args.port, announce=announce, until_stdin_closes=args.until_stdin_closes
+        )
+    )
+    return 0

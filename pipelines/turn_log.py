@@ -1,0 +1,156 @@
+"""What the server knows of each turn: instants and texts, collected in order. Pure: times are passed in.
+
+A turn opens when the user starts to speak and holds everything up to the next one. Times are seconds on the server's
+monotonic clock; the names are those of `latency.marks`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class ServerTurn:
+    """One user turn and the answer to it, as the server saw it."""
+
+    number: int
+    marks: dict[str, float] = field(default_factory=dict)
+    heard: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    ended_by: str | None = None
+    smart_turn: dict[str, float] | None = None
+    interrupted: bool = False
+    failed: str | None = None
+    final: bool = False
+    tier: str | None = None
+    llm_end: float | None = None
+    context: str | None = None
+
+    def report(self) -> dict[str, Any]:
+        """The turn as the client is told it (JSON)."""
+        return {
+            "type": "turn",
+            "turn": self.number,
+            "final": self.final,
+            "marks": dict(self.marks),
+            "heard": " ".join(self.heard),
+            "said": " ".join(self.said),
+            "ended_by": self.ended_by,
+            "smart_turn": self.smart_turn,
+            "interrupted": self.interrupted,
+            "failed": self.failed,
+            "attempts": self._attempts(),
+        }
+
+    def _attempts(self) -> list[dict[str, Any]]:
+        if "llm_request" not in self.marks:
+            return []
+        return [
+            {
+                "tier": self.tier,
+                "request": self.marks["llm_request"],
+                "first_token": self.marks.get("llm_first_token"),
+                "first_clause": self.marks.get("llm_first_clause"),
+                "end": self.llm_end,
+                "outcome": "spoken" if self.said else "cancelled" if self.interrupted else "silent",
+            }
+        ]
+
+
+class TurnLog:
+    """The turns of one call. Every method takes the instant; those that return a turn want it reported.
+
+    Args:
+        tier: name of the language model that answers, for the attempts.
+    """
+
+    def __init__(self, *, tier: str) -> None:
+        self.tier = tier
+        self.turn: ServerTurn | None = None
+        self._count = 0
+        self._bot_speaking = False
+
+    def user_started(self, now: float) -> ServerTurn | None:
+        """A user turn opens; the one before it is over (interrupted when the bot was still at it)."""
+        before = self.turn
+        if before and not before.final:
+            before.interrupted = "turn_commit" in before.marks and ("llm_request" in before.marks)
+            before.final = True
+        else:
+            before = None
+        self.turn = ServerTurn(self._count, tier=self.tier)
+        self._count += 1
+        return before
+
+    def mark_last(self, name: str, now: float) -> None:
+        """Note an instant whose last occurrence before the commit counts (`vad_stop`, `transcript_final`)."""
+        if self.turn and "turn_commit" not in self.turn.marks:
+            self.turn.marks[name] = now
+
+    def mark_first(self, name: str, now: float) -> None:
+        """Note an instant whose first occurrence counts."""
+        if self.turn and not self.turn.final:
+            self.turn.marks.setdefault(name, now)
+
+    def heard(self, text: str, now: float) -> None:
+        """A final transcript of (part of) the turn."""
+        if self.turn and "turn_commit" not in self.turn.marks:
+            self.turn.heard.append(text)
+            self.turn.marks["transcript_final"] = now
+
+    def ending(self, ended_by: str, *, probability: float | None, inference: float | None, failed: str | None) -> None:
+        """What decided that the turn is over; its commit follows."""
+        if self.turn:
+            self.turn.ended_by = ended_by
+            self.turn.failed = failed
+            if probability is not None and inference is not None:
+                self.turn.smart_turn = {"probability": round(probability, 4), "ms": round(inference * 1000, 1)}
+
+    def committed(self, now: float) -> ServerTurn | None:
+        """The turn was committed."""
+        if self.turn and "turn_commit" not in self.turn.marks:
+            self.turn.marks["turn_commit"] = now
+            self.turn.ended_by = self.turn.ended_by or "timeout"
+            return self.turn
+        return None
+
+    def llm_ended(self, now: float) -> None:
+        """The language model's answer is complete."""
+        if self.turn and self.turn.llm_end is None:
+            self.turn.llm_end = now
+
+    def clause(self, context: str | None, text: str, now: float) -> None:
+        """A clause was handed to TTS.
+
+        Only the first context after the request is the answer: speech of another one (a timer) is nobody's turn.
+        """
+        turn = self.turn
+        if not turn or "llm_request" not in turn.marks:
+            return
+        if turn.context is None and context is not None:
+            turn.context = context
+            turn.marks["llm_first_clause"] = turn.marks["clause_to_tts"] = now
+        if turn.context == context:
+            turn.said.append(text)
+
+    def audio(self, context: str | None, now: float) -> None:
+        """TTS produced samples for a context."""
+        if self.turn and context is not None and context == self.turn.context:
+            self.mark_first("tts_first_sample", now)
+
+    def sent(self, now: float) -> ServerTurn | None:
+        """The first audio of an utterance is about to be written to the socket."""
+        self._bot_speaking = True
+        turn = self.turn
+        if turn and "tts_first_sample" in turn.marks and "first_sent" not in turn.marks:
+            turn.marks["first_sent"] = now
+            return turn
+        return None
+
+    def bot_stopped(self, now: float) -> ServerTurn | None:
+        """The bot's utterance was sent in full, or was interrupted."""
+        self._bot_speaking = False
+        turn = self.turn
+        if turn and "first_sent" in turn.marks and not turn.final:
+            turn.final = True
+            return turn
+        return None

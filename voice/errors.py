@@ -1,0 +1,25 @@
+"""What can go wrong, sorted by what the user can do about it. Each error is one sentence that names the remedy."""
+
+
+class VoiceError(Exception):
+    """Base of all errors that a command reports as one sentence; `exit_code` is the command's exit status."""
+
+    exit_code = 4
+
+
+class ConfigurationError(VoiceError):
+    """A setting, argument or pipeline file is wrong; the sentence names the key and the allowed values."""
+
+    exit_code = 2
+
+
+class FixtureError(VoiceError):
+    """A recording, scenario or label file cannot be used; the sentence names the file and what it should be."""
+
+    exit_code = 2
+
+
+class ComponentError(VoiceError):
+    """An engine, device, model or server is missing or has failed; the sentence says how to get it."""
+
+    exit_code = 4

@@ -1,0 +1,1 @@
+"""Language: what answers the user, and the tools it may call."""

@@ -1,0 +1,90 @@
+"""The web application: calls on /ws and readiness on /healthz."""
+
+import asyncio
+import logging
+from typing import Any, Protocol
+
+from fastapi import FastAPI, Query, WebSocket
+from fastapi.responses import JSONResponse
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.workers.runner import WorkerRunner
+
+from voice.server.transport import CallTransport
+
+DEFAULT_OUT_RATE = 24000  # pipecat's JavaScript client plays every frame at this rate
+OUT_RATES = range(8000, 48001)
+log = logging.getLogger(__name__)
+
+
+class Agent(Protocol):
+    """What the application serves, once its models are loaded."""
+
+    @property
+    def native_rate(self) -> int:
+        """The sample rate of the agent's voice, in Hz."""
+
+    def status(self) -> dict[str, Any]:
+        """What `/healthz` tells besides readiness."""
+
+    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+        """The pipeline of one call."""
+
+
+class Calls:
+    """The calls under way on one agent; refused until `ready` is set."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.active: set[asyncio.Task[None]] = set()
+        self.ready = False
+
+    async def take(self, websocket: WebSocket, sample_rate: str) -> None:
+        """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason."""
+        await websocket.accept()
+        if not self.ready:
+            await websocket.close(1013, "the models are still loading; try again when /healthz is ready")
+            return
+        rate = self.agent.native_rate if sample_rate == "native" else int(sample_rate) if sample_rate.isdecimal() else 0
+        if rate not in OUT_RATES:
+            await websocket.close(
+                1008, f"sample_rate must be native or a number from 8000 to 48000, not {sample_rate[:20]}"
+            )
+            return
+        task = asyncio.current_task()
+        assert task is not None
+        self.active.add(task)
+        try:
+            await self._run(websocket, rate)
+        finally:
+            self.active.discard(task)
+
+    async def _run(self, websocket: WebSocket, rate: int) -> None:
+        transport = CallTransport(websocket, sample_rate=rate)
+        worker = self.agent.build_call(transport, sample_rate=rate)
+
+        @transport.event_handler("on_client_disconnected")  # type: ignore[untyped-decorator]
+        async def hang_up(_transport: CallTransport, _websocket: WebSocket) -> None:
+            if reason := transport.serializer.refusal:
+                log.warning("call closed: %s", reason)
+                await websocket.close(1007, reason)
+            await worker.cancel()
+
+        runner = WorkerRunner(handle_sigint=False)
+        await runner.add_workers(worker)
+        await runner.run()
+
+
+def create_app(calls: Calls) -> FastAPI:
+    """The application that takes `calls`; it refuses them until `calls.ready` is set."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.get("/healthz")
+    async def healthz() -> JSONResponse:
+        status = calls.agent.status() if calls.ready else {}
+        return JSONResponse({"ready": calls.ready, "calls": len(calls.active), **status}, 200 if calls.ready else 503)
+
+    @app.websocket("/ws")
+    async def call(websocket: WebSocket, sample_rate: str = Query(str(DEFAULT_OUT_RATE))) -> None:
+        await calls.take(websocket, sample_rate)
+
+    return app

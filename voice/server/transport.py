@@ -1,0 +1,103 @@
+"""The wire of one call: pipecat's WebSocket transport with strict input and a head start for each answer."""
+
+import asyncio
+import time
+
+from fastapi import WebSocket
+from google.protobuf.message import DecodeError
+from pipecat.frames.frames import Frame, InputAudioRawFrame, InterruptionFrame
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.serializers.protobuf import ProtobufFrameSerializer
+from pipecat.transports.websocket.fastapi import (
+    FastAPIWebsocketOutputTransport,
+    FastAPIWebsocketParams,
+    FastAPIWebsocketTransport,
+)
+
+from voice.errors import VoiceError
+
+IN_RATE = 16000
+# How much of an answer is sent at once. The client starts to play at 60 ms, so 60 ms of jitter are forgiven, and an
+# interruption has at most this much to take back.
+HEAD_START = 0.12
+
+
+class WireError(VoiceError):
+    """A client sent something that is not this protocol; the call is closed with this reason."""
+
+
+class StrictSerializer(ProtobufFrameSerializer):
+    """pipecat's protobuf frames, refusing what it would log and swallow or hand on broken.
+
+    `refusal` holds the reason after a message was refused.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusal: str | None = None
+
+    async def deserialize(self, data: str | bytes) -> Frame | None:
+        """One message to one frame.
+
+        Raises:
+            WireError: not a frame, or audio that is not 16 kHz mono s16.
+        """
+        try:
+            frame = await super().deserialize(data)
+        except (DecodeError, TypeError) as error:
+            raise self._refuse("a message is not a pipecat protobuf frame") from error
+        if frame is None:
+            raise self._refuse("a message holds no frame that a client may send")
+        if isinstance(frame, InputAudioRawFrame):
+            if frame.sample_rate != IN_RATE or frame.num_channels != 1:
+                raise self._refuse(
+                    f"audio must be {IN_RATE} Hz mono, not {frame.sample_rate} Hz with {frame.num_channels} channels"
+                )
+            if len(frame.audio) % 2:
+                raise self._refuse("audio must be 16-bit samples: an odd number of bytes came")
+        return frame
+
+    def _refuse(self, reason: str) -> WireError:
+        self.refusal = reason
+        return WireError(reason)
+
+
+class HeadStartOutput(FastAPIWebsocketOutputTransport):
+    """Sends the first 120 ms of an answer at once, then keeps that lead over real time.
+
+    pipecat paces at exactly 1x and starts its schedule over when it is late, so every delay of the loop becomes a gap
+    at the listener; here the schedule is the playout clock itself and a delay is caught up.
+    """
+
+    _played_until: float | None = None
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """An interruption ends the answer that was paced."""
+        if isinstance(frame, InterruptionFrame):
+            self._played_until = None
+        await super().process_frame(frame, direction)
+
+    async def _write_audio_sleep(self) -> None:
+        now = time.monotonic()
+        if self._played_until is None or self._played_until < now:
+            self._played_until = now
+        self._played_until += self._send_interval
+        await asyncio.sleep(max(0.0, self._played_until - HEAD_START - now))
+
+
+class CallTransport(FastAPIWebsocketTransport):
+    """One call's transport: 16 kHz mono in, `sample_rate` mono out in 20 ms messages."""
+
+    def __init__(self, websocket: WebSocket, *, sample_rate: int) -> None:
+        self.serializer = StrictSerializer()
+        params = FastAPIWebsocketParams(
+            audio_in_enabled=True,
+            audio_in_sample_rate=IN_RATE,
+            audio_out_enabled=True,
+            audio_out_sample_rate=sample_rate,
+            audio_out_10ms_chunks=2,
+            audio_out_end_silence_secs=0,
+            serializer=self.serializer,
+        )
+        super().__init__(websocket, params)
+        self._output = HeadStartOutput(self, self._client, params, name=self._output_name)

@@ -1,0 +1,1 @@
+"""Speech: cutting text into clauses that can be spoken, and speaking them."""

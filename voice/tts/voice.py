@@ -1,0 +1,105 @@
+"""A Piper voice, loaded once and shared by all calls: text to 16-bit samples on one thread of its own.
+
+piper-tts is GPL-3.0-or-later; this module is the only one that imports it.
+"""
+
+import asyncio
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voice.errors import ConfigurationError
+
+EMBEDDED = "en_US-slt-small"
+# Softer than this is silence: -46 dB of full scale, well under the softest onset of our voice and above its noise.
+AUDIBLE = 0.005
+# What stays in front of the first audible sample: enough that an onset is not clipped.
+LEAD_FIRST = 0.01
+LEAD_LATER = 0.06
+
+Samples = npt.NDArray[np.int16]
+
+
+class Voice:
+    """Speaks text with one Piper model.
+
+    The level is the model's own: scaling each sentence to full range, Piper's default, makes soft ones jump.
+
+    Args:
+        path: the voice's .onnx file; its .onnx.json lies beside it.
+
+    Raises:
+        ConfigurationError: the files are missing or are not a Piper voice.
+    """
+
+    def __init__(self, path: Path) -> None:
+        # Imported here because loading onnxruntime and Piper takes a second that `voice --help` must not pay.
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
+        from piper import PiperVoice, SynthesisConfig
+        from piper.config import PiperConfig
+
+        config = Path(f"{path}.json")
+        for file in (path, config):
+            if not file.is_file():
+                raise ConfigurationError(
+                    f"Piper voice file {file} does not exist; give a voice's .onnx file with its .onnx.json beside it, "
+                    'or use tts.voice = "embedded".'
+                )
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        try:
+            session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            settings = PiperConfig.from_dict(json.loads(config.read_text(encoding="utf-8")))
+        except (
+            ValueError,
+            KeyError,
+            onnx_errors.Fail,
+            onnx_errors.InvalidProtobuf,
+            onnx_errors.InvalidGraph,
+        ) as error:
+            raise ConfigurationError(f"{path} is not a Piper voice: {error}") from error
+        # Piper logs every phoneme it lacks as a warning; its text comes from us, so that is for debugging only.
+        logging.getLogger("piper").setLevel(logging.ERROR)
+        self.name = path.stem
+        self.sample_rate: int = settings.sample_rate
+        self._voice: Any = PiperVoice(config=settings, session=session)
+        self._speaking_style = SynthesisConfig(normalize_audio=False)
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
+
+    def synthesize(self, text: str, *, lead: float = LEAD_LATER) -> Samples:
+        """Speak `text`: int16 mono at `sample_rate`, with at most `lead` seconds in front of the first audible sample.
+
+        Piper puts 170–230 ms of silence first, which the listener would hear as a slower answer.
+        """
+        parts = [chunk.audio_float_array for chunk in self._voice.synthesize(text, self._speaking_style)]
+        if not parts:
+            return np.zeros(0, np.int16)
+        audio = np.concatenate(parts)
+        audible = np.flatnonzero(np.abs(audio) > AUDIBLE)
+        if len(audible):
+            audio = audio[max(0, int(audible[0]) - round(lead * self.sample_rate)) :]
+        samples: Samples = np.clip(audio * 32767, -32768, 32767).astype(np.int16)
+        return samples
+
+    async def speak(self, text: str, *, lead: float = LEAD_LATER) -> Samples:
+        """`synthesize` on the voice's own thread, so that the event loop stays free."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, lambda: self.synthesize(text, lead=lead))
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def embedded_voice() -> Path:
+    """The .onnx file of the voice that comes with the package."""
+    return Path(str(resources.files("voice.tts.voices").joinpath(f"{EMBEDDED}.onnx")))

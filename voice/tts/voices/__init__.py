@@ -1,0 +1,1 @@
+"""The embedded voice: package data, see NOTICE.md."""

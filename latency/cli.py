@@ -1,0 +1,126 @@
+"""The `latency` command: reports here, everything that drives a pipeline in the packages that register it."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latency.run import Run, RunError, newest
+from latency.thresholds import Threshold, ThresholdError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from latency.report import Report
+
+PASSED, FAILED, USAGE, NO_DATA = 0, 1, 2, 3
+COMMANDS = "latency.commands"
+"""Entry-point group: a command's name and its `main(argv) -> int`, imported when it is called."""
+RUNS = Path("runs")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data.
+
+    Args:
+        argv: Arguments after the program's name; those of the process when None.
+
+    Raises:
+        SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] != "report" and not arguments[0].startswith("-"):
+        return _registered(arguments[0], arguments[1:])
+    parser = _parser(with_commands=not arguments or arguments[0] in ("-h", "--help"))
+    chosen = parser.parse_args(arguments)
+    if chosen.command is None:
+        parser.print_help(sys.stderr)
+        return USAGE
+    try:
+        thresholds = [Threshold.parse(expr) for expr in chosen.check]
+    except ThresholdError as error:
+        return _complain(str(error), USAGE)
+    try:
+        folder = chosen.run or newest(RUNS)
+    except RunError as error:
+        return _complain(str(error), error.exit_code)
+    return show(folder, thresholds, as_json=chosen.json)
+
+
+def show(folder: Path, thresholds: Sequence[Threshold] = (), *, as_json: bool = False) -> int:
+    """Print a run's report on standard output and return the exit status that it deserves, as `main` does."""
+    # A third of numpy's start would go into threads for matrices, of which there are none here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Imported now: numpy and the terminal library cost more than everything else here together.
+    from latency.report import build
+
+    try:
+        report = build(Run.load(folder), thresholds)
+    except RunError as error:
+        return _complain(str(error), error.exit_code)
+    verdicts = {item.verdict for item in report.thresholds}
+    try:
+        _print(report, as_json=as_json)
+    except BrokenPipeError:
+        # The reader had enough (`| head`): the verdict stands, and the interpreter must not flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return FAILED if "failed" in verdicts else NO_DATA if "no data" in verdicts else PASSED
+
+
+def _parser(*, with_commands: bool) -> argparse.ArgumentParser:
+    others = sorted(_commands()) if with_commands else []
+    parser = argparse.ArgumentParser(
+        prog="latency",
+        description="What a conversation's turns cost, from its recording.",
+        epilog=f"more commands: {', '.join(others)}" if others else None,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="report")
+    report = commands.add_parser(
+        "report",
+        help="print the figures of a run",
+        description="Print the figures of a run.",
+        epilog="exit status: 0 fine, 1 a check failed, 2 bad usage or not a run, 3 no data for a check or no run",
+    )
+    report.add_argument("run", nargs="?", type=Path, metavar="RUN", help="run folder; the newest in ./runs by default")
+    report.add_argument("--json", action="store_true", help="print JSON")
+    report.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help='a limit, such as "turn p95 < 800" or "cut_offs == 0"; may be repeated',
+    )
+    return parser
+
+
+def _print(report: "Report", *, as_json: bool) -> None:
+    if as_json:
+        from latency.render.as_json import text
+
+        print(text(report))
+    else:
+        from latency.render.terminal import write
+
+        write(report, sys.stdout)
+    sys.stdout.flush()
+
+
+def _registered(name: str, arguments: Sequence[str]) -> int:
+    commands = _commands()
+    if name not in commands:
+        return _complain(f'there is no command "{name}"; there is {", ".join(["report", *sorted(commands)])}', USAGE)
+    return int(commands[name].load()(arguments))
+
+
+def _commands() -> "dict[str, EntryPoint]":
+    # Reading the metadata of every installed package takes longer than a report.
+    from importlib.metadata import entry_points
+
+    return {command.name: command for command in entry_points(group=COMMANDS)}
+
+
+def _complain(sentence: str, status: int) -> int:
+    print(f"latency: {sentence}", file=sys.stderr)
+    return status

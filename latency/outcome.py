@@ -1,0 +1,199 @@
+"""What became of each turn, judged from its session's recording against the labels.
+
+* Turn latency: the true end of the user's speech to the first sample of the next utterance of the bot, if that begins
+  before the user's next turn.
+* Cut-off: the bot begins to speak between the start and the end of the user's speech, pauses included.
+* Barge-in stop: the user's onset to the last audible sample of the utterance that was under way.
+* A turn that wants an answer and gets none has exactly one reason.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from latency.marks import Mark
+from latency.onset import Span, as_floats, gaps, utterances
+from latency.run import RATE
+from latency.scoring import is_right
+from latency.session import Session
+from latency.turn import UNNAMED, TurnRecord
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+FLUSH_REACH = 0.1
+"""Seconds between an interruption and the end of the utterance it stopped."""
+BARGE_IN_REACH = 1.0
+"""Seconds after the user's speech within which an interruption may still be due to it."""
+JITTER_BUFFER = 0.3
+"""Seconds an answer may take from the server to the ear: handed over later than this before the next turn, it lost."""
+
+
+class Unanswered(StrEnum):
+    """Why a turn got no answer."""
+
+    NO_RECORDING = "no recording"
+    SESSION_CLOSED = "session closed"
+    FAILED = "component failed"
+    NOTHING_HEARD = "nothing heard"
+    TALKED_ON = "bot talked on"
+    ONLY_EARLY = "bot spoke only before the user's end"
+    TALKED_OVER = "talked over by the next turn"
+    NO_SPEECH = "no speech from the bot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A turn and what the recording says about it; durations in seconds."""
+
+    turn: TurnRecord
+    latency: float | None = None
+    answer: float | None = None
+    """End of speech to the first audible sample of the answer itself, where a filler may come first."""
+    cut_off: bool = False
+    answered: bool = False
+    unanswered: Unanswered | None = None
+    right: bool | None = None
+    """Whether the answer contains what it should; None when nobody said what, or what was said is unknown."""
+    barge_in_stop: float | None = None
+    pauses: int = 0
+    pauses_cut: int = 0
+    """Pauses in which the bot began to speak or the server took the turn for finished."""
+    residual: float | None = None
+    """What the marks leave unexplained of the recorded latency, seconds, never negative."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOutcome:
+    """A session's turns and what concerns all of them."""
+
+    session: Session
+    outcomes: tuple[Outcome, ...]
+    recorded: bool
+    gaps: tuple[Span, ...] = ()
+    false_barge_ins: int = 0
+    """Interruptions of an audible bot by anything but the user taking a turn."""
+
+
+def judge_session(
+    session: Session, turns: Sequence[TurnRecord], stereo: "npt.NDArray[np.int16] | None"
+) -> SessionOutcome:
+    """Judge the turns of a session, in order, by its recording (int16, shape (samples, 2), 16 kHz, or None)."""
+    reported = any(turn.server_turns for turn in turns)
+    if stereo is None:
+        outcomes = [_unrecorded(turn) for turn in turns]
+        return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
+    bot = as_floats(stereo[:, 1])
+    spoken = utterances(bot, RATE)
+    starts = [turn.start for turn in turns]
+    outcomes = []
+    for position, turn in enumerate(turns):
+        following = next((start for start in starts[position + 1 :] if start is not None), None)
+        outcomes.append(_judge(turn, spoken, following=following, reported=reported, closed=session.closed is not None))
+    return SessionOutcome(
+        session=session,
+        outcomes=tuple(outcomes),
+        recorded=True,
+        gaps=tuple(gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes)),
+        false_barge_ins=_false_barge_ins(turns, spoken, session.flushes),
+    )
+
+
+def _unrecorded(turn: TurnRecord) -> Outcome:
+    wanted = turn.wants_answer
+    return Outcome(
+        turn=turn,
+        unanswered=Unanswered.NO_RECORDING if wanted else None,
+        right=False if wanted and turn.contains else None,
+    )
+
+
+def _judge(
+    turn: TurnRecord, spoken: Sequence[Span], *, following: float | None, reported: bool, closed: bool
+) -> Outcome:
+    start, end = turn.start, turn.end
+    if start is None or end is None:
+        return Outcome(turn=turn)
+    reply = next((u for u in spoken if u.start >= end and (following is None or u.start < following)), None)
+    early = [u for u in spoken if start <= u.start < end]
+    under_way = next((u for u in spoken if u.start < start < u.end), None)
+    latency = reply.start - end if reply else None
+    answered = turn.wants_answer and (reply is not None or any(u.end > end for u in early))
+    unanswered = None
+    if turn.wants_answer and not answered:
+        talked_on = under_way is not None and under_way.end > end
+        unanswered = _reason(
+            turn, early=bool(early), talked_on=talked_on, following=following, reported=reported, closed=closed
+        )
+    return Outcome(
+        turn=turn,
+        latency=latency,
+        answer=_answer(turn, latency),
+        cut_off=bool(early) and not turn.backchannel,
+        answered=answered,
+        unanswered=unanswered,
+        right=_right(turn, answered),
+        barge_in_stop=under_way.end - start if under_way and turn.barge_in else None,
+        pauses=len(turn.pauses),
+        pauses_cut=_pauses_cut(turn, spoken),
+        residual=_residual(turn, latency),
+    )
+
+
+def _reason(
+    turn: TurnRecord, *, early: bool, talked_on: bool, following: float | None, reported: bool, closed: bool
+) -> Unanswered:
+    if closed and not turn.server_turns:
+        return Unanswered.SESSION_CLOSED
+    if turn.failed is not None:
+        return Unanswered.FAILED
+    if talked_on:
+        return Unanswered.TALKED_ON
+    if reported and not turn.heard:
+        return Unanswered.NOTHING_HEARD
+    if early:
+        return Unanswered.ONLY_EARLY
+    stages = (Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT)
+    under_way = [turn.marks[mark] for mark in stages if mark in turn.marks]
+    if following is not None and (turn.interrupted or (under_way and max(under_way) > following - JITTER_BUFFER)):
+        return Unanswered.TALKED_OVER
+    return Unanswered.NO_SPEECH
+
+
+def _answer(turn: TurnRecord, latency: float | None) -> float | None:
+    """Recorded first audio, plus what the client's playout says lay between that and the answer."""
+    first, answer = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_ANSWER_AUDIBLE)
+    return None if latency is None or first is None or answer is None else latency + answer - first
+
+
+def _right(turn: TurnRecord, answered: bool) -> bool | None:
+    if not (turn.wants_answer and turn.contains):
+        return None
+    if not answered:
+        return False
+    return None if turn.said is None else is_right(turn.said, turn.contains)
+
+
+def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
+    commits = [(server_turn.get("marks") or {}).get(Mark.TURN_COMMIT) for server_turn in turn.server_turns]
+    instants = [u.start for u in spoken] + [commit for commit in commits if commit is not None]
+    return sum(any(start <= instant < end for instant in instants) for start, end in turn.pauses)
+
+
+def _residual(turn: TurnRecord, latency: float | None) -> float | None:
+    needed = (Mark.VAD_STOP, Mark.FIRST_SENT, Mark.FIRST_AUDIBLE)
+    if latency is None or any(mark not in turn.marks for mark in needed):
+        return None
+    named = sum(part or 0.0 for key, part in turn.contributions().items() if key != UNNAMED)
+    return abs(latency - named)
+
+
+def _false_barge_ins(turns: Sequence[TurnRecord], spoken: Sequence[Span], flushes: Sequence[float]) -> int:
+    taken = [Span(turn.speech[0][0], turn.speech[-1][1]) for turn in turns if turn.speech and not turn.backchannel]
+    stopped = [(u, at) for at in flushes for u in spoken if u.start < at and abs(u.end - at) <= FLUSH_REACH]
+    return sum(
+        not any(user.start <= at < user.end + BARGE_IN_REACH and bot.start < user.end for user in taken)
+        for bot, at in stopped
+    )

@@ -1,0 +1,220 @@
+"""A report for people: readable with colours in a terminal, and without them in a pipe or a log."""
+
+from collections.abc import Iterator
+from io import TextIOWrapper
+from typing import TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from latency.onset import AUDIBLE_DB
+from latency.outcome import Outcome
+from latency.render.histogram import TARGET_MS, histogram
+from latency.report import RESIDUAL_FLAG_MS, Report
+from latency.scoring import NORMALISER
+from latency.stats import METHOD, P99_NEEDS, Distribution
+
+PIPE_WIDTH = 120
+LONGEST_TEXT = 28
+_UNKNOWN = "-"
+
+
+def write(report: Report, file: TextIO) -> None:
+    """Write the whole report to a text stream; colours only when it is a terminal."""
+    width = None if file.isatty() else PIPE_WIDTH
+    if isinstance(file, TextIOWrapper) and not _unicode(file):
+        # What was heard and said may hold any letter.
+        file.reconfigure(errors="replace")
+    console = Console(file=file, width=width, markup=False, emoji=False, highlight=False)
+    _headline(console, report)
+    for line in histogram([o.latency for o in _usual(report) if o.latency is not None], ascii_only=not _unicode(file)):
+        console.print(line, no_wrap=True)
+    console.print(_turn_table(report))
+    console.print(_latency_table(report))
+    console.print(_contribution_table(report))
+    for line in _figures(report):
+        console.print(line)
+    _verdicts(console, report)
+    console.print()
+    for line in _method(report):
+        console.print(line, style="dim")
+
+
+def _headline(console: Console, report: Report) -> None:
+    console.print(f"Turnaround: {report.run}", style="bold")
+    if report.simulated:
+        console.print(f"SIMULATED, not real: {', '.join(report.simulated)}", style="bold magenta")
+    for complaint in report.pacing.complaints:
+        console.print(f"DO NOT TRUST THESE LATENCIES: {complaint}", style="bold red")
+    for note in report.notes:
+        console.print(f"note: {note}", style="yellow")
+    turn, turns = report.turn_ms, report.turns
+    console.print()
+    console.print(
+        f"Turn latency  p50 {_ms(turn.p50)}  p95 {_ms(turn.p95)}  max {_ms(turn.max)} ms; "
+        f"{turn.within_800} of {turn.n} turns within 800 ms; {turns.answered} of {turns.expected} answered",
+        style="bold",
+    )
+
+
+def _usual(report: Report) -> list[Outcome]:
+    return [o for o in report.outcomes if o.turn.wants_answer and not o.turn.cold and not o.turn.barge_in]
+
+
+def _turn_table(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    several = len(report.sessions) > 1
+    table.add_column("turn", no_wrap=True)
+    for heading in ("heard", "said"):
+        table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=LONGEST_TEXT)
+    table.add_column("ms", justify="right", no_wrap=True)
+    table.add_column("ended by", no_wrap=True)
+    table.add_column("right?", no_wrap=True)
+    table.add_column("remarks")
+    for outcome in report.outcomes:
+        turn = outcome.turn
+        late = outcome.latency is not None and outcome.latency * 1000 > TARGET_MS
+        table.add_row(
+            f"{turn.session} {turn.turn}" if several else str(turn.turn),
+            turn.heard if turn.heard is not None else _UNKNOWN,
+            turn.said if turn.said is not None else _UNKNOWN,
+            _UNKNOWN if outcome.latency is None else f"{outcome.latency * 1000:.0f}",
+            (turn.ended_by or _UNKNOWN).replace("_", " "),
+            {True: "yes", False: "NO", None: ""}[outcome.right],
+            "; ".join(_remarks(outcome)),
+            style="red" if outcome.unanswered or outcome.cut_off else "yellow" if late else None,
+        )
+    return table
+
+
+def _remarks(outcome: Outcome) -> Iterator[str]:
+    turn = outcome.turn
+    if outcome.unanswered:
+        yield f"UNANSWERED: {outcome.unanswered}" + (f" ({turn.failed})" if turn.failed else "")
+    elif turn.failed:
+        yield turn.failed
+    if outcome.cut_off:
+        yield "CUT OFF"
+    if turn.barge_in:
+        stop = outcome.barge_in_stop
+        yield "barge-in: bot was silent" if stop is None else f"barge-in: bot stopped in {stop * 1000:.0f} ms"
+    if turn.backchannel:
+        yield "backchannel"
+    elif not turn.wants_answer:
+        yield "wants no answer"
+    if turn.cold:
+        yield "cold"
+    if turn.truth == "estimated":
+        yield "end of speech estimated"
+    if outcome.residual is not None and outcome.residual * 1000 > RESIDUAL_FLAG_MS:
+        yield f"{outcome.residual * 1000:.0f} ms unexplained"
+
+
+def _latency_table(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("ms", "n", "p50", "p90", "p95", "p99", "max", "<= 400", "<= 800"):
+        table.add_column(heading, justify="left" if heading == "ms" else "right", no_wrap=True)
+    rows: list[tuple[str, Distribution]] = [
+        ("turn latency", report.turn_ms),
+        ("  taken for complete at once", report.turn_ms_detected_complete),
+        ("  waited for the fallback", report.turn_ms_fallback),
+        ("first answer audio", report.answer_ms),
+        ("cold turns (apart)", report.turn_ms_cold),
+        ("barge-in turns (apart)", report.turn_ms_barge_in),
+    ]
+    for name, one in rows:
+        percentiles = [_ms(value) for value in (one.p50, one.p90, one.p95, one.p99, one.max)]
+        table.add_row(name, str(one.n), *percentiles, str(one.within_400), str(one.within_800))
+    return table
+
+
+def _contribution_table(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("where the time goes, ms", "n", "p50", "p95"):
+        table.add_column(heading, justify="right" if heading != "where the time goes, ms" else "left", no_wrap=True)
+    for key, spread in report.contributions_ms.items():
+        table.add_row(key.replace("_", " "), str(spread.n), _ms(spread.p50), _ms(spread.p95))
+    return table
+
+
+def _figures(report: Report) -> Iterator[str]:
+    turns, quality, llm, stop = report.turns, report.quality, report.llm, report.barge_in
+    unanswered = ", ".join(f"{reason} {n}" for reason, n in turns.unanswered.items())
+    yield f"answers      {turns.answered} of {turns.expected} expected; unanswered: {unanswered or 'none'}"
+    yield f"right        {_of(turns.answers_ok, report.scored)}; word error rate {_percent(quality.wer)}"
+    yield (
+        f"cut-offs     {_count(quality.cut_offs)}; {_count(quality.pauses)} pauses inside turns, "
+        f"of which taken for the end {_percent(quality.false_cut_off_rate)}; gaps in bot speech {_count(quality.gaps)}"
+    )
+    yield (
+        f"barge-in     {stop.n}; bot silent after p50 {_ms(stop.stop_p50_ms)}, p95 {_ms(stop.stop_p95_ms)} ms; "
+        f"false interruptions {_count(stop.false)}"
+    )
+    yield (
+        f"LLM budget   {llm.budget_ms:g} ms: within {llm.within}, rescued {llm.rescued}, bridged {llm.bridged}, "
+        f"missed {llm.missed}"
+    )
+    ahead = report.speculation
+    if ahead.started:
+        yield (
+            f"speculation  {ahead.started} started, {ahead.discarded} discarded; "
+            f"head start p50 {_ms(ahead.saved_p50_ms)} ms"
+        )
+    left = report.residual_ms
+    yield "residual     unknown (no clock alignment or marks missing)" if left is None else (
+        f"residual     p50 {_ms(left.p50)}, p95 {_ms(left.p95)} ms over {left.n} turns; "
+        f"{left.flagged} above {RESIDUAL_FLAG_MS:g} ms"
+    )
+    pacing = report.pacing
+    yield "pacing       unknown" if pacing.ok is None else (
+        f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of {pacing.frames} frames over 20 ms "
+        f"late, worst {_ms(pacing.late_max_ms)} ms, clock ratio {pacing.clock_ratio or _UNKNOWN}"
+    )
+    for session in report.sessions:
+        if server := session.session.server:
+            cpu, rss = server.get("cpu_cores"), server.get("rss_mb")
+            yield f"server       {session.session.name}: {_count(cpu)} CPU cores, {_count(rss)} MB resident"
+    if report.components:
+        yield "components   " + "; ".join(f"{part}: {name}" for part, name in report.components.items())
+
+
+def _verdicts(console: Console, report: Report) -> None:
+    styles = {"passed": "green", "failed": "bold red", "no data": "yellow"}
+    for item in report.thresholds:
+        value = "" if item.value is None else f" (is {item.value:g})"
+        console.print(f"{item.verdict:<12} {item.expr}{value}", style=styles[item.verdict])
+
+
+def _method(report: Report) -> Iterator[str]:
+    estimated = sum(outcome.turn.truth == "estimated" for outcome in report.outcomes)
+    yield (
+        f"Method: {report.turns.total} turns. Turn latency runs from the {report.truth} end of the user's speech to "
+        f"the first audible bot sample (above {AUDIBLE_DB:g} dBFS, sustained) in what the client played; "
+        "cold and barge-in turns are kept apart."
+        + (f" {estimated} of the turns have no label: their end of speech is estimated." if estimated else "")
+    )
+    yield (
+        f"Percentiles by {METHOD}; p99 from {P99_NEEDS} samples on. Answers and word error rate compare words "
+        f"({NORMALISER}). Real-time pacing is checked: more than 2 % late frames or 0.1 % clock drift spoil a run."
+    )
+
+
+def _unicode(file: TextIO) -> bool:
+    return (getattr(file, "encoding", None) or "utf-8").lower().startswith("utf")
+
+
+def _ms(value: float | None) -> str:
+    return _UNKNOWN if value is None else f"{value:.0f}"
+
+
+def _percent(value: float | None) -> str:
+    return _UNKNOWN if value is None else f"{value:.1%}"
+
+
+def _count(value: float | None) -> str:
+    return _UNKNOWN if value is None else f"{value:g}"
+
+
+def _of(part: int | None, whole: int) -> str:
+    return _UNKNOWN if part is None else f"{part} of {whole} that say what a right answer contains"

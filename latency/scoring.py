@@ -1,0 +1,65 @@
+"""Were the answers right, and was the user understood? Compares words, never sounds.
+
+Both sides are normalised first: case folded; number words from zero to one hundred written as digits; "%" read as
+"percent"; apostrophes, and commas between digits, dropped; decimal points kept; all other punctuation turned into
+space.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+NORMALISER = "case, punctuation and number words (0-100) levelled"
+
+_UNIT = "one|two|three|four|five|six|seven|eight|nine"
+_TEEN = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_SMALL = f"zero|{_UNIT}|{_TEEN}"
+_VALUES = {word: value for value, word in enumerate(_SMALL.split("|"))} | {
+    word: value for value, word in zip(range(20, 100, 10), _TENS.split("|"), strict=True)
+}
+_NUMBER = re.compile(rf"\b(?:((?:one|a) hundred)|({_TENS})(?:[ -]+({_UNIT}))?|({_SMALL}))\b")
+
+
+def normalised(text: str) -> str:
+    """The words of a text, single-spaced, in the form in which they are compared."""
+    text = _NUMBER.sub(_as_digits, " ".join(text.casefold().replace("%", " percent ").split()))
+    text = re.sub(r"['’]|(?<=\d),(?=\d{3}\b)", "", text)
+    text = re.sub(r"(?!(?<=\d)\.(?=\d))[^\w\s]|_", " ", text)
+    return " ".join(text.split())
+
+
+def holds(said: str, wanted: str) -> bool:
+    """Whether the wanted words occur in what was said, next to one another and as whole words."""
+    return f" {normalised(wanted)} " in f" {normalised(said)} "
+
+
+def is_right(said: str, contains: Sequence[str]) -> bool:
+    """Whether an answer contains everything that a right one contains."""
+    return all(holds(said, wanted) for wanted in contains)
+
+
+def word_errors(spoken: str, heard: str) -> tuple[int, int]:
+    """Words inserted, dropped or mistaken by the recogniser, and words spoken."""
+    reference, hypothesis = normalised(spoken).split(), normalised(heard).split()
+    row = list(range(len(hypothesis) + 1))
+    for i, word in enumerate(reference, 1):
+        diagonal, row[0] = row[0], i
+        for j, other in enumerate(hypothesis, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
+    return row[-1], len(reference)
+
+
+def word_error_rate(pairs: Iterable[tuple[str, str]]) -> float | None:
+    """Errors in all texts together over the words spoken in all of them; None without a word.
+
+    Args:
+        pairs: (spoken, heard) of each turn.
+    """
+    counts = [word_errors(spoken, heard) for spoken, heard in pairs]
+    words = sum(count[1] for count in counts)
+    return sum(count[0] for count in counts) / words if words else None
+
+
+def _as_digits(match: re.Match[str]) -> str:
+    hundred, *rest = match.groups()
+    return "100" if hundred else str(sum(_VALUES[word] for word in rest if word))

@@ -1,0 +1,171 @@
+"""Limits on a report's figures, written as text: parsed before anything runs, judged after.
+
+    threshold  = figure operator number
+    figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" verdict | single
+    latency    = "turn" | "turn_cold" | "turn_detected_complete" | "turn_fallback" | "answer"
+    statistic  = "n" | "p50" | "p90" | "p95" | "p99" | "max" | "within_400" | "within_800"
+    contribution = "endpointing_wait" | "transcription" | ... | "pipeline" | "residual"
+    verdict    = "within" | "rescued" | "bridged" | "missed"
+    single     = "total" | "expected" | "answered" | "unanswered" | "answers_ok" | "cut_offs" | "pauses" | "gaps" |
+                 "wer" | "false_cut_off_rate" | "barge_in n" | "barge_in stop_p50" | "barge_in stop_p95" |
+                 "barge_in false"
+    operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
+
+Durations are milliseconds: "turn p95 < 800". Shares lie between 0 and 1: `answers_ok` of the turns that say what a
+right answer contains, `within_800` of the measured turns, "llm ..." of the turns that asked a model, "llm within"
+counting the rescued ones too; `wer` and `false_cut_off_rate` are rates. A figure without a single sample gives "no
+data", never a pass.
+"""
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from latency.turn import CONTRIBUTIONS
+
+if TYPE_CHECKING:
+    from latency.report import Report
+    from latency.stats import Distribution
+
+Figure = Callable[["Report"], float | None]
+
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_SHAPE = re.compile(
+    r"\s*(?P<figure>[a-z_]+(?:\s+[a-z0-9_]+)?)\s*(?P<operator>[<>=!]=|[<>])\s*(?P<limit>-?\d+(?:\.\d+)?)\s*"
+)
+
+
+class ThresholdError(ValueError):
+    """A text that is no threshold; the sentence says what is known instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A threshold held against a report."""
+
+    expr: str
+    verdict: Literal["passed", "failed", "no data"]
+    value: float | None
+    """The figure that was judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A limit on one figure."""
+
+    expr: str
+    figure: str
+    operator: str
+    limit: float
+
+    @classmethod
+    def parse(cls, expr: str) -> "Threshold":
+        """Read a threshold; the grammar is the module's docstring.
+
+        Raises:
+            ThresholdError: Not of the form, no such figure, or a share that is none.
+        """
+        match = _SHAPE.fullmatch(expr)
+        if not match:
+            raise ThresholdError(f'"{expr}" is no threshold; write one like "turn p95 < 800" or "cut_offs == 0"')
+        figure, limit = " ".join(match["figure"].split()), float(match["limit"])
+        if figure not in FIGURES:
+            raise ThresholdError(f'"{expr}": there is no figure "{figure}"; {_known(figure)}')
+        if figure in _SHARES and not 0 <= limit <= 1:
+            raise ThresholdError(f'"{expr}": {figure} is a share between 0 and 1, not {limit:g}')
+        return cls(expr.strip(), figure, match["operator"], limit)
+
+    def judge(self, report: "Report") -> Judgement:
+        """Hold the threshold against a report."""
+        value = FIGURES[self.figure](report)
+        if value is None:
+            return Judgement(self.expr, "no data", None)
+        passed = _OPERATORS[self.operator](value, self.limit)
+        return Judgement(self.expr, "passed" if passed else "failed", value)
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _latency(pick: Callable[["Report"], "Distribution"]) -> dict[str, Figure]:
+    """The statistics of a latency; none of them is known without a sample."""
+
+    def plain(statistic: str) -> Figure:
+        return lambda report: getattr(pick(report), statistic) if pick(report).n else None
+
+    def share(statistic: str) -> Figure:
+        return lambda report: _share(getattr(pick(report), statistic), pick(report).n)
+
+    figures = {name: plain(name) for name in ("n", "p50", "p90", "p95", "p99", "max")}
+    return figures | {name: share(name) for name in ("within_400", "within_800")}
+
+
+def _contribution(key: str, statistic: str) -> Figure:
+    def figure(report: "Report") -> float | None:
+        spread = report.residual_ms if key == "residual" else report.contributions_ms.get(key)
+        return getattr(spread, statistic) if spread and spread.n else None
+
+    return figure
+
+
+def _llm(*verdicts: str) -> Figure:
+    def figure(report: "Report") -> float | None:
+        count = {name: getattr(report.llm, name) for name in ("within", "rescued", "bridged", "missed")}
+        return _share(sum(count[name] for name in verdicts), sum(count.values()))
+
+    return figure
+
+
+_LATENCIES = {
+    "turn": _latency(lambda report: report.turn_ms),
+    "turn_cold": _latency(lambda report: report.turn_ms_cold),
+    "turn_detected_complete": _latency(lambda report: report.turn_ms_detected_complete),
+    "turn_fallback": _latency(lambda report: report.turn_ms_fallback),
+    "answer": _latency(lambda report: report.answer_ms),
+}
+
+FIGURES: dict[str, Figure] = {
+    **{f"{name} {key}": figure for name, figures in _LATENCIES.items() for key, figure in figures.items()},
+    **{f"{key} {s}": _contribution(key, s) for key in (*CONTRIBUTIONS, "residual") for s in ("n", "p50", "p95")},
+    "llm within": _llm("within", "rescued"),
+    "llm rescued": _llm("rescued"),
+    "llm bridged": _llm("bridged"),
+    "llm missed": _llm("missed"),
+    "total": lambda report: report.turns.total or None,
+    "expected": lambda report: report.turns.expected or None,
+    "answered": lambda report: report.turns.answered if report.turns.expected else None,
+    "unanswered": lambda report: sum(report.turns.unanswered.values()) if report.turns.expected else None,
+    "answers_ok": lambda report: _share(report.turns.answers_ok or 0, report.scored),
+    "cut_offs": lambda report: report.quality.cut_offs,
+    "pauses": lambda report: report.quality.pauses,
+    "gaps": lambda report: report.quality.gaps,
+    "wer": lambda report: report.quality.wer,
+    "false_cut_off_rate": lambda report: report.quality.false_cut_off_rate,
+    "barge_in n": lambda report: report.barge_in.n or None,
+    "barge_in stop_p50": lambda report: report.barge_in.stop_p50_ms,
+    "barge_in stop_p95": lambda report: report.barge_in.stop_p95_ms,
+    "barge_in false": lambda report: report.barge_in.false,
+}
+"""Every figure a threshold may name, and how it is read from a report."""
+
+_SHARES = {name for name in FIGURES if name.startswith("llm ") or "within_" in name} | {
+    "answers_ok", "false_cut_off_rate",
+}  # fmt: skip
+
+
+def _known(figure: str) -> str:
+    name = figure.split()[0]
+    own = [known for known in FIGURES if known.split()[0] == name]
+    if own:
+        return f"of {name} there is {', '.join(known.removeprefix(name).strip() or name for known in own)}"
+    return f"known are {', '.join(dict.fromkeys(known.split()[0] for known in FIGURES))}"

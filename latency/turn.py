@@ -1,0 +1,198 @@
+"""One turn of a replayed conversation: a line of turns.jsonl, and the parts its latency is made of.
+
+Times are seconds on the recording's clock (0 is the first sample of the session's WAV); an instant nobody knows is
+absent or None, never 0.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
+
+from latency.marks import Mark, disorder
+
+SCHEMA = 1
+SHORTEST_PAUSE = 0.1
+"""Seconds; a shorter silence inside a turn is part of a word, not a pause."""
+
+EndedBy = Literal["smart_turn", "fallback", "nothing_heard", "recogniser_failed", "timeout"]
+
+# Each contribution runs between two instants. Keys follow pipecat's UserBotLatencyObserver; "playout" is ours, because
+# pipecat's clock stops at the server's queue.
+_STAGES: tuple[tuple[str, Mark, Mark], ...] = (
+    ("endpointing_wait", Mark.SPEECH_END, Mark.VAD_STOP),
+    ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
+    ("turn_detection", Mark.TRANSCRIPT_FINAL, Mark.TURN_COMMIT),
+    ("llm_inference", Mark.TURN_COMMIT, Mark.LLM_FIRST_TOKEN),
+    ("sentence_aggregation", Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_TO_TTS),
+    ("speech_synthesis", Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE),
+    ("output_transport", Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
+    ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
+)
+UNNAMED = "pipeline"
+"""The contribution that no stage accounts for."""
+
+CONTRIBUTIONS = (*(key for key, _, _ in _STAGES), UNNAMED)
+"""Every contribution key, in the order of a turn."""
+
+
+class TurnError(ValueError):
+    """A turn that contradicts itself or the format; the sentence says where."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """What the user said and what the agent made of it.
+
+    Raises:
+        TurnError: Speech stretches or marks are out of order, or a turn wants an answer to no speech.
+    """
+
+    session: str
+    turn: int
+    """Position in the session, from 0."""
+    scenario: str = ""
+    fixture: str | None = None
+    text: str | None = None
+    """What the user really says."""
+    truth: Literal["labelled", "estimated"] = "labelled"
+    """Whether `speech` was labelled or measured from the audio."""
+    speech: tuple[tuple[float, float], ...] = ()
+    """Stretches of the user's speech, (start, end); silences between them are pauses inside the turn."""
+    labels: tuple[tuple[float, float, str], ...] = ()
+    """Other labelled stretches: (start, end, "noise", "echo" or "backchannel")."""
+    wants_answer: bool
+    contains: tuple[str, ...] = ()
+    """Words a right answer contains, all of them; empty when nobody said what is right."""
+    barge_in: bool = False
+    """The user was meant to begin while the bot speaks."""
+    backchannel: bool = False
+    cold: bool = False
+    """The first turn of the server's process."""
+    heard: str | None = None
+    said: str | None = None
+    ended_by: EndedBy | None = None
+    smart_turn: Mapping[str, float] | None = None
+    interrupted: bool = False
+    failed: str | None = None
+    """What broke, in one sentence."""
+    marks: Mapping[Mark, float] = field(default_factory=dict)
+    """Known instants of the last committed server turn."""
+    server_turns: tuple[Mapping[str, Any], ...] = ()
+    """The server's own reports of this turn, in order, their times converted to the recording's clock."""
+    attempts: tuple[Mapping[str, Any], ...] = ()
+    """Requests to language models: tier, request, first_token, first_clause, end, outcome."""
+    late_ms_max: float | None = None
+    """How late the client sent this turn's worst audio frame, ms."""
+
+    def __post_init__(self) -> None:
+        where = f"turn {self.turn} of session {self.session!r}"
+        edges = [edge for stretch in self.speech for edge in stretch]
+        if any(later < earlier for earlier, later in zip(edges, edges[1:], strict=False)):
+            raise TurnError(f"{where}: speech stretches must follow one another, got {[list(s) for s in self.speech]}")
+        if self.wants_answer and not self.speech:
+            raise TurnError(f"{where} wants an answer but has no speech; label the user's speech")
+        if complaint := disorder(self.marks):
+            raise TurnError(f"{where}: {complaint}")
+
+    @property
+    def start(self) -> float | None:
+        """When the user began to speak; None for a turn of mere noise."""
+        return self.speech[0][0] if self.speech else None
+
+    @property
+    def end(self) -> float | None:
+        """The true end of the user's speech, from which turn latency runs."""
+        return self.speech[-1][1] if self.speech else None
+
+    @property
+    def pauses(self) -> tuple[tuple[float, float], ...]:
+        """Silences inside the turn of at least `SHORTEST_PAUSE`, (start, end)."""
+        gaps = ((a[1], b[0]) for a, b in zip(self.speech, self.speech[1:], strict=False))
+        return tuple(gap for gap in gaps if gap[1] - gap[0] >= SHORTEST_PAUSE)
+
+    def contributions(self) -> dict[str, float | None]:
+        """Split the time from the true end of speech to the first audible sample; the parts never overlap.
+
+        A stage that ended before the one ahead of it (speculation) took no time of its own: 0. A stage with an unknown
+        end is None, and its time is part of "pipeline", which is None unless both ends of the turn are known.
+        """
+        instants = dict(self.marks)
+        if self.end is not None:
+            instants[Mark.SPEECH_END] = self.end
+        bridge, token = instants.get(Mark.CLAUSE_TO_TTS), instants.get(Mark.LLM_FIRST_TOKEN)
+        if bridge is not None and token is not None:
+            # Words spoken before the model's first token are a bridge: they ended the wait for the model.
+            instants[Mark.LLM_FIRST_TOKEN] = min(token, bridge)
+        parts: dict[str, float | None] = dict.fromkeys(CONTRIBUTIONS)
+        first, last = instants.get(Mark.SPEECH_END), instants.get(Mark.FIRST_AUDIBLE)
+        reached = first
+        for key, start, end in _STAGES:
+            if end not in instants:
+                continue
+            # Instants are ordered by the stage they close, so what ended early is moved up to what it waited for.
+            arrived = instants[end] if reached is None else max(reached, instants[end])
+            if start in instants and reached is not None:
+                parts[key] = arrived - reached
+            reached = arrived
+        if first is not None and last is not None and reached is not None:
+            parts[UNNAMED] = reached - first - sum(part for part in parts.values() if part is not None)
+        return parts
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as one JSON object; see the contract of turns.jsonl."""
+        line: dict[str, Any] = {"schema": SCHEMA}
+        line.update((item.name, getattr(self, item.name)) for item in fields(self))
+        line["marks"] = {mark.value: self.marks[mark] for mark in Mark if mark in self.marks}
+        return line
+
+    @classmethod
+    def from_json(cls, line: str | Mapping[str, Any]) -> "TurnRecord":
+        """Read one line of turns.jsonl, or the object it holds.
+
+        Raises:
+            TurnError: Not an object, a newer schema, unknown keys or marks, or values that cannot be.
+        """
+        try:
+            data = json.loads(line) if isinstance(line, str) else line
+        except json.JSONDecodeError as error:
+            raise TurnError(f"not JSON: {error}") from error
+        if not isinstance(data, Mapping):
+            raise TurnError("a turn is a JSON object")
+        values = dict(data)
+        if (schema := values.pop("schema", SCHEMA)) != SCHEMA:
+            raise TurnError(f"schema {schema} is not the {SCHEMA} that this version reads")
+        names = {item.name for item in fields(cls)}
+        if unknown := sorted(values.keys() - names):
+            raise TurnError(f"unknown key {unknown[0]!r}; a turn has {', '.join(sorted(names))}")
+        if missing := sorted({"session", "turn", "wants_answer"} - values.keys()):
+            raise TurnError(f"the key {missing[0]!r} is missing")
+        if (ended_by := values.get("ended_by")) not in (None, *get_args(EndedBy)):
+            raise TurnError(f"ended_by is {ended_by!r}; it is one of {', '.join(get_args(EndedBy))} or null")
+        try:
+            values["speech"] = tuple((float(a), float(b)) for a, b in values.get("speech", ()))
+            values["labels"] = tuple((float(a), float(b), str(c)) for a, b, c in values.get("labels", ()))
+        except (TypeError, ValueError) as error:
+            raise TurnError(f"speech is [[start, end], ...], labels [[start, end, label], ...]: {error}") from error
+        values["marks"] = known_marks(values.get("marks") or {})
+        for key in ("contains", "server_turns", "attempts"):
+            if isinstance(values.get(key), str | Mapping):
+                raise TurnError(f"{key} is a list, not {values[key]!r}")
+            values[key] = tuple(values.get(key) or ())
+        for server_turn in values["server_turns"]:
+            known_marks(server_turn.get("marks") or {})
+        return cls(**values)
+
+
+def known_marks(marks: Mapping[str, float | None]) -> dict[Mark, float]:
+    """The known instants of a mapping of mark names to seconds or None.
+
+    Raises:
+        TurnError: A name that is no mark, or a time that is no number.
+    """
+    for name, at in marks.items():
+        if name not in set(Mark):
+            raise TurnError(f"unknown mark {name!r}; known are {', '.join(Mark)}")
+        if at is not None and not isinstance(at, int | float):
+            raise TurnError(f"the mark {name} is {at!r}, not seconds")
+    return {Mark(name): float(at) for name, at in marks.items() if at is not None}

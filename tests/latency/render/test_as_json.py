@@ -1,0 +1,37 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from latency.render.as_json import text
+from latency.report import build
+from latency.run import Run
+from latency.thresholds import Threshold
+
+LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800"]
+
+
+def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[Path], Run]) -> None:
+    found = json.loads(text(build(load(short_run), [Threshold.parse("turn p95 < 800")])))
+    assert list(found) == [
+        "schema", "truth", "simulated", "turns", "turn_ms", "turn_ms_cold", "turn_ms_detected_complete",
+        "turn_ms_fallback", "answer_ms", "contributions_ms", "llm", "barge_in", "quality", "speculation", "cost",
+        "residual_ms", "pacing", "thresholds",
+    ]  # fmt: skip
+    assert list(found["turns"]) == ["total", "expected", "answered", "answers_ok", "unanswered"]
+    for key in ("turn_ms", "turn_ms_cold", "turn_ms_detected_complete", "turn_ms_fallback", "answer_ms"):
+        assert list(found[key]) == LATENCY
+    assert list(found["contributions_ms"]["endpointing_wait"]) == ["n", "p50", "p95"]
+    assert list(found["llm"]) == [
+        "budget_ms", "within", "rescued", "bridged", "missed", "overshoot_p99_ms", "policy", "tiers",
+    ]  # fmt: skip
+    assert list(found["barge_in"]) == ["n", "stop_p50_ms", "stop_p95_ms", "false"]
+    assert list(found["quality"]) == ["cut_offs", "pauses", "false_cut_off_rate", "gaps", "wer"]
+    assert list(found["speculation"]) == ["started", "discarded", "saved_p50_ms"]
+    assert found["thresholds"] == [{"expr": "turn p95 < 800", "verdict": "failed"}]
+
+
+def test_unknown_is_null(short_run: Path, load: Callable[[Path], Run]) -> None:
+    found = json.loads(text(build(load(short_run))))
+    assert found["turn_ms"]["p99"] is None
+    assert found["turn_ms_cold"]["p50"] is None
+    assert found["cost"] == {"usd": None}

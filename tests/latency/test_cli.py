@@ -1,0 +1,106 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from latency.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_newest_run_here_is_reported_without_an_argument(
+    short_run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(short_run.parent.parent)
+    assert main(["report"]) == 0
+    assert short_run.name in capsys.readouterr().out
+
+
+def test_json_is_the_only_output(short_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(short_run), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["turns"]["total"] == 4
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("checks", "status"),
+    [
+        (["gaps == 0", "turn p50 < 800"], 0),
+        (["gaps == 0", "cut_offs == 0"], 1),
+        (["turn_cold p50 < 800", "cut_offs == 0"], 1),
+        (["gaps == 0", "turn_cold p50 < 800"], 3),
+    ],
+)
+def test_checks_decide_the_exit_status(short_run: Path, checks: list[str], status: int) -> None:
+    arguments = [part for check in checks for part in ("--check", check)]
+    assert main(["report", str(short_run), "--json", *arguments]) == status
+
+
+def test_an_unparsable_check_is_refused_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "/nowhere/at/all", "--check", "turn p95 is fine"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith('latency: "turn p95 is fine" is no threshold')
+
+
+def test_no_run_yet_is_no_data_and_a_wrong_path_is_bad_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["report"]) == 3
+    assert "run `voice replay` first" in capsys.readouterr().err
+    assert main(["report", "nowhere"]) == 2
+    assert "nowhere does not exist" in capsys.readouterr().err
+
+
+def test_no_command_and_unknown_commands_are_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert main(["measure-everything"]) == 2
+    assert 'there is no command "measure-everything"; there is report' in capsys.readouterr().err
+
+
+def test_registered_commands_are_listed_and_called_with_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed = tmp_path / "curve-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: curve\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[latency.commands]\ncurve = curve_of_the_test:main\n")
+    (tmp_path / "curve_of_the_test.py").write_text("def main(argv):\n    print(argv)\n    return 41\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    assert "curve" in capsys.readouterr().out.split("more commands:")[1]
+    assert main(["curve", "--points", "5"]) == 41
+    assert capsys.readouterr().out == "['--points', '5']\n"
+
+
+def test_importing_the_command_loads_nothing_heavy() -> None:
+    heavy = ("numpy", "rich", "pipecat", "voice", "pipelines", "onnxruntime", "importlib.metadata")
+    code = f"import sys, latency.cli; print([name for name in {heavy!r} if name in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_json_is_printed_without_the_terminal_library(short_run: Path) -> None:
+    code = (
+        "import sys, latency.cli\n"
+        f"status = latency.cli.main(['report', {str(short_run)!r}, '--json'])\n"
+        "sys.exit(9 if {'rich', 'voice', 'pipelines', 'pipecat'} & set(sys.modules) else status)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, cwd=ROOT).returncode == 0
+
+
+def test_a_reader_that_leaves_early_is_no_error(short_run: Path) -> None:
+    command = [sys.executable, "-m", "latency", "report", str(short_run), "--check", "cut_offs == 0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(30) == 1

@@ -1,0 +1,167 @@
+from typing import Any
+
+import pytest
+
+from latency.outcome import Outcome, SessionOutcome, Unanswered, judge_session
+from latency.session import Session
+from latency.turn import TurnRecord
+
+NEAR = 0.010
+
+
+def turn(number: int, *speech: tuple[float, float], **values: Any) -> TurnRecord:
+    return TurnRecord.from_json(
+        {"session": "s", "turn": number, "speech": speech, "wants_answer": True, "heard": "hello", **values}
+    )
+
+
+def judge(talk: Any, *turns: TurnRecord, **session: Any) -> SessionOutcome:
+    return judge_session(Session(name="s", **session), turns, talk.samples)
+
+
+def only(talk: Any, *turns: TurnRecord, **session: Any) -> Outcome:
+    return judge(talk, *turns, **session).outcomes[0]
+
+
+def test_latency_runs_from_the_labelled_end_to_the_first_audible_sample(conversation: Any) -> None:
+    # The user's channel is noisy to the end, so that no detector could find the end that the label gives.
+    talk = conversation(6).user(1, 2).noise(0, 0.05).bot(2.613, 4)
+    found = only(talk, turn(0, (1, 2)))
+    assert found.latency == pytest.approx(0.613, abs=0.001)
+    assert found.answered
+    assert not found.cut_off
+
+
+@pytest.mark.parametrize("begin", [1.5, 2.2], ids=["inside speech", "inside a pause"])
+def test_speaking_before_the_users_end_is_a_cut_off(conversation: Any, begin: float) -> None:
+    talk = conversation(8).bot(begin, begin + 0.3).bot(4.4, 5)
+    found = only(talk, turn(0, (1, 2), (2.8, 4)))
+    assert found.cut_off
+    assert found.latency == pytest.approx(0.4, abs=NEAR)
+    assert (found.pauses, found.pauses_cut) == (1, int(begin == 2.2))
+
+
+def test_an_answer_that_began_too_early_and_went_on_is_an_answer_without_a_latency(conversation: Any) -> None:
+    found = only(conversation(8).bot(1.5, 4), turn(0, (1, 2)))
+    assert (found.cut_off, found.answered, found.latency, found.unanswered) == (True, True, None, None)
+
+
+def test_a_commit_inside_a_pause_counts_though_nothing_was_audible(conversation: Any) -> None:
+    found = only(
+        conversation(8).bot(4.4, 5), turn(0, (1, 2), (2.8, 4), server_turns=[{"marks": {"turn_commit": 2.6}}])
+    )
+    assert (found.cut_off, found.pauses, found.pauses_cut) == (False, 1, 1)
+
+
+def test_a_barge_in_stops_with_the_utterance_that_was_under_way(conversation: Any) -> None:
+    talk = conversation(9).bot(1, 3.38).bot(4.9, 6)
+    found = only(talk, turn(0, (3, 4), barge_in=True))
+    assert found.barge_in_stop == pytest.approx(0.38, abs=NEAR)
+    assert found.latency == pytest.approx(0.9, abs=NEAR)
+
+
+def test_a_barge_in_of_a_silent_bot_has_no_stop_time(conversation: Any) -> None:
+    assert only(conversation(9).bot(1, 2).bot(4.9, 6), turn(0, (3, 4), barge_in=True)).barge_in_stop is None
+
+
+def test_an_answer_after_the_next_turn_began_belongs_to_that_turn(conversation: Any) -> None:
+    talk = conversation(12).bot(7.5, 8)
+    first, second = judge(talk, turn(0, (1, 2)), turn(1, (6, 7))).outcomes
+    assert (first.latency, first.unanswered) == (None, Unanswered.NO_SPEECH)
+    assert second.latency == pytest.approx(0.5, abs=NEAR)
+
+
+def test_a_backchannel_neither_ends_a_turn_nor_is_it_cut_off(conversation: Any) -> None:
+    talk = conversation(9).bot(2.5, 4).bot(4.4, 6)
+    answer, backchannel = judge(
+        talk, turn(0, (1, 2)), turn(1, (4.2, 4.6), wants_answer=False, backchannel=True)
+    ).outcomes
+    assert answer.latency == pytest.approx(0.5, abs=NEAR)
+    assert (backchannel.cut_off, backchannel.unanswered, backchannel.answered) == (False, None, False)
+
+
+REPORT: list[dict[str, Any]] = [{"marks": {}}]
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"failed": "the recogniser's process died", "server_turns": REPORT}, Unanswered.FAILED),
+        ({"heard": "", "server_turns": REPORT}, Unanswered.NOTHING_HEARD),
+        ({"server_turns": REPORT}, Unanswered.NO_SPEECH),
+        ({"heard": None}, Unanswered.NO_SPEECH),
+        ({"marks": {"first_sent": 5.9}, "server_turns": REPORT}, Unanswered.TALKED_OVER),
+        ({"marks": {"first_sent": 3.0}, "server_turns": REPORT}, Unanswered.NO_SPEECH),
+        ({"interrupted": True, "server_turns": REPORT}, Unanswered.TALKED_OVER),
+    ],
+)
+def test_an_unanswered_turn_has_its_reason(conversation: Any, values: dict[str, Any], reason: Unanswered) -> None:
+    found = only(conversation(9), turn(0, (1, 2), **values), turn(1, (6, 7)))
+    assert (found.unanswered, found.answered) == (reason, False)
+
+
+def test_a_bot_that_talks_on_or_only_too_early_has_not_answered(conversation: Any) -> None:
+    assert only(conversation(9).bot(0.5, 3), turn(0, (1, 2))).unanswered is Unanswered.TALKED_ON
+    assert only(conversation(9).bot(1.2, 1.6), turn(0, (1, 2))).unanswered is Unanswered.ONLY_EARLY
+
+
+def test_a_closed_session_and_a_missing_recording_are_reasons_too(conversation: Any) -> None:
+    asked = turn(0, (1, 2), contains=["hello"])
+    assert only(conversation(9), asked, closed="server gone").unanswered is Unanswered.SESSION_CLOSED
+    missing = judge_session(Session(name="s"), [asked], None)
+    assert not missing.recorded
+    assert (missing.outcomes[0].unanswered, missing.outcomes[0].right) == (Unanswered.NO_RECORDING, False)
+
+
+@pytest.mark.parametrize(
+    ("values", "right"),
+    [
+        ({"contains": ["56"], "said": "7 times 8 is 56."}, True),
+        ({"contains": ["56"], "said": "7 times 8 is 65."}, False),
+        ({"contains": ["56"], "said": None}, None),
+        ({"contains": [], "said": "7 times 8 is 56."}, None),
+    ],
+)
+def test_answers_are_scored_when_it_is_known_what_is_right(
+    conversation: Any, values: dict[str, Any], right: bool | None
+) -> None:
+    assert only(conversation(6).bot(2.5, 4), turn(0, (1, 2), **values)).right is right
+
+
+MARKS = {
+    "vad_stop": 2.2, "transcript_final": 2.2, "turn_commit": 2.3, "llm_first_token": 2.3, "clause_to_tts": 2.3,
+    "tts_first_sample": 2.4, "first_sent": 2.4, "first_audible": 2.5,
+}  # fmt: skip
+
+
+def test_the_residual_is_what_the_marks_leave_unexplained_of_the_recording(conversation: Any) -> None:
+    talk = conversation(6).bot(2.5, 4)
+    assert only(talk, turn(0, (1, 2), marks=MARKS)).residual == pytest.approx(0, abs=0.001)
+    moved = {**MARKS, "first_audible": 2.46}
+    assert only(talk, turn(0, (1, 2), marks=moved)).residual == pytest.approx(0.04, abs=0.001)
+    unnamed = {name: at for name, at in MARKS.items() if name != "transcript_final"}
+    assert only(talk, turn(0, (1, 2), marks=unnamed)).residual == pytest.approx(0.1, abs=0.001)
+
+
+def test_the_residual_is_unknown_without_the_servers_marks(conversation: Any) -> None:
+    assert only(conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={"first_audible": 2.5})).residual is None
+
+
+def test_answer_audio_is_told_apart_from_the_opening_before_it(conversation: Any) -> None:
+    found = only(conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={**MARKS, "first_answer_audible": 3.1}))
+    assert found.latency == pytest.approx(0.5, abs=NEAR)
+    assert found.answer == pytest.approx(1.1, abs=NEAR)
+
+
+def test_an_interruption_without_a_user_turn_is_a_false_barge_in(conversation: Any) -> None:
+    talk = conversation(12).bot(2.5, 4.0).bot(6, 8)
+    talked = [turn(0, (1, 2)), turn(1, (3.5, 4.5), barge_in=True)]
+    mumbled = turn(2, (7.6, 7.9), wants_answer=False, backchannel=True)
+    assert judge(talk, *talked, mumbled, flushes=[4.0]).false_barge_ins == 0
+    assert judge(talk, *talked, mumbled, flushes=[4.0, 8.02]).false_barge_ins == 1
+    assert judge(talk, *talked, mumbled, flushes=[10.0]).false_barge_ins == 0
+
+
+def test_an_answer_stopped_right_after_the_users_turn_is_a_false_barge_in(conversation: Any) -> None:
+    talk = conversation(12).bot(2.5, 2.9)
+    assert judge(talk, turn(0, (1, 2)), flushes=[2.9]).false_barge_ins == 1

@@ -1,0 +1,150 @@
+import json
+import wave
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from latency.run import Run, RunError, RunHeader, RunWriter, new_folder, newest
+from latency.session import Session
+from latency.turn import TurnRecord
+
+HEADER = RunHeader(created="2026-11-20T17:03:12+01:00", pipeline={"name": "embedded"}, host={"cpus": 2})
+TURN = TurnRecord(session="commands", turn=0, wants_answer=True, speech=((1.0, 2.0),))
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> RunWriter:
+    return RunWriter(new_folder(tmp_path / "runs", HEADER), header=HEADER)
+
+
+def test_what_was_written_is_read(writer: RunWriter) -> None:
+    stereo = np.arange(2000, dtype=np.int16).reshape(-1, 2)
+    session = Session(name="commands", wav=writer.write_session_wav("commands", stereo), seconds=0.0625)
+    writer.add_turns([TURN])
+    writer.add_session(session)
+    run = Run.load(writer.finish("complete", load_after=0.4))
+    assert run.folder.name == "20261120-170312-embedded"
+    assert (run.status, run.turns, run.sessions, run.notes) == ("complete", (TURN,), (session,), ())
+    assert run.header.host == {"cpus": 2, "load_after": 0.4}
+    recording = run.recording(session)
+    assert recording is not None
+    assert np.array_equal(recording, stereo)
+
+
+def test_runs_of_the_same_second_get_folders_of_their_own(tmp_path: Path) -> None:
+    header = replace(HEADER, pipeline={"name": "my pipe/line"})
+    names = [new_folder(tmp_path / "runs", header).name for _ in range(2)]
+    assert names == ["20261120-170312-my-pipe-line", "20261120-170312-my-pipe-line-2"]
+
+
+def test_a_run_goes_where_it_is_told_but_never_over_another(tmp_path: Path) -> None:
+    RunWriter(tmp_path / "a" / "mine", header=HEADER)
+    with pytest.raises(RunError, match="mine already holds a run; name another folder"):
+        RunWriter(tmp_path / "a" / "mine", header=HEADER)
+
+
+def test_a_run_is_running_from_its_first_moment(writer: RunWriter) -> None:
+    content = json.loads((writer.folder / "run.json").read_text())
+    assert (content["schema"], content["status"], content["sessions"]) == (1, "running", [])
+
+
+def test_a_killed_writer_leaves_a_readable_run(writer: RunWriter) -> None:
+    writer.add_turns([TURN])
+    with (writer.folder / "turns.jsonl").open("a") as file:
+        file.write(json.dumps(TURN.to_json())[:40])
+    (writer.folder / "commands.wav.part").write_bytes(b"RIFF")
+    run = Run.load(writer.folder)
+    assert run.turns == (TURN,)
+    assert run.recording(Session(name="commands")) is None
+    assert run.notes == (
+        "this run is not complete: its status is 'running'",
+        "the last line of turns.jsonl was cut short and is not counted",
+    )
+
+
+def test_a_session_that_ended_early_is_told(writer: RunWriter) -> None:
+    writer.add_turns([TURN])
+    writer.add_session(Session(name="commands", closed="the server went away", never_sent=3))
+    assert Run.load(writer.finish("complete")).notes == (
+        "session 'commands' ended early: the server went away",
+        "session 'commands': 3 of its turns were never sent",
+    )
+
+
+def test_recordings_must_be_stereo_int16(writer: RunWriter) -> None:
+    with pytest.raises(ValueError, match=r"int16 of shape \(samples, 2\), not float64"):
+        writer.write_session_wav("commands", np.zeros((10, 2)))  # type: ignore[arg-type]
+
+
+def test_a_second_session_of_the_same_name_does_not_replace_the_first(writer: RunWriter) -> None:
+    stereo = np.zeros((10, 2), np.int16)
+    writer.write_session_wav("commands", stereo)
+    with pytest.raises(ValueError, match="every session of a run needs a name of its own"):
+        writer.write_session_wav("commands", stereo)
+
+
+def test_a_mono_recording_is_refused(writer: RunWriter) -> None:
+    with wave.open(str(writer.folder / "commands.wav"), "wb") as file:
+        file.setparams((1, 2, 16000, 0, "NONE", ""))
+        file.writeframes(b"\0\0")
+    writer.add_turns([TURN])
+    with pytest.raises(RunError, match="1 channel"):
+        Run.load(writer.folder).recording(Session(name="commands"))
+
+
+def broken(change: Callable[[Path], object]) -> Callable[[Path], Path]:
+    def prepare(root: Path) -> Path:
+        folder = RunWriter(root / "run", header=HEADER).folder
+        (folder / "turns.jsonl").write_text(json.dumps(TURN.to_json()) + "\n")
+        change(folder)
+        return folder
+
+    return prepare
+
+
+def edit(**values: Any) -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        path = folder / "run.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("prepare", "sentence", "exit_code"),
+    [
+        (lambda root: root / "nowhere", "does not exist", 2),
+        (lambda root: Path(__file__), "is not a folder", 2),
+        (lambda root: root, "is not a run: it has no run.json", 2),
+        (broken(edit(schema=2)), "newer version .schema 2; this one reads 1.; upgrade", 2),
+        (broken(edit(schema=None)), "has no schema number", 2),
+        (broken(edit(sessions=[{}])), "is not what a run writes", 2),
+        (broken(lambda folder: (folder / "run.json").write_text("{")), "cannot be read", 2),
+        (broken(lambda folder: (folder / "turns.jsonl").write_text('{"turn": 1}\n{}\n')), "line 1: the key", 2),
+        (broken(lambda folder: (folder / "turns.jsonl").unlink()), "holds no turns yet; run `voice replay` first", 3),
+    ],
+)
+def test_what_is_no_run_is_refused_with_one_sentence(
+    prepare: Callable[[Path], Path], sentence: str, exit_code: int, tmp_path: Path
+) -> None:
+    with pytest.raises(RunError, match=sentence) as caught:
+        Run.load(prepare(tmp_path))
+    assert caught.value.exit_code == exit_code
+
+
+def test_the_newest_run_is_found_by_its_name(tmp_path: Path) -> None:
+    for name in ("20261120-170312-embedded", "20261121-090000-local", "20261121-08-z", "notes", "20261122-070000-x"):
+        (tmp_path / name).mkdir()
+        if name != "20261122-070000-x":
+            (tmp_path / name / "run.json").write_text("{}")
+    assert newest(tmp_path).name == "20261121-090000-local"
+
+
+def test_no_run_yet_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="there is no run in .*; run `voice replay` first") as caught:
+        newest(tmp_path / "runs")
+    assert caught.value.exit_code == 3

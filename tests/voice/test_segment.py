@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+
+from voice.asr.segment import SegmentBuffer
+
+RATE = 1000
+
+
+def pcm(*values: int, each: int = 100) -> bytes:
+    """`each` samples (0.1 s) of every value."""
+    return np.repeat(np.array(values, np.int16), each).tobytes()
+
+
+def levels(audio: bytes) -> list[int]:
+    """The values of `pcm` again, one for each 0.1 s."""
+    return [int(value) for value in np.frombuffer(audio, np.int16)[::100]]
+
+
+@pytest.fixture
+def buffer() -> SegmentBuffer:
+    return SegmentBuffer(sample_rate=RATE, pre_roll=0.2, limit=0.5)
+
+
+def test_an_utterance_begins_with_the_pre_roll(buffer: SegmentBuffer) -> None:
+    buffer.append(pcm(1, 2, 3))
+    buffer.open()
+    buffer.append(pcm(4))
+    segment = buffer.close()
+    assert segment is not None
+    assert levels(segment.pcm) == [2, 3, 4]
+    assert segment.seconds == pytest.approx(0.3)
+
+
+def test_no_audio_belongs_to_two_utterances(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(1))
+    buffer.close()
+    buffer.append(pcm(2))
+    buffer.open()
+    segment = buffer.close()
+    assert segment is not None
+    assert levels(segment.pcm) == [2]
+
+
+def test_a_resumed_utterance_holds_both_parts_and_the_pause_up_to_the_pre_roll(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(1))
+    first = buffer.close()
+    buffer.append(pcm(7, 8, 9))
+    buffer.open(resumed=first)
+    buffer.append(pcm(2))
+    second = buffer.close()
+    assert first is not None
+    assert second is not None
+    assert levels(second.pcm) == [1, 8, 9, 2]
+    assert second.id > first.id
+
+
+def test_an_utterance_over_the_limit_keeps_its_newest_audio_and_says_what_it_lost(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(1, 2, 3, 4))
+    first = buffer.close()
+    assert first is not None
+    assert first.dropped == 0
+    buffer.append(pcm(5, 6))
+    buffer.open(resumed=first)
+    buffer.append(pcm(7))
+    second = buffer.close()
+    assert second is not None
+    assert levels(second.pcm) == [3, 4, 5, 6, 7]
+    assert second.dropped == pytest.approx(0.2)
+    buffer.open(resumed=second)
+    buffer.append(pcm(8))
+    third = buffer.close()
+    assert third is not None
+    assert third.dropped == pytest.approx(0.3)
+
+
+def test_what_was_dropped_is_counted_for_each_utterance_alone(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(1, 2, 3, 4, 5, 6))
+    buffer.close()
+    buffer.open()
+    buffer.append(pcm(1))
+    segment = buffer.close()
+    assert segment is not None
+    assert segment.dropped == 0
+
+
+def test_an_end_without_a_beginning_is_no_utterance(buffer: SegmentBuffer) -> None:
+    buffer.append(pcm(1))
+    assert buffer.close() is None
+    buffer.open()
+    buffer.clear()
+    assert buffer.close() is None
+
+
+def test_samples_are_float32_between_minus_one_and_one(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(-32768, 16384, each=1))
+    segment = buffer.close()
+    assert segment is not None
+    samples = segment.samples()
+    assert samples.dtype == np.float32
+    assert samples.tolist() == [-1.0, 0.5]
+
+
+def test_a_pre_roll_as_long_as_an_utterance_is_refused() -> None:
+    with pytest.raises(ValueError, match="pre_roll is 1.0 s and limit 1.0 s"):
+        SegmentBuffer(sample_rate=RATE, pre_roll=1.0, limit=1.0)

@@ -1,0 +1,24 @@
+"""Frames with which a speech recogniser says that an utterance brings no text, so that the turn need not wait for it."""
+
+from dataclasses import dataclass
+
+from pipecat.frames.frames import SystemFrame
+
+
+@dataclass
+class NothingHeardFrame(SystemFrame):
+    """The utterance that the voice activity detector has just ended contains no words.
+
+    Pushed downstream in place of a final TranscriptionFrame: a cough, a click, or speech too faint to recognise.
+    """
+
+
+@dataclass
+class RecogniserFailedFrame(SystemFrame):
+    """The recogniser broke down during the user's utterance, whose text is lost; the next utterance works again.
+
+    Parameters:
+        reason: One sentence for a log or a report.
+    """
+
+    reason: str = ""

@@ -1,0 +1,98 @@
+"""Which audio belongs to one utterance: pre-roll, speech, and what a speaker who resumed adds.
+
+Counts samples only: it knows no clock, no recogniser and no transport.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+BYTES_PER_SAMPLE = 2  # signed 16 bit, mono: what the wire carries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """The audio of one utterance."""
+
+    id: int
+    """Counts up with every utterance of a session; a result is current while its segment's id is."""
+    pcm: bytes
+    """Mono, signed 16 bit."""
+    sample_rate: int
+    """Hz."""
+    dropped: float
+    """Seconds that fell off the beginning because the utterance was longer than the buffer's limit."""
+
+    @property
+    def seconds(self) -> float:
+        """Length of the audio."""
+        return len(self.pcm) / (BYTES_PER_SAMPLE * self.sample_rate)
+
+    def samples(self) -> NDArray[np.float32]:
+        """The audio as float32 in -1..1, mono, shape (samples,)."""
+        return np.frombuffer(self.pcm, dtype=np.int16).astype(np.float32) / 32768.0
+
+
+class SegmentBuffer:
+    """Collects audio into segments.
+
+    Between utterances it holds the last `pre_roll` seconds, because a detector reports speech only some time after it
+    began. Inside an utterance it holds everything up to `limit` seconds, then the newest `limit` seconds. No sample
+    is part of two utterances, unless one is resumed.
+
+    Args:
+        sample_rate: Hz.
+        pre_roll: Seconds kept from before `open`.
+        limit: Seconds an utterance can hold.
+    """
+
+    def __init__(self, *, sample_rate: int, pre_roll: float, limit: float) -> None:
+        if not 0 <= pre_roll < limit:
+            raise ValueError(f"pre_roll is {pre_roll} s and limit {limit} s; it must hold 0 <= pre_roll < limit")
+        self._sample_rate = sample_rate
+        self._pre_roll = pre_roll
+        self._limit = limit
+        self._pcm = bytearray()
+        self._is_open = False
+        self._dropped = 0
+        self._last_id = 0
+
+    def append(self, pcm: bytes) -> None:
+        """Add audio (mono, signed 16 bit) in the order it was heard."""
+        self._pcm += pcm
+        excess = len(self._pcm) - self._size(self._limit if self._is_open else self._pre_roll)
+        if excess > 0:
+            del self._pcm[:excess]
+            self._dropped += excess if self._is_open else 0
+
+    def open(self, *, resumed: Segment | None = None) -> None:
+        """Speech began; `resumed` is the segment it continues, whose audio then comes first."""
+        self._is_open = True
+        self._dropped = 0
+        if resumed is not None:
+            self._pcm[:0] = resumed.pcm
+            self._dropped = round(resumed.dropped * self._sample_rate) * BYTES_PER_SAMPLE
+        self.append(b"")  # holds the joined audio to the limit
+
+    def close(self) -> Segment | None:
+        """Speech ended; None when none had begun."""
+        if not self._is_open:
+            return None
+        self._last_id += 1
+        segment = Segment(
+            id=self._last_id,
+            pcm=bytes(self._pcm),
+            sample_rate=self._sample_rate,
+            dropped=self._dropped / (BYTES_PER_SAMPLE * self._sample_rate),
+        )
+        self.clear()
+        return segment
+
+    def clear(self) -> None:
+        """Forget all audio, also that of an open utterance."""
+        self._pcm.clear()
+        self._is_open = False
+
+    def _size(self, seconds: float) -> int:
+        return round(seconds * self._sample_rate) * BYTES_PER_SAMPLE

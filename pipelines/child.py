@@ -7,7 +7,7 @@ import urllib.request
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import psutil
 
@@ -49,11 +49,8 @@ class Server:
 
 
 @asynccontextmanager
-async def own_server(pipeline: str, overrides: Sequence[str], *, log: IO[str] | None) -> AsyncIterator[Server]:
-    """Start `voice serve` on a free loopback port and stop it at the end.
-
-    Args:
-        log: where its standard error goes; None for ours.
+async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[Server]:
+    """Start `voice serve` on a free loopback port and stop it at the end; its standard error is ours.
 
     Raises:
         VoiceError: it could not start; its own sentence and exit code.
@@ -67,7 +64,6 @@ async def own_server(pipeline: str, overrides: Sequence[str], *, log: IO[str] | 
         *options,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=log,
         # A Ctrl-C is for us: we end the call, save the run and then stop the child.
         start_new_session=True,
     )

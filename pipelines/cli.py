@@ -137,9 +137,9 @@ def _talk(args: argparse.Namespace) -> int:
 
 
 def _devices(args: argparse.Namespace) -> int:
-    from voice.client.device import list_devices
+    from voice.client.sound_card import list_devices
 
-    print("\n".join(list_devices()))
+    print("\n".join(map(str, list_devices())))
     return 0
 
 

@@ -18,6 +18,7 @@ from voice.tts.voice import Voice, embedded_voice
 from voice.turns.models import TurnModels
 
 if TYPE_CHECKING:
+    from voice.asr.sphinx_pool import SphinxPool
     from voice.asr.whisper import SharedWhisper
 
 PACKAGES = ("turnaround", "pipecat-ai", "pocketsphinx", "faster-whisper", "ctranslate2", "piper-tts", "onnxruntime")
@@ -134,15 +135,42 @@ class WhisperRecogniser:
 
 
 class SphinxRecogniser:
-    """PocketSphinx as an engine: a pool of worker processes, one a call and a spare one."""
+    """PocketSphinx as an engine: a pool of worker processes, one for each call and a spare one."""
 
     def __init__(self, asr: Sphinx) -> None:
         self._asr = asr
+        self._pool: SphinxPool | None = None
 
     @property
     def name(self) -> str:
         """The engine and its language model."""
-        return f"PocketSphinx {version('pocketsphinx')} en-us"
+        model = self._pool.language_model.name if self._pool else "en-us"
+        return f"PocketSphinx {version('pocketsphinx')} ({model})"
+
+    async def start(self) -> None:
+        """Build the language model (once a machine) and load the spare worker."""
+        from voice.asr.language_model import build_language_model
+        from voice.asr.sphinx_pool import SphinxPool
+        from voice.llm.responder.sentences import domain_sentences
+
+        weight = self._asr.domain_weight
+        model = await asyncio.to_thread(
+            lambda: build_language_model(domain_sentences() if weight else [], domain_weight=weight)
+        )
+        self._pool = SphinxPool(language_model=model)
+        await self._pool.start()
+
+    def service(self) -> STTService:
+        """A call's recogniser on a worker of its own."""
+        from voice.asr.sphinx import SphinxSTTService
+
+        assert self._pool is not None
+        return SphinxSTTService(pool=self._pool)
+
+    async def close(self) -> None:
+        """Leave no worker behind."""
+        if self._pool:
+            await self._pool.close()
 
 
 def make_recogniser(asr: Sphinx | Whisper) -> Recogniser:

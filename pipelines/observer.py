@@ -25,6 +25,7 @@ from pipecat.frames.frames import (
 from pipecat.observers.base_observer import BaseObserver, FramePushed
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
+from pipecat.services.llm_service import LLMService
 
 from pipelines.turn_log import ServerTurn, TurnLog
 from voice.turns.frames import TurnEndFrame
@@ -54,6 +55,9 @@ class TurnObserver(BaseObserver):
         if data.direction is not FrameDirection.DOWNSTREAM:
             # Frames that go both ways are seen once.
             return
+        if isinstance(data.frame, LLMContextFrame) and not isinstance(data.destination, LLMService):
+            # The assistant's side hands its context on as well; only the way to the model is a request.
+            return
         changed = self._note(data.frame, data.timestamp / 1e9)
         if changed:
             await self._rtvi.send_server_message(changed.report())
@@ -72,13 +76,13 @@ class TurnObserver(BaseObserver):
             case TranscriptionFrame():
                 log.heard(frame.text, now)
             case TurnEndFrame():
-                log.ending(
+                return log.ended(
                     frame.ended_by, probability=frame.probability, inference=frame.inference, failed=frame.failed
                 )
             case UserStoppedSpeakingFrame():
-                return log.committed(now)
+                log.mark_last("turn_commit", now)
             case LLMContextFrame():
-                log.mark_first("llm_request", now)
+                log.requested(now)
             case LLMTextFrame():
                 log.mark_first("llm_first_token", now)
             case LLMFullResponseEndFrame():

@@ -25,10 +25,10 @@ class Progress:
         self._call = 0
 
     @contextmanager
-    def starting(self) -> Iterator[None]:
-        """While the server loads its models."""
-        with self._console.status("Starting the agent: loading models…"):
-            yield
+    def starting(self) -> Iterator[Callable[[], None]]:
+        """While the server loads its models; call what it gives when it has."""
+        with self._console.status("Starting the agent: loading models…") as status:
+            yield status.stop
 
     def serving(self, status: Mapping[str, Any]) -> None:
         """The server is ready: what runs in each stage, and why."""

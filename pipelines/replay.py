@@ -4,15 +4,14 @@ import argparse
 import asyncio
 import os
 import platform
-import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
-from latency.cli import PASSED, RUNS, show
-from latency.run import RunHeader, RunWriter, new_folder
+from latency.cli import RUNS, show
+from latency.run import RunHeader, RunWriter, Status, new_folder
 from latency.session import Session
 from latency.thresholds import Threshold, ThresholdError
 from latency.turn import TurnRecord
@@ -21,6 +20,7 @@ from pipelines.progress import CallProgress, Progress
 from voice.client.call_result import CallResult
 from voice.client.fixture import Fixture, load_fixtures
 from voice.client.line import PacedLine
+from voice.client.monitor import Monitor
 from voice.client.scripted_caller import ScriptedCaller
 from voice.client.session import CallSession
 from voice.client.turns import session_entry, turn_records
@@ -33,10 +33,8 @@ def run_replay(args: argparse.Namespace) -> int:
     """Carry out the command; returns its exit status."""
     thresholds = parse_checks(args.check)
     fixtures = chosen_fixtures(args.fixtures, everything=args.all)
-    writer = asyncio.run(_replay(args, fixtures))
-    if writer is None:
-        return 130
-    return show(writer.folder, thresholds)
+    folder = asyncio.run(_replay(args, fixtures))
+    return show(folder, thresholds)
 
 
 def parse_checks(expressions: Sequence[str]) -> list[Threshold]:
@@ -73,41 +71,34 @@ async def server_for(args: argparse.Namespace, progress: Progress) -> AsyncItera
     if args.url:
         yield Server(args.url, await health(args.url))
         return
-    with progress.starting():
-        context = own_server(args.pipeline, args.overrides, log=None)
-        server = await context.__aenter__()
-    try:
-        yield server
-    finally:
-        await context.__aexit__(*sys.exc_info())
+    with progress.starting() as started:
+        async with own_server(args.pipeline, args.overrides) as server:
+            started()
+            yield server
 
 
-async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> RunWriter | None:
+async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path:
+    """Returns the run folder, which is complete and readable however the replay ends."""
     progress = Progress(calls=len(fixtures) * args.repeat)
     for fixture in fixtures:
         for notice in fixture.notices:
             progress.note(notice)
     async with server_for(args, progress) as server:
         progress.serving(server.status)
-        folder = Path(args.out) if args.out else None
-        header = run_header(server, sys.argv)
-        writer = RunWriter(folder or new_folder(RUNS, header), header=header)
-        stop = asyncio.Event()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop.set)
-        cold = True
+        header = run_header(server, sys.argv[1:])
+        writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
+        rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
+        status: Status = "interrupted"
         try:
-            for round_ in range(args.repeat):
-                for fixture in fixtures:
-                    name = f"{fixture.name}-{round_ + 1}" if args.repeat > 1 else fixture.name
-                    shown = progress.call(name)
-                    await one_call(server, fixture, name, writer, shown, stop, cold=cold, listen=args.listen)
-                    cold = False
-                    if stop.is_set():
-                        return None
+            for number, (fixture, round_) in enumerate(rounds):
+                name = fixture.name if args.repeat == 1 else f"{fixture.name}-{round_ + 1}"
+                shown = progress.call(name)
+                await one_call(server, fixture, name, writer, shown, cold=number == 0, listen=args.listen)
+            status = "complete"
         finally:
-            writer.finish("interrupted" if stop.is_set() else "complete", load_after=os.getloadavg()[0])
+            writer.finish(status, load_after=os.getloadavg()[0])
             progress.saved(writer.folder)
-        return writer
+    return writer.folder
 
 
 async def one_call(
@@ -116,7 +107,6 @@ async def one_call(
     name: str,
     writer: RunWriter,
     progress: CallProgress,
-    stop: asyncio.Event,
     *,
     cold: bool,
     listen: bool,
@@ -126,45 +116,39 @@ async def one_call(
     Raises:
         ComponentError: the server could not be reached or was not ready.
     """
-    line = PacedLine(ScriptedCaller(fixture.turns), tap=listen_in() if listen else None)
+    monitor = Monitor() if listen else None
+    line = PacedLine(ScriptedCaller(fixture.turns), tap=monitor.play if monitor else None)
     session = CallSession(server.url, line, listener=progress)
     progress.result = session.result
     before = server.load()
-    calling = asyncio.create_task(session.run())
-    stopping = asyncio.create_task(stop.wait())
     try:
+        if monitor:
+            monitor.open()
         with progress:
-            await asyncio.wait({calling, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await session.run()
     finally:
-        for task in (calling, stopping):
-            task.cancel()
-        await asyncio.gather(calling, stopping, return_exceptions=True)
-        save(session.result(), fixture, name, writer, cold=cold, load=(before, server.load()))
-    if not calling.cancelled():
-        calling.result()
+        if monitor:
+            monitor.close()
+        load = load_between(before, server.load(), session.result().seconds)
+        save(session.result(), fixture, name, writer, cold=cold, load=load)
 
 
 def save(
-    result: CallResult,
-    fixture: Fixture,
-    name: str,
-    writer: RunWriter,
-    *,
-    cold: bool,
-    load: tuple[Load | None, Load | None],
+    result: CallResult, fixture: Fixture, name: str, writer: RunWriter, *, cold: bool, load: dict[str, float] | None
 ) -> None:
-    """Write a call's turns, recording and facts into the run folder."""
+    """Write a call's turns, recording and facts into the run folder; a call that never began leaves nothing."""
     if not result.seconds:
         return
-    entry = session_entry(result, fixture, name, cold=cold)
+    wav = writer.write_session_wav(name, result.stereo())
     writer.add_turns(TurnRecord.from_json(turn) for turn in turn_records(result, fixture, name, cold=cold))
-    writer.write_session_wav(name, result.stereo())
-    writer.add_session(Session.from_json({**entry, "server": load_between(*load, result.seconds)}))
+    writer.add_session(
+        Session.from_json(session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load))
+    )
 
 
 def load_between(before: Load | None, after: Load | None, seconds: float) -> dict[str, float] | None:
     """The server's cores and memory over a call of `seconds`; None when it is not our child."""
-    if before is None or after is None:
+    if before is None or after is None or not seconds:
         return None
     return {
         "cpu_cores": round((after.cpu_seconds - before.cpu_seconds) / seconds, 3),
@@ -177,7 +161,7 @@ def run_header(server: Server, command: Sequence[str]) -> RunHeader:
     status = server.status
     return RunHeader(
         created=datetime.now().astimezone().isoformat(timespec="seconds"),
-        command=list(command),
+        command=["voice", *command],
         pipeline=status.get("pipeline", {}),
         components=status.get("components", {}),
         simulated=status.get("simulated", []),

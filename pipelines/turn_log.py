@@ -34,7 +34,7 @@ class ServerTurn:
             "marks": dict(self.marks),
             "heard": " ".join(self.heard),
             "said": " ".join(self.said),
-            "ended_by": self.ended_by,
+            "ended_by": self.ended_by or ("timeout" if "turn_commit" in self.marks else None),
             "smart_turn": self.smart_turn,
             "interrupted": self.interrupted,
             "failed": self.failed,
@@ -67,16 +67,13 @@ class TurnLog:
         self.tier = tier
         self.turn: ServerTurn | None = None
         self._count = 0
-        self._bot_speaking = False
 
     def user_started(self, now: float) -> ServerTurn | None:
         """A user turn opens; the one before it is over (interrupted when the bot was still at it)."""
-        before = self.turn
-        if before and not before.final:
-            before.interrupted = "turn_commit" in before.marks and ("llm_request" in before.marks)
+        before = self.turn if self.turn and not self.turn.final else None
+        if before:
+            before.interrupted = "llm_request" in before.marks
             before.final = True
-        else:
-            before = None
         self.turn = ServerTurn(self._count, tier=self.tier)
         self._count += 1
         return before
@@ -97,21 +94,22 @@ class TurnLog:
             self.turn.heard.append(text)
             self.turn.marks["transcript_final"] = now
 
-    def ending(self, ended_by: str, *, probability: float | None, inference: float | None, failed: str | None) -> None:
-        """What decided that the turn is over; its commit follows."""
-        if self.turn:
-            self.turn.ended_by = ended_by
-            self.turn.failed = failed
-            if probability is not None and inference is not None:
-                self.turn.smart_turn = {"probability": round(probability, 4), "ms": round(inference * 1000, 1)}
+    def requested(self, now: float) -> None:
+        """The turn's text went to the language model; pipecat announces the commit right behind it."""
+        self.mark_last("turn_commit", now)
+        self.mark_first("llm_request", now)
 
-    def committed(self, now: float) -> ServerTurn | None:
-        """The turn was committed."""
-        if self.turn and "turn_commit" not in self.turn.marks:
-            self.turn.marks["turn_commit"] = now
-            self.turn.ended_by = self.turn.ended_by or "timeout"
-            return self.turn
-        return None
+    def ended(
+        self, ended_by: str, *, probability: float | None, inference: float | None, failed: str | None
+    ) -> ServerTurn | None:
+        """What decided that the turn is over; comes right behind its commit."""
+        if self.turn is None:
+            return None
+        self.turn.ended_by = ended_by
+        self.turn.failed = failed
+        if probability is not None and inference is not None:
+            self.turn.smart_turn = {"probability": round(probability, 4), "ms": round(inference * 1000, 1)}
+        return self.turn
 
     def llm_ended(self, now: float) -> None:
         """The language model's answer is complete."""
@@ -139,7 +137,6 @@ class TurnLog:
 
     def sent(self, now: float) -> ServerTurn | None:
         """The first audio of an utterance is about to be written to the socket."""
-        self._bot_speaking = True
         turn = self.turn
         if turn and "tts_first_sample" in turn.marks and "first_sent" not in turn.marks:
             turn.marks["first_sent"] = now
@@ -148,7 +145,6 @@ class TurnLog:
 
     def bot_stopped(self, now: float) -> ServerTurn | None:
         """The bot's utterance was sent in full, or was interrupted."""
-        self._bot_speaking = False
         turn = self.turn
         if turn and "first_sent" in turn.marks and not turn.final:
             turn.final = True

@@ -7,9 +7,9 @@ def answered(log: TurnLog, at: float = 10.0) -> None:
     log.user_started(at)
     log.mark_last("vad_stop", at + 1.2)
     log.heard("what time is it", at + 1.21)
-    log.ending("smart_turn", probability=0.9, inference=0.04, failed=None)
-    log.committed(at + 1.25)
-    log.mark_first("llm_request", at + 1.25)
+    log.requested(at + 1.25)
+    log.mark_last("turn_commit", at + 1.251)
+    log.ended("smart_turn", probability=0.9, inference=0.04, failed=None)
     log.mark_first("llm_first_token", at + 1.26)
     log.clause("a", "It is ten,", at + 1.27)
     log.clause("a", "past four.", at + 1.29)
@@ -30,6 +30,7 @@ def test_an_answered_turn_holds_every_instant_and_text() -> None:
     assert report["smart_turn"] == {"probability": 0.9, "ms": 40.0}
     assert report["marks"]["first_sent"] == 11.31
     assert list(report["marks"].values()) == sorted(report["marks"].values())
+    assert report["marks"]["turn_commit"] == report["marks"]["llm_request"] == 11.25
     assert report["attempts"][0]["outcome"] == "spoken"
 
 
@@ -40,11 +41,11 @@ def test_a_pause_counts_the_last_vad_stop_and_joins_the_texts() -> None:
     log.heard("set a timer for", 2.0)
     log.mark_last("vad_stop", 3.5)
     log.heard("ten seconds", 3.5)
-    turn = log.committed(3.6)
-    assert turn is not None
-    assert turn.marks["vad_stop"] == 3.5
-    assert turn.report()["heard"] == "set a timer for ten seconds"
-    assert turn.ended_by == "timeout"
+    log.mark_last("turn_commit", 3.6)
+    assert log.turn is not None
+    assert log.turn.marks["vad_stop"] == 3.5
+    assert log.turn.report()["heard"] == "set a timer for ten seconds"
+    assert log.turn.report()["ended_by"] == "timeout"
 
 
 def test_a_new_turn_interrupts_an_answer_under_way() -> None:
@@ -85,6 +86,7 @@ def test_events_before_the_first_turn_are_ignored() -> None:
     log = TurnLog(tier="responder")
     log.heard("x", 0.5)
     log.clause("a", "Hello.", 1.0)
-    assert log.committed(1.0) is None
+    log.requested(1.0)
+    assert log.ended("fallback", probability=None, inference=None, failed=None) is None
     assert log.sent(1.0) is None
     assert log.bot_stopped(1.0) is None

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from voice.errors import ConfigurationError
 
 EMBEDDED = "en_US-slt-small"
-# Softer than this is silence: -46 dB of full scale, well under the softest onset of our voice and above its noise.
+# A block whose RMS is softer than this, -46 dB of full scale, is silence: the voices' noise floor lies 7 dB below it.
 AUDIBLE = 0.005
+BLOCK = 0.005
 # What stays in front of the first audible sample: enough that an onset is not clipped.
 LEAD_FIRST = 0.01
 LEAD_LATER = 0.06
@@ -84,9 +85,7 @@ class Voice:
         if not parts:
             return np.zeros(0, np.int16)
         audio = np.concatenate(parts)
-        audible = np.flatnonzero(np.abs(audio) > AUDIBLE)
-        if len(audible):
-            audio = audio[max(0, int(audible[0]) - round(lead * self.sample_rate)) :]
+        audio = audio[max(0, onset(audio, self.sample_rate) - round(lead * self.sample_rate)) :]
         samples: Samples = np.clip(audio * 32767, -32768, 32767).astype(np.int16)
         return samples
 
@@ -98,6 +97,14 @@ class Voice:
     def close(self) -> None:
         """Let the thread end."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def onset(audio: npt.NDArray[np.float32], sample_rate: int) -> int:
+    """Index of the first audible block of mono samples in [-1, 1]; 0 when there is none."""
+    size = round(BLOCK * sample_rate)
+    blocks = audio[: len(audio) // size * size].reshape(-1, size)
+    audible = np.flatnonzero(np.sqrt((blocks**2).mean(axis=1)) > AUDIBLE)
+    return int(audible[0]) * size if len(audible) else 0
 
 
 def embedded_voice() -> Path:

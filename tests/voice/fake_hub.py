@@ -1,0 +1,102 @@
+"""A Hugging Face hub with one repository on loopback, with the parts of its interface that a download uses."""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote
+
+
+@dataclass
+class Hub:
+    """What the hub holds, and what it has been asked for."""
+
+    repository: str
+    files: dict[str, bytes]
+    large: set[str]
+    """Files kept in LFS, which are announced with their SHA-256."""
+    commit: str = "0123456789abcdef0123456789abcdef01234567"
+    """The one that branch main points at, and the only one there is."""
+    announced: dict[str, str] = field(default_factory=dict)
+    """Digests to announce in place of the true ones."""
+    broken: set[str] = field(default_factory=set)
+    """Files that the server fails to send."""
+    fetched: list[str] = field(default_factory=list)
+    url: str = ""
+
+    def digest(self, name: str) -> str:
+        content = self.files[name]
+        if name in self.large:
+            return self.announced.get(name, hashlib.sha256(content).hexdigest())
+        return self.announced.get(name, hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest())
+
+    def information(self) -> dict[str, Any]:
+        siblings = []
+        for name, content in self.files.items():
+            entry: dict[str, Any] = {"rfilename": name, "size": len(content), "blobId": self.digest(name)}
+            if name in self.large:
+                entry["lfs"] = {"sha256": self.digest(name), "size": len(content), "pointerSize": 130}
+            siblings.append(entry)
+        return {"id": self.repository, "modelId": self.repository, "sha": self.commit, "siblings": siblings, "tags": []}
+
+    def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body."""
+        headers = {"X-Repo-Commit": self.commit}
+        if path == f"/api/models/{self.repository}/revision/main":
+            return 200, headers | {"Content-Type": "application/json"}, json.dumps(self.information()).encode()
+        if path.startswith(f"/api/models/{self.repository}"):
+            return 404, headers | {"X-Error-Code": "RevisionNotFound"}, b""
+        if (name := self.file_at(path)) is None:
+            return 404, headers | {"X-Error-Code": "RepoNotFound"}, b""
+        headers["ETag"] = f'"{self.digest(name)}"'
+        return (403, headers, b"") if name in self.broken else (200, headers, self.files[name])
+
+    def file_at(self, path: str) -> str | None:
+        match = re.fullmatch(rf"/{self.repository}/resolve/{self.commit}/(.+)", path)
+        return match[1] if match else None
+
+    @contextmanager
+    def serving(self) -> Iterator["Hub"]:
+        """Listen at `url` until the end of the with block."""
+        hub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_HEAD(self) -> None:
+                self.reply(with_body=False)
+
+            def do_GET(self) -> None:
+                self.reply(with_body=True)
+
+            def reply(self, *, with_body: bool) -> None:
+                path = unquote(self.path.partition("?")[0])
+                if with_body and (name := hub.file_at(path)):
+                    hub.fetched.append(name)
+                status, headers, body = hub.answer(path)
+                self.send_response(status)
+                for key, value in headers.items():
+                    self.send_header(key, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                if with_body:
+                    self.wfile.write(body)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield self
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()

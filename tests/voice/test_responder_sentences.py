@@ -1,0 +1,46 @@
+import re
+from datetime import datetime
+
+from voice.llm.responder.dialogue import FALLBACK, Responder
+from voice.llm.responder.numbers import spell_number
+from voice.llm.responder.sentences import domain_sentences
+from voice.llm.responder.understanding import LAST_SKILLS, SKILLS
+from voice.llm.responder.vocabulary import COMMON_WORDS
+
+NOW = datetime(2026, 11, 20, 16, 10)
+
+
+def test_there_are_several_thousand_different_sentences_the_same_every_time() -> None:
+    sentences = domain_sentences()
+    assert len(set(sentences)) > 5000
+    domain_sentences().clear()
+    assert domain_sentences() == sentences
+
+
+def test_every_sentence_is_understood() -> None:
+    responder = Responder()
+    refused = [text for text in set(domain_sentences()) if responder.propose(text, NOW).reply.intent == FALLBACK]
+    assert refused == []
+
+
+def test_every_intent_occurs() -> None:
+    responder = Responder()
+    found = {responder.propose(text, NOW).reply.intent for text in set(domain_sentences())}
+    assert found == {skill.intent for skill in [*SKILLS, *LAST_SKILLS]}
+
+
+def test_sentences_are_written_as_a_recogniser_writes() -> None:
+    odd = [text for text in domain_sentences() if not re.fullmatch(r"[a-z']+( [a-z']+)*", text)]
+    assert odd == []
+
+
+def test_numbers_and_words_to_spell_are_all_there() -> None:
+    text = " ".join(domain_sentences())
+    assert all(f" {spell_number(number)} " in text for number in range(1, 101))
+    assert len(COMMON_WORDS) >= 400
+    assert set(COMMON_WORDS) <= set(text.split())
+
+
+def test_common_requests_outnumber_rare_ones() -> None:
+    sentences = domain_sentences()
+    assert sentences.count("what time is it") > 5

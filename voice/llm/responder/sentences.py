@@ -1,0 +1,86 @@
+"""Sentences the responder understands, drawn from its own templates: the text of a recogniser's language model."""
+
+import random
+from collections import defaultdict
+from functools import cache
+
+from voice.llm.responder.grammar import Template
+from voice.llm.responder.numbers import spell_number
+from voice.llm.responder.skill import Skill
+from voice.llm.responder.understanding import grammar, last_grammar
+from voice.llm.responder.vocabulary import COMMON_WORDS, words
+
+SENTENCES_PER_SHARE = 50
+"""Sentences drawn for a skill of share 1."""
+_SEED = 20
+_IMPERATIVE = frozenset(
+    words("set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say")
+)
+
+
+def domain_sentences() -> list[str]:
+    """Several thousand sentences as a recogniser writes them: lower case, no punctuation, numbers in words.
+
+    The same list every time. Frequent requests occur more often, so that counting words gives sensible probabilities;
+    every template, every number up to 100 and every common word to spell occurs at least once.
+    """
+    return list(_sentences())
+
+
+@cache
+def _sentences() -> tuple[str, ...]:
+    rng = random.Random(_SEED)
+    by_skill: dict[int, list[tuple[Skill, Template]]] = defaultdict(list)
+    for skill, template in [*grammar().entries, *last_grammar().entries]:
+        by_skill[id(skill)].append((skill, template))
+    sentences: list[str] = []
+    for entries in by_skill.values():
+        skill = entries[0][0]
+        if skill.awaited is not None or not skill.share:
+            continue
+        count = max(round(SENTENCES_PER_SHARE * skill.share), len(entries))
+        for index in range(count):
+            # Each template once, then mostly the first ones, which are the most usual phrasings.
+            choice = index if index < len(entries) else min(int(rng.expovariate(3 / len(entries))), len(entries) - 1)
+            filled = skill.fill(rng) if skill.fill else {}
+            sentences.append(spoken(entries[choice][1].sample(rng, filled), rng))
+    return tuple([*sentences, *_every_number(rng), *_every_word()])
+
+
+def spoken(sentence: str, rng: random.Random) -> str:
+    """The sentence with the contractions and courtesies of speech."""
+    if sentence.startswith(("what is ", "where is ", "how is ", "who is ", "when is ")) and rng.random() < 0.5:
+        first, _, rest = sentence.split(" ", 2)
+        sentence = f"{first}'s {rest}"
+    draw = rng.random()
+    if sentence.split(" ", 1)[0] in _IMPERATIVE:
+        if draw < 0.1:
+            return f"{rng.choice(['can you', 'could you', 'please', 'can you please', 'could you please'])} {sentence}"
+        if draw < 0.14:
+            return f"{sentence} please"
+    elif sentence.startswith(("what", "how", "where")) and draw < 0.05:
+        return f"{rng.choice(['hey', 'okay', 'so', 'and', 'hello'])} {sentence}"
+    return sentence
+
+
+_OPERATIONS = ("plus", "minus", "times", "divided by", "percent of")
+_CONVERSIONS = ("miles to kilometers", "pounds to kilograms", "feet to meters", "inches to centimeters")
+_SCALES = ("celsius in fahrenheit", "fahrenheit in celsius")
+
+
+def _every_number(rng: random.Random) -> list[str]:
+    """Each number up to 100 beside another, in sums, conversions and timers."""
+    sentences = []
+    for number in range(1, 101):
+        value, other, said = spell_number(number), spell_number(rng.randint(2, 100)), rng.choice(_OPERATIONS)
+        sentences += [f"what is {value} {said} {other}", f"what is {other} {said} {value}"]
+        if number > 1:
+            sentences.append(f"set a timer for {value} {rng.choice(['seconds', 'minutes'])}")
+            sentences.append(f"convert {value} {rng.choice(_CONVERSIONS)}")
+            sentences.append(f"what is {value} degrees {rng.choice(_SCALES)}")
+    return sentences
+
+
+def _every_word() -> list[str]:
+    """Each common word, to spell."""
+    return [f"{head} {word}" for word in COMMON_WORDS for head in ("spell", "how do you spell")]

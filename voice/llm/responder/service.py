@@ -1,0 +1,212 @@
+"""The responder as a pipecat LLM service: context in, streamed answer out, timers that speak up by themselves."""
+
+import asyncio
+import random
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipecat.frames.frames import (
+    CancelFrame,
+    EagerEndOfTurnCancelFrame,
+    EndFrame,
+    Frame,
+    InterruptionFrame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    TTSSpeakFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+)
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.services.llm_service import LLMService
+from pipecat.services.settings import LLMSettings
+
+from voice.llm.responder.dialogue import Proposal, Reply, Responder, with_result
+from voice.llm.responder.skill import Timer
+from voice.llm.responder.tools import Tool
+
+_PIECES = re.compile(r"\S+\s*")
+
+
+def local_time() -> datetime:
+    """This machine's time in its own time zone."""
+    return datetime.now().astimezone()
+
+
+class ResponderLLMService(LLMService):
+    """Answers a call without a language model.
+
+    A speculative request is answered like any other, but nothing happens yet: no timer starts, nothing is remembered
+    and no tool runs. pipecat's speculation gate holds the words; the frame that releases them also makes the answer's
+    effects real, and the frames that discard them discard those too. A speculative request for a tool withdraws the
+    speculation, as pipecat's own services do: the tool runs once the turn is committed.
+
+    A timer that runs out while the user speaks is announced after their turn. Timers end with the call.
+
+    Events: `on_goodbye(service)` after the user said goodbye and was answered.
+
+    Args:
+        tools: plain functions, synchronous or not, called by their names; see `tools.ToolBox`.
+        rng: source of chance (coins, dice, jokes); seed it for repeatable answers.
+        clock: gives local time.
+        kwargs: for pipecat's `LLMService`.
+
+    Raises:
+        ConfigurationError: a tool cannot be called by name.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: Sequence[Tool] = (),
+        rng: random.Random | None = None,
+        clock: Callable[[], datetime] = local_time,
+        **kwargs: Any,
+    ) -> None:
+        settings = LLMSettings(
+            model="responder",
+            system_instruction=None,
+            temperature=None,
+            max_tokens=None,
+            top_p=None,
+            top_k=None,
+            frequency_penalty=None,
+            presence_penalty=None,
+            seed=None,
+            filter_incomplete_user_turns=False,
+            user_turn_completion_config=None,
+        )
+        super().__init__(settings=settings, **kwargs)
+        self._responder = Responder(tools=tools, rng=rng)
+        self._local_time = clock
+        self._speculated: Proposal | None = None
+        self._timer_tasks: dict[int, asyncio.Task[None]] = {}
+        self._user_silent = asyncio.Event()
+        self._user_silent.set()
+        # An announcement must not fall between the words of an answer.
+        self._speaking = asyncio.Lock()
+        self._register_event_handler("on_goodbye")
+
+    def can_generate_metrics(self) -> bool:
+        """Whether time to first token and processing time are reported: yes."""
+        return True
+
+    async def stop(self, frame: EndFrame) -> None:
+        """The call ended."""
+        await super().stop(frame)
+        await self._cancel_timers()
+
+    async def cancel(self, frame: CancelFrame) -> None:
+        """The call was cut off."""
+        await super().cancel(frame)
+        await self._cancel_timers()
+
+    async def cleanup(self) -> None:
+        """Leave no timer behind."""
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
+        await self._cancel_timers()
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Answer contexts, follow the user's turn, pass everything else on."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, LLMContextFrame):
+            await self._respond(frame.context)
+            return
+        await self.push_frame(frame, direction)
+        if direction != FrameDirection.DOWNSTREAM:
+            return
+        if isinstance(frame, UserStartedSpeakingFrame):
+            self._user_silent.clear()
+        elif isinstance(frame, UserStoppedSpeakingFrame):
+            await self._confirm()
+            self._user_silent.set()
+        elif isinstance(frame, (EagerEndOfTurnCancelFrame, InterruptionFrame)):
+            self._speculated = None
+
+    async def _respond(self, context: LLMContext) -> None:
+        await self.start_processing_metrics()
+        await self.start_ttfb_metrics()
+        self._speculated = None
+        text = last_user_text(context)
+        proposal = self._responder.greeting() if text is None else self._responder.propose(text, self._local_time())
+        try:
+            if self._speculation_gate.is_speculating:
+                await self._speculate(proposal)
+                return
+            if proposal.reply.call is not None:
+                proposal = with_result(proposal, await proposal.reply.call.run_async())
+            reply = await self._accept(proposal)
+            await self._speak(reply.text)
+        finally:
+            await self.stop_processing_metrics()
+        if reply.ends_call:
+            await self._call_event_handler("on_goodbye")
+
+    async def _speculate(self, proposal: Proposal) -> None:
+        """Say the answer into the gate, or withdraw the speculation if only a tool can give the answer."""
+        if proposal.reply.call is not None:
+            await self.broadcast_frame(EagerEndOfTurnCancelFrame)
+            return
+        self._speculated = proposal
+        await self._speak(proposal.reply.text)
+
+    async def _speak(self, text: str) -> None:
+        async with self._speaking:
+            await self.push_frame(LLMFullResponseStartFrame())
+            try:
+                await self.stop_ttfb_metrics()
+                for piece in _PIECES.findall(text):
+                    await self._push_llm_text(piece)
+            finally:
+                await self.push_frame(LLMFullResponseEndFrame())
+
+    async def _confirm(self) -> None:
+        """The turn that was answered speculatively is committed, and the gate has released the answer."""
+        if self._speculated is None:
+            return
+        proposal, self._speculated = self._speculated, None
+        reply = await self._accept(proposal)
+        if reply.ends_call:
+            await self._call_event_handler("on_goodbye")
+
+    async def _accept(self, proposal: Proposal) -> Reply:
+        """Make the proposal real: its memory, its timers."""
+        reply = self._responder.accept(proposal)
+        for timer in reply.cancelled:
+            task = self._timer_tasks.pop(timer.number, None)
+            if task is not None:
+                await self.cancel_task(task)
+        if reply.timer is not None:
+            self._timer_tasks[reply.timer.number] = self.create_task(self._ring(reply.timer), "timer")
+        return reply
+
+    async def _ring(self, timer: Timer) -> None:
+        """Wait for the timer's end, and for the user's, and announce it."""
+        await asyncio.sleep(timer.seconds)
+        await self._user_silent.wait()
+        text = self._responder.finish(timer)
+        if text is not None:
+            async with self._speaking:
+                await self.push_frame(TTSSpeakFrame(text))
+        self._timer_tasks.pop(timer.number, None)
+
+    async def _cancel_timers(self) -> None:
+        tasks, self._timer_tasks = list(self._timer_tasks.values()), {}
+        for task in tasks:
+            await self.cancel_task(task)
+
+
+def last_user_text(context: LLMContext) -> str | None:
+    """What there is to answer: the user's last message, "" when another message follows it, None before the first.
+
+    pipecat runs the model once on a turn that had no words, behind a message that says so; the user's older message is
+    then not to be answered again.
+    """
+    messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
+    if not any(message.get("role") == "user" for message in messages):
+        return None
+    return standard_message_text(messages[-1]) if messages[-1].get("role") == "user" else ""

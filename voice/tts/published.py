@@ -1,0 +1,83 @@
+"""Piper voices by their published names: from the hub's cache, or downloaded and checked.
+
+Knows nothing of synthesis. Who uses a voice is bound by its licence, which its MODEL_CARD on the hub names.
+"""
+
+import re
+from collections.abc import Collection
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+
+from voice.errors import ConfigurationError
+from voice.hub import HubFiles
+
+REPOSITORY = "rhasspy/piper-voices"
+_NAME = re.compile(r"(?P<locale>(?P<language>[a-z]{2,3})_(?:[A-Z]{2}|\d{3}))-(?P<voice>\w+)-(?P<quality>\w+)")
+
+
+def published_voice(name: str, *, cache_dir: Path | None = None) -> Path:
+    """The voice's .onnx file, its .onnx.json beside it, downloading both when no checked copy is in the cache.
+
+    A copy in the cache is used as it is; the hub is not asked for a newer one. A download says on stderr what it
+    fetches and from where, and shows a bar for each file on a terminal.
+
+    Args:
+        name: `<lang>_<REGION>-<voice>-<quality>`, such as "en_US-lessac-medium".
+        cache_dir: The hub's cache; None for its usual place.
+
+    Raises:
+        ConfigurationError: `name` is no such name, or the hub has no voice of that name.
+        ComponentError: The voice is not here and cannot be downloaded, or what arrived is not what the hub announced.
+    """
+    if here := cached_voice(name, cache_dir=cache_dir):
+        return here
+    model = _model(name)
+
+    def wanted(there: Collection[str]) -> list[str]:
+        files = [f"{model}.json", model]
+        if not set(files) <= set(there):
+            raise ConfigurationError(_no_such_voice(name, there))
+        return files
+
+    return _on_hub(name, cache_dir).download(wanted) / model
+
+
+def cached_voice(name: str, *, cache_dir: Path | None = None) -> Path | None:
+    """The voice's .onnx file when a checked copy is in the hub's cache, else None; asks no network.
+
+    Raises:
+        ConfigurationError: `name` has not the form of a published name.
+    """
+    model, voice = _model(name), _on_hub(name, cache_dir)
+    return voice.cached(model) if voice.cached(f"{model}.json") else None
+
+
+def _model(name: str) -> str:
+    """Where the voice's .onnx file lies in the repository."""
+    parts = _NAME.fullmatch(name)
+    if parts is None:
+        raise ConfigurationError(
+            f"{name!r} names no Piper voice: tts.voice is \"embedded\", the path of a voice's .onnx file, or a "
+            "published name <lang>_<REGION>-<voice>-<quality> such as en_US-lessac-medium."
+        )
+    return "{language}/{locale}/{voice}/{quality}/".format(**parts.groupdict()) + f"{name}.onnx"
+
+
+def _on_hub(name: str, cache_dir: Path | None) -> HubFiles:
+    return HubFiles(
+        what=f"Piper voice {name}",
+        repository=REPOSITORY,
+        alternative=f'copy {name}.onnx and {name}.onnx.json here and set tts.voice = "/path/to/{name}.onnx", '
+        'or use tts.voice = "embedded", which needs no download',
+        mark=f"checked/{name}",
+        cache_dir=cache_dir,
+    )
+
+
+def _no_such_voice(name: str, there: Collection[str]) -> str:
+    names = [PurePosixPath(file).stem for file in there if file.endswith(".onnx")]
+    similar = get_close_matches(name, names, n=3)
+    return (
+        f"The hub's {REPOSITORY} has no voice {name}{', but ' if similar else ''}{', '.join(similar)}; "
+        'use a name that it has, the path of a voice\'s .onnx file, or tts.voice = "embedded".'
+    )

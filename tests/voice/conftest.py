@@ -1,6 +1,9 @@
+import importlib.util
 import os
 from collections.abc import Callable
 from importlib import resources
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -28,3 +31,14 @@ def speak() -> Callable[[str], bytes]:
         return spoken[text]
 
     return speak
+
+
+@pytest.fixture(scope="session")
+def fake_hub() -> ModuleType:
+    """The module fake_hub.py beside this file: a Hugging Face hub on loopback."""
+    spec = importlib.util.spec_from_file_location("fake_hub", Path(__file__).with_name("fake_hub.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,13 +1,23 @@
-"""A Hugging Face hub with one repository on loopback, with the parts of its interface that a download uses."""
+"""A Hugging Face hub with one repository on loopback, and programs that are told to use it.
+
+The hub has the parts of the true one's interface that a download uses.
+"""
 
 import hashlib
 import json
+import os
+import pty
 import re
+import socket
+import subprocess
+import sys
+import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -100,3 +110,44 @@ class Hub:
             server.shutdown()
             server.server_close()
             thread.join()
+
+
+def unreachable() -> str:
+    """An address where nothing listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
+def run(
+    program: str, *arguments: str, endpoint: str, home: Path, terminal: bool = False, **environment: str
+) -> tuple[dict[str, Any], str]:
+    """Run a program that prints JSON; give that and what it wrote on stderr.
+
+    In a new process, because huggingface_hub reads HF_ENDPOINT and its folders when it is imported.
+
+    Args:
+        endpoint: The hub's address.
+        home: The folder of the hub's cache.
+        terminal: Whether its stderr is a terminal.
+    """
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING"))}
+    hub = {"HF_ENDPOINT": endpoint, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1"}
+    ours, theirs = pty.openpty() if terminal else (None, subprocess.PIPE)
+    if ours is not None:
+        termios.tcsetwinsize(ours, (24, 120))
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=inherited | hub | environment,
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        timeout=120,
+    )
+    shown = done.stderr
+    if ours is not None:
+        os.close(theirs)
+        shown = os.read(ours, 100_000)
+        os.close(ours)
+    assert done.returncode == 0, shown
+    return json.loads(done.stdout), shown.decode()

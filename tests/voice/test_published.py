@@ -32,22 +32,30 @@ Fetch = Callable[..., tuple[dict[str, Any], str]]
 
 
 @pytest.fixture
-def hub(make_hub: Any) -> Iterator[Any]:
+def hub(fake_hub: Any) -> Iterator[Any]:
     """Has our embedded voice under the names of two published ones."""
     model = embedded_voice().read_bytes()
     config = Path(f"{embedded_voice()}.json").read_bytes()
     files = {"README.md": b"not fetched", MODEL: model, f"{MODEL}.json": config}
     files |= {OTHER_MODEL: model + b"\0", f"{OTHER_MODEL}.json": config}
-    with make_hub("rhasspy/piper-voices", files, {MODEL, OTHER_MODEL}).serving() as hub:
+    with fake_hub.Hub("rhasspy/piper-voices", files, {MODEL, OTHER_MODEL}).serving() as hub:
         yield hub
 
 
 @pytest.fixture
-def fetch(at_hub: Fetch) -> Fetch:
+def unreachable(fake_hub: Any) -> str:
+    address: str = fake_hub.unreachable()
+    return address
+
+
+@pytest.fixture
+def fetch(fake_hub: Any, tmp_path: Path) -> Fetch:
     """Asks for a voice in a new process, then for what the cache has of it and of others."""
 
     def fetch(endpoint: str, *names: str, **options: Any) -> tuple[dict[str, Any], str]:
-        return at_hub(endpoint, PROGRAM, *(names or [NAME]), **options)
+        done: tuple[dict[str, Any], str]
+        done = fake_hub.run(PROGRAM, *(names or [NAME]), endpoint=endpoint, home=tmp_path / "hub", **options)
+        return done
 
     return fetch
 

@@ -1,5 +1,5 @@
 import random
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -134,3 +134,38 @@ def test_a_proposal_runs_no_tool() -> None:
 def test_an_asynchronous_tool_needs_the_service() -> None:
     with pytest.raises(ConfigurationError, match="ResponderLLMService"):
         Responder(tools=[stock_price]).reply("what is the stock price of acme", NOW)
+
+
+HALVES = [
+    (["what is", "seven times eight"], "56"),
+    (["remember that my car", "is on level three", "where is my car"], "level three"),
+    (["what is", "twenty percent of fifty"], "10"),
+    (["how many feet", "are in a mile"], "5280"),
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), HALVES)
+def test_a_request_that_a_pause_cut_in_two_is_answered_as_one(texts: list[str], expected: str) -> None:
+    responder = Responder()
+    replies = []
+    for i, text in enumerate(texts):
+        replies.append(responder.reply(text, NOW + timedelta(seconds=2 * i)))
+        responder.interrupted()
+    assert expected in replies[-1].text
+
+
+def test_only_an_answer_cut_short_a_moment_ago_is_taken_back() -> None:
+    responder = Responder()
+    responder.reply("how many feet", NOW)
+    assert responder.reply("are in a mile", NOW + timedelta(seconds=3)).intent == FALLBACK
+    responder.reply("how many feet", NOW + timedelta(seconds=10))
+    responder.interrupted()
+    assert responder.reply("are in a mile", NOW + timedelta(seconds=30)).intent == FALLBACK
+
+
+def test_a_timer_that_runs_is_not_taken_back_by_what_follows() -> None:
+    responder = Responder()
+    responder.reply("set a timer for ten minutes", NOW)
+    responder.interrupted()
+    responder.reply("and forty blue windows", NOW + timedelta(seconds=2))
+    assert len(responder.state.timers) == 1

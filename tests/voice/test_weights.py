@@ -29,7 +29,7 @@ Resolve = Callable[..., tuple[dict[str, Any], str]]
 
 
 @pytest.fixture
-def hub(make_hub: Any) -> Iterator[Any]:
+def hub(fake_hub: Any) -> Iterator[Any]:
     files = {
         "README.md": b"not fetched",
         "config.json": b"{}",
@@ -37,16 +37,24 @@ def hub(make_hub: Any) -> Iterator[Any]:
         "vocabulary.txt": b"a\nb\n",
         "model.bin": bytes(range(256)) * 8000,
     }
-    with make_hub(REPOSITORY, files, {"model.bin"}).serving() as hub:
+    with fake_hub.Hub(REPOSITORY, files, {"model.bin"}).serving() as hub:
         yield hub
 
 
 @pytest.fixture
-def resolve_at(at_hub: Resolve) -> Resolve:
+def unreachable(fake_hub: Any) -> str:
+    address: str = fake_hub.unreachable()
+    return address
+
+
+@pytest.fixture
+def resolve_at(fake_hub: Any, tmp_path: Path) -> Resolve:
     """Resolves in a new process, with a hub cache of the test's own; gives what it printed on stdout and stderr."""
 
     def resolve_at(endpoint: str, model: str = "tiny.en", **options: Any) -> tuple[dict[str, Any], str]:
-        return at_hub(endpoint, PROGRAM, model, **options)
+        done: tuple[dict[str, Any], str]
+        done = fake_hub.run(PROGRAM, model, endpoint=endpoint, home=tmp_path / "hub", **options)
+        return done
 
     return resolve_at
 

@@ -1,4 +1,4 @@
-"""Frames with which a speech recogniser says that an utterance brings no text, so that the turn need not wait for it."""
+"""Frames with which a speech recogniser says that an utterance brings no text, so that no turn waits for it."""
 
 from dataclasses import dataclass
 

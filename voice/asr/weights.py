@@ -4,21 +4,15 @@ Knows nothing of recognition. Files come from the Hugging Face hub (or the mirro
 CTranslate2 format that faster-whisper reads.
 """
 
-import hashlib
 import json
 import os
 import re
-import sys
-import tempfile
-from contextlib import suppress
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from voice.errors import ComponentError, ConfigurationError, VoiceError
-
-if TYPE_CHECKING:
-    from huggingface_hub.hf_api import ModelInfo, RepoSibling
+from voice.errors import ConfigurationError
+from voice.hub import HubFiles
 
 REPOSITORIES = {
     **{f"{size}{en}": f"Systran/faster-whisper-{size}{en}" for size in ("tiny", "base", "small") for en in (".en", "")},
@@ -31,7 +25,6 @@ REPOSITORIES = {
 _NEEDED = ("config.json", "tokenizer.json", "model.bin")
 _VOCABULARIES = ("vocabulary.json", "vocabulary.txt")
 _OPTIONAL = ("preprocessor_config.json",)
-_METADATA_TIMEOUT = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +89,8 @@ def cached(name: str, *, revision: str = "main", cache_dir: Path | None = None) 
     Raises:
         ConfigurationError: `name` is neither a short name nor a repository.
     """
-    from huggingface_hub import try_to_load_from_cache
-
-    found = try_to_load_from_cache(_repository(name), "model.bin", cache_dir=cache_dir, revision=revision)
-    if not isinstance(found, str) or _missing(Path(found).parent):
-        return None
-    return Path(found).parent
+    found = _on_hub(name, revision, cache_dir).cached("model.bin")
+    return None if found is None or _missing(found.parent) else found.parent
 
 
 def _repository(name: str) -> str:
@@ -127,104 +116,24 @@ def _missing(folder: Path) -> list[str]:
 
 
 def _download(name: str, revision: str, cache_dir: Path | None) -> Path:
-    """Fetch the model's files at one commit, check each, then make the copy known to the cache."""
-    from huggingface_hub import HfApi, constants
+    def wanted(there: Collection[str]) -> list[str]:
+        """The files to fetch, the weights last."""
+        if missing := [needed for needed in _NEEDED if needed not in there]:
+            raise ConfigurationError(
+                f"{_repository(name)} on the hub is no Whisper model for faster-whisper, as it lacks "
+                f"{', '.join(missing)}; use {', '.join(REPOSITORIES)}, or a repository converted to CTranslate2 format."
+            )
+        return [file for file in (*_OPTIONAL, *_VOCABULARIES, *_NEEDED) if file in there]
 
-    repository, endpoint = _repository(name), constants.ENDPOINT
-    try:
-        # The libraries under huggingface_hub raise errors of their own (requests', httpx's), which differ between its
-        # versions and share no base but Exception.
-        info = HfApi().model_info(repository, revision=revision, files_metadata=True, timeout=_METADATA_TIMEOUT)
-        files = _wanted(info, name)
-        size = sum(file.size or 0 for file in files) / 1e6
-        print(f"Downloading Whisper model {name} ({repository}, {size:.1f} MB) from {endpoint}", file=sys.stderr)
-        paths = [_fetch(name, repository, info.sha, file, cache_dir) for file in files]
-    except VoiceError:
-        raise
-    except Exception as error:
-        raise _unavailable(name, f"cannot be downloaded from {endpoint}: {_cause(error, revision)}") from error
-    snapshot = paths[-1].parent
-    _publish(snapshot, revision)
-    print(f"Whisper model {name} is complete, checksums verified: {snapshot}", file=sys.stderr)
-    return snapshot
+    return _on_hub(name, revision, cache_dir).download(wanted)
 
 
-def _wanted(info: "ModelInfo", name: str) -> list["RepoSibling"]:
-    """The files to fetch, the weights last."""
-    there = {file.rfilename: file for file in info.siblings or ()}
-    if missing := [needed for needed in _NEEDED if needed not in there]:
-        raise ConfigurationError(
-            f"{info.id} on the hub is no Whisper model for faster-whisper, as it lacks {', '.join(missing)}; "
-            f"use {', '.join(REPOSITORIES)}, or a repository converted to CTranslate2 format."
-        )
-    files = [there[wanted] for wanted in (*_OPTIONAL, *_VOCABULARIES, *_NEEDED) if wanted in there]
-    if unsigned := [file.rfilename for file in files if file.lfs is None and file.blob_id is None]:
-        raise _unavailable(name, f"cannot be checked: the hub announces no checksum of {', '.join(unsigned)}")
-    return files
-
-
-def _fetch(name: str, repository: str, commit: str | None, file: "RepoSibling", cache_dir: Path | None) -> Path:
-    """Download one file into the cache and compare its digest; a file that was not found right is not kept."""
-    from huggingface_hub import hf_hub_download
-
-    path = Path(hf_hub_download(repository, file.rfilename, revision=commit, cache_dir=cache_dir))
-    is_right = False
-    try:
-        is_right = _digest_is_right(path, file)
-    finally:
-        if not is_right:
-            path.resolve().unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
-    if not is_right:
-        raise _unavailable(name, f"arrived damaged: {file.rfilename} has not the hub's checksum and was deleted")
-    return path
-
-
-def _digest_is_right(path: Path, file: "RepoSibling") -> bool:
-    """Large files are announced with their SHA-256, small ones with git's SHA-1 of a blob."""
-    if file.lfs is None:
-        content = path.read_bytes()
-        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() == file.blob_id
-    with path.open("rb") as content_file:
-        return hashlib.file_digest(content_file, "sha256").hexdigest() == file.lfs.sha256
-
-
-def _publish(snapshot: Path, revision: str) -> None:
-    """Point the cache's `revision` at a verified snapshot.
-
-    Files fetched by commit are not found by branch until this reference is there, so an interrupted or unverified
-    download never passes for a model.
-    """
-    if revision == snapshot.name:
-        return
-    reference = snapshot.parents[1] / "refs" / revision
-    reference.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=reference.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(snapshot.name)
-        os.replace(temporary, reference)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-
-
-def _cause(error: Exception, revision: str) -> str:
-    from huggingface_hub import errors
-
-    if isinstance(error, errors.OfflineModeIsEnabled):
-        return "HF_HUB_OFFLINE is set"
-    if isinstance(error, errors.GatedRepoError):
-        return "its owner must grant access first (set HF_TOKEN)"
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return "there is no such repository, or it is private"
-    if isinstance(error, errors.RevisionNotFoundError):
-        return f"the repository has no revision {revision}"
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _unavailable(name: str, why: str) -> ComponentError:
-    return ComponentError(
-        f"Whisper model {name} {why}; copy its folder from another machine and set VOICE_WHISPER_DIR=/path/to/folder "
-        'or asr.model = "/path/to/folder", or use the embedded pipeline, which needs no download.'
+def _on_hub(name: str, revision: str, cache_dir: Path | None) -> HubFiles:
+    return HubFiles(
+        what=f"Whisper model {name}",
+        repository=_repository(name),
+        alternative="copy its folder from another machine and set VOICE_WHISPER_DIR=/path/to/folder or "
+        'asr.model = "/path/to/folder", or use the embedded pipeline, which needs no download',
+        revision=revision,
+        cache_dir=cache_dir,
     )

@@ -6,7 +6,7 @@ Pure but for the tools it is given: time and chance come in, timers to start and
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from voice.llm.responder import smalltalk, timers
 from voice.llm.responder.skill import Answer, Request, State, Timer
@@ -16,6 +16,9 @@ from voice.llm.responder.utterance import normalise
 
 FALLBACK = "no language model"
 """Intent of answers to what no skill and no tool understands."""
+
+RESUMED_WITHIN = timedelta(seconds=6)
+"""Longest time between two texts that may be one request, cut in two by a pause for breath."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +46,21 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A reply that has not been given yet, and the state that follows once it is."""
+    """A reply that has not been given yet, and the state that follows once it is.
+
+    Parameters:
+        reply: what to say and do.
+        state: what is remembered and running afterwards.
+        text: what it answers; two texts when the user went on after a pause.
+        before: the state that `text` was answered in.
+        at: when.
+    """
 
     reply: Reply
     state: State
+    text: str
+    before: State
+    at: datetime
 
 
 class Responder:
@@ -64,6 +78,8 @@ class Responder:
         self._tools = ToolBox(tools)
         self._rng = rng or random.Random()
         self._state = State()
+        self._last: Proposal | None = None
+        self._cut_short = False
         self._grammar, self._last_grammar = grammar(), last_grammar()
 
     @property
@@ -87,24 +103,47 @@ class Responder:
         return self.accept(proposal)
 
     def propose(self, text: str, now: datetime) -> Proposal:
-        """What the reply would be; changes nothing and runs no tool (`reply.call` names it)."""
+        """What the reply would be; changes nothing and runs no tool (`reply.call` names it).
+
+        A text that means nothing by itself, but finishes the one whose answer it cut short ("what is", then "seven
+        times eight"), is answered together with it, as if that one had not been answered.
+        """
+        proposal = self._propose(text, self._state, now)
+        last = self._last
+        if proposal.reply.intent != FALLBACK or last is None:
+            return proposal
+        if not self._cut_short or now - last.at > RESUMED_WITHIN:
+            return proposal
+        if last.reply.timer or last.reply.cancelled or last.reply.call:
+            # What has begun in the world cannot be taken back.
+            return proposal
+        whole = self._propose(f"{last.text} {text}", last.before, now)
+        return proposal if whole.reply.intent == FALLBACK else whole
+
+    def interrupted(self) -> None:
+        """The user spoke before the last answer was over: what comes may be the rest of the same request."""
+        self._cut_short = True
+
+    def _propose(self, text: str, before: State, now: datetime) -> Proposal:
+        settled = before.but(awaiting=None)
+
+        def proposal(reply: Reply, after: State) -> Proposal:
+            return Proposal(reply, after, text, before, now)
+
         heard = normalise(text)
         if not heard.strip():
-            return Proposal(Reply(smalltalk.UNHEARD, "unheard", complete=False), self._state)
-        found = self._answer(self._grammar, heard, now)
+            return proposal(Reply(smalltalk.UNHEARD, "unheard", complete=False), before)
+        found = self._answer(self._grammar, heard, before, now)
         if found is None:
             call = self._tools.find(text)
             if call is not None:
-                reply = Reply("", "tool", complete=True, call=call)
-                return Proposal(reply, self._settled)
-            found = self._answer(self._last_grammar, heard, now)
+                return proposal(Reply("", "tool", complete=True, call=call), settled)
+            found = self._answer(self._last_grammar, heard, before, now)
         if found is None:
-            first = self._state.refusals == 0
-            state = self._settled.but(refusals=self._state.refusals + 1)
-            reply = Reply(smalltalk.FIRST_REFUSAL if first else smalltalk.REFUSAL, FALLBACK, complete=False)
-            return Proposal(reply, state.but(last_answer=reply.text))
+            refusal = smalltalk.REFUSAL if before.refusals else smalltalk.FIRST_REFUSAL
+            after = settled.but(refusals=before.refusals + 1, last_answer=refusal)
+            return proposal(Reply(refusal, FALLBACK, complete=False), after)
         match, answer = found
-        state = self._settled if answer.state is None else answer.state
         reply = Reply(
             answer.text,
             match.skill.intent,
@@ -113,16 +152,18 @@ class Responder:
             cancelled=answer.cancelled,
             ends_call=answer.ends_call,
         )
-        return Proposal(reply, state.but(last_answer=answer.text))
+        after = settled if answer.state is None else answer.state
+        return proposal(reply, after.but(last_answer=answer.text))
 
-    def greeting(self) -> Proposal:
+    def greeting(self, now: datetime) -> Proposal:
         """What to say when the call asks for words before the user has spoken."""
         reply = Reply(smalltalk.GREETING, "hello", complete=False)
-        return Proposal(reply, self._settled.but(last_answer=reply.text))
+        after = self._state.but(awaiting=None, last_answer=reply.text)
+        return Proposal(reply, after, "", self._state, now)
 
     def accept(self, proposal: Proposal) -> Reply:
         """Make a proposal of this responder's current state the reply: from now on, what it says has happened."""
-        self._state = proposal.state
+        self._state, self._last, self._cut_short = proposal.state, proposal, False
         return proposal.reply
 
     def finish(self, timer: Timer) -> str | None:
@@ -133,14 +174,9 @@ class Responder:
         self._state = timers.without(self._state, (timer,)).but(last_answer=text)
         return text
 
-    @property
-    def _settled(self) -> State:
-        """The state without what the last answer asked for: whatever is said next settles that."""
-        return self._state.but(awaiting=None)
-
-    def _answer(self, among: Grammar, heard: str, now: datetime) -> tuple[Match, Answer] | None:
-        for match in among.matches(heard, self._state.awaiting):
-            answer = match.skill.answer(Request(match.slots, self._settled, now, self._rng))
+    def _answer(self, among: Grammar, heard: str, state: State, now: datetime) -> tuple[Match, Answer] | None:
+        for match in among.matches(heard, state.awaiting):
+            answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now, self._rng))
             if answer is not None:
                 return match, answer
         return None
@@ -148,4 +184,6 @@ class Responder:
 
 def with_result(proposal: Proposal, text: str) -> Proposal:
     """The proposal with its tool's result as the text."""
-    return Proposal(replace(proposal.reply, text=text), proposal.state.but(last_answer=text))
+    return replace(
+        proposal, reply=replace(proposal.reply, text=text), state=proposal.state.but(last_answer=text)
+    )

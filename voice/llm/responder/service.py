@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pipecat.frames.frames import (
+    BotStoppedSpeakingFrame,
     CancelFrame,
     EagerEndOfTurnCancelFrame,
     EndFrame,
@@ -84,6 +85,7 @@ class ResponderLLMService(LLMService):
         self._responder = Responder(tools=tools, rng=rng)
         self._local_time = clock
         self._speculated: Proposal | None = None
+        self._is_answering = False
         self._timer_tasks: dict[int, asyncio.Task[None]] = {}
         self._user_silent = asyncio.Event()
         self._user_silent.set()
@@ -117,6 +119,8 @@ class ResponderLLMService(LLMService):
             await self._respond(frame.context)
             return
         await self.push_frame(frame, direction)
+        if isinstance(frame, BotStoppedSpeakingFrame):
+            self._is_answering = False
         if direction != FrameDirection.DOWNSTREAM:
             return
         if isinstance(frame, UserStartedSpeakingFrame):
@@ -126,13 +130,16 @@ class ResponderLLMService(LLMService):
             self._user_silent.set()
         elif isinstance(frame, (EagerEndOfTurnCancelFrame, InterruptionFrame)):
             self._speculated = None
+            if isinstance(frame, InterruptionFrame) and self._is_answering:
+                self._responder.interrupted()
 
     async def _respond(self, context: LLMContext) -> None:
         await self.start_processing_metrics()
         await self.start_ttfb_metrics()
         self._speculated = None
         text = last_user_text(context)
-        proposal = self._responder.greeting() if text is None else self._responder.propose(text, self._local_time())
+        now = self._local_time()
+        proposal = self._responder.greeting(now) if text is None else self._responder.propose(text, now)
         try:
             if self._speculation_gate.is_speculating:
                 await self._speculate(proposal)
@@ -175,6 +182,7 @@ class ResponderLLMService(LLMService):
 
     async def _accept(self, proposal: Proposal) -> Reply:
         """Make the proposal real: its memory, its timers."""
+        self._is_answering = True
         reply = self._responder.accept(proposal)
         for timer in reply.cancelled:
             task = self._timer_tasks.pop(timer.number, None)

@@ -1,0 +1,213 @@
+"""PocketSphinx as a pipecat speech recogniser: streams each utterance to a worker process while it is spoken."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from loguru import logger
+from pipecat.frames.frames import (
+    CancelFrame,
+    EndFrame,
+    Frame,
+    InterimTranscriptionFrame,
+    StartFrame,
+    STTMuteFrame,
+    TranscriptionFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
+from pipecat.services.settings import STTSettings
+from pipecat.services.stt_service import STTService
+from pipecat.transcriptions.language import Language
+from pipecat.utils.time import time_now_iso8601
+
+from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
+from voice.asr.sphinx_pool import SphinxPool, SphinxWorker, WorkerDied
+from voice.asr.utterances import Utterances
+from voice.asr.worker_protocol import Command, Final, Partial, Reply
+from voice.errors import ComponentError, ConfigurationError
+
+__all__ = ["SphinxPool", "SphinxSTTService"]
+
+SAMPLE_RATE = 16000
+
+TTFS_P99 = 0.4
+"""Seconds from the end of speech to the final text, 99th percentile, the detector's 0.2 s of silence included."""
+
+_LAST_WORDS_TIMEOUT = 1.0  # seconds that the end of a call waits for the text of its last utterance
+
+
+class SphinxSTTService(STTService):
+    """Recognises US English with PocketSphinx.
+
+    Needs the detector's VAD frames, which start and finish the utterances: place a VADProcessor before it. Pushes
+    InterimTranscriptionFrames while the user speaks and, for every utterance that the detector ends, one of: a
+    TranscriptionFrame with `finalized` set, a NothingHeardFrame, or a RecogniserFailedFrame (with an ErrorFrame
+    upstream) when the worker has broken down. When speech goes on before the text is there, that text comes as a
+    TranscriptionFrame without `finalized`, or not at all if it is empty.
+
+    Args:
+        pool: Where workers come from and return to; belongs to the caller, who closes it.
+        pre_roll: Seconds of audio from before the detector's start that an utterance begins with.
+        ttfs_p99_latency: Seconds from the end of speech to the final text that turn taking should reckon with.
+        **options: Passed to pipecat's STTService.
+    """
+
+    def __init__(
+        self, *, pool: SphinxPool, pre_roll: float = 0.5, ttfs_p99_latency: float = TTFS_P99, **options: Any
+    ) -> None:
+        super().__init__(
+            sample_rate=SAMPLE_RATE,
+            ttfs_p99_latency=ttfs_p99_latency,
+            settings=STTSettings(model=pool.language_model.name, language=Language.EN_US),
+            **options,
+        )
+        self._pool = pool
+        self._utterances = Utterances(pre_roll=pre_roll)
+        self._sphinx: SphinxWorker | None = None
+        self._unsent: list[Command] = []  # commands from while a new worker is on its way
+        self._settled = asyncio.Event()
+        self._settled.set()
+        self._listening: asyncio.Task[None] | None = None
+
+    def can_generate_metrics(self) -> bool:
+        """Time to the final text is reported."""
+        return True
+
+    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]
+        """Refuse other sample rates: the models are for 16 kHz.
+
+        Raises:
+            ConfigurationError: The pipeline's input has another rate.
+        """
+        if setup.audio_in_sample_rate != SAMPLE_RATE:
+            raise ConfigurationError(
+                f"PocketSphinx needs audio at {SAMPLE_RATE} Hz, not {setup.audio_in_sample_rate} Hz: set "
+                f"audio_in_sample_rate to {SAMPLE_RATE}."
+            )
+        await super().setup(setup)
+
+    async def start(self, frame: StartFrame) -> None:
+        """Take a worker from the pool, without holding up the start of the pipeline."""
+        await super().start(frame)
+        self._listening = self.create_task(self._listen(), name="listen")
+
+    async def stop(self, frame: EndFrame) -> None:
+        """Wait a moment for the text of the last utterance, then give the worker back."""
+        try:
+            async with asyncio.timeout(_LAST_WORDS_TIMEOUT):
+                await self._settled.wait()
+        except TimeoutError:
+            logger.warning(f"{self}: the call ended before the text of its last utterance was there.")
+        await self._leave()
+        await super().stop(frame)
+
+    async def cancel(self, frame: CancelFrame) -> None:
+        """Give the worker back at once; what was being said is forgotten."""
+        await self._leave()
+        await super().cancel(frame)
+
+    async def cleanup(self) -> None:
+        """Give the worker back, if neither the end nor a cancellation has done so."""
+        await self._leave()
+        await super().cleanup()  # type: ignore[no-untyped-call]
+
+    async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
+        """Hand audio to the worker if it belongs to an utterance; texts come from elsewhere, when they are ready."""
+        self._send(self._utterances.hear(audio))
+        yield None
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Start and finish utterances as the detector decides."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, VADUserStartedSpeakingFrame) and not self._muted and self.is_usable:
+            self._send(self._utterances.begin())
+        elif isinstance(frame, VADUserStoppedSpeakingFrame):
+            commands = self._utterances.finish()
+            if commands:
+                self._settled.clear()
+                self.request_finalize()  # type: ignore[no-untyped-call]
+            self._send(commands)
+        elif isinstance(frame, STTMuteFrame) and frame.mute:
+            self._send(self._utterances.abandon())
+            self._settled.set()
+
+    def _send(self, commands: Sequence[Command]) -> None:
+        if self._sphinx is None:
+            self._unsent += commands
+            return
+        try:
+            for command in commands:
+                self._sphinx.send(command)
+        except WorkerDied as error:
+            # A worker that hangs ends here; in either case the listening task finds its output closed and sees to it.
+            logger.warning(f"{self}: {error}")
+            self._sphinx.kill()
+
+    async def _listen(self) -> None:
+        """Push what the worker answers, and replace the worker whenever it breaks down."""
+        while True:
+            try:
+                worker = await self._pool.acquire()
+            except ComponentError as error:
+                self._lose()
+                await self.push_error(str(error), exception=error, force_treat_as_permanent=True)
+                await self.push_frame(RecogniserFailedFrame(reason=str(error)))
+                return
+            self._sphinx = worker
+            unsent, self._unsent = self._unsent, []
+            self._send(unsent)
+            try:
+                while True:
+                    await self._answer(await worker.receive())
+            except WorkerDied as error:
+                self._sphinx = None
+                self._pool.release(worker)
+                await self._report_death(str(error))
+
+    async def _report_death(self, reason: str) -> None:
+        was_pending = self._utterances.is_pending
+        self._lose()
+        if was_pending:
+            await self.push_error(f"The speech recogniser broke down during an utterance: {reason}.")
+            await self.push_frame(RecogniserFailedFrame(reason=reason))
+        else:
+            logger.warning(f"{self}: {reason}; nothing was being said.")
+
+    def _lose(self) -> None:
+        self._utterances.lose()
+        self._unsent.clear()
+        self._settled.set()
+
+    async def _answer(self, reply: Reply) -> None:
+        if isinstance(reply, Partial) and reply.utterance == self._utterances.current:
+            await self.push_frame(InterimTranscriptionFrame(
+                text=reply.text, user_id=self._user_id, timestamp=time_now_iso8601(), language=Language.EN_US,
+            ))
+        elif isinstance(reply, Final):
+            is_last = self._utterances.answered(reply.utterance)
+            logger.debug(f"{self}: [{reply.text}] after {reply.finish_seconds * 1000:.0f} ms, "
+                         f"{reply.decode_seconds:.2f} s of work in all")
+            if is_last:
+                self.confirm_finalize()  # type: ignore[no-untyped-call]
+            if reply.text:
+                await self.push_frame(TranscriptionFrame(
+                    text=reply.text, user_id=self._user_id, timestamp=time_now_iso8601(), language=Language.EN_US,
+                ))
+            elif is_last:
+                await self.push_frame(NothingHeardFrame())
+            if is_last:
+                self._settled.set()
+
+    async def _leave(self) -> None:
+        listening, self._listening = self._listening, None
+        if listening is not None:
+            await self.cancel_task(listening)
+        worker, self._sphinx = self._sphinx, None
+        if worker is not None:
+            for command in self._utterances.abandon():
+                if worker.is_alive:
+                    worker.send(command)
+            self._pool.release(worker)
+        self._lose()

@@ -1,0 +1,56 @@
+"""Aligning the server's monotonic clock with the client's from ping exchanges. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+PINGS = 8
+"""Exchanges at connect: with fewer, a single delayed one can decide the offset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockExchange:
+    """One ping: seconds, the client's clock except `server`."""
+
+    sent: float
+    received: float
+    server: float
+    """The server's clock when it answered."""
+
+    def __post_init__(self) -> None:
+        if self.received < self.sent:
+            raise ValueError("a ping was answered before it was sent")
+
+    @property
+    def rtt(self) -> float:
+        """Round trip, seconds."""
+        return self.received - self.sent
+
+    @property
+    def offset(self) -> float:
+        """Server's clock minus client's, if both ways took equally long."""
+        return self.server - (self.sent + self.received) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockAlignment:
+    """The server's clock minus the client's, as the exchange with the shortest round trip shows it."""
+
+    offset: float
+    """Seconds."""
+    rtt: float
+    """Round trip of that exchange, seconds; half of it bounds the error."""
+    pings: int
+    """Exchanges it was chosen from."""
+
+    @classmethod
+    def of(cls, exchanges: Iterable[ClockExchange]) -> "ClockAlignment | None":
+        """The best alignment the exchanges allow; None when there are none."""
+        known = list(exchanges)
+        if not known:
+            return None
+        best = min(known, key=lambda exchange: exchange.rtt)
+        return cls(offset=best.offset, rtt=best.rtt, pings=len(known))
+
+    def to_client(self, server_time: float) -> float:
+        """An instant of the server's clock on the client's."""
+        return server_time - self.offset

@@ -1,0 +1,156 @@
+"""Files from the Hugging Face hub (or the mirror that `HF_ENDPOINT` names), checked before they count as here.
+
+Knows nothing of what is in them. They lie in the hub's own cache, shared with every other program that uses it.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voice.errors import ComponentError, VoiceError
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import ModelInfo, RepoSibling
+
+_METADATA_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubFiles:
+    """Files of one repository that are of use only together and unharmed, such as those of a model."""
+
+    what: str
+    """How sentences name them: "Whisper model tiny.en"."""
+    repository: str
+    alternative: str
+    """What the user can do without the hub: the end of every error's sentence, without the full stop."""
+    revision: str = "main"
+    """Branch, tag or commit."""
+    mark: str | None = None
+    """The reference in the cache that says these files were checked; None for the one called as `revision`.
+
+    Needed where a repository holds several such sets: one being whole says nothing of another.
+    """
+    cache_dir: Path | None = None
+    """The hub's cache; None for its usual place."""
+
+    def cached(self, file: str) -> Path | None:
+        """One of the files, by its path in the repository, if a checked copy is in the cache; asks no network."""
+        from huggingface_hub import try_to_load_from_cache
+
+        mark = self.mark or self.revision
+        found = try_to_load_from_cache(self.repository, file, cache_dir=self.cache_dir, revision=mark)
+        return Path(found) if isinstance(found, str) else None
+
+    def download(self, choose: Callable[[Collection[str]], Sequence[str]]) -> Path:
+        """Fetch the files at one commit, check each, then mark the copy in the cache as whole.
+
+        Says on stderr what it fetches and from where, and shows a bar for each file on a terminal. Files that an
+        earlier attempt left in the cache are checked again, not fetched again.
+
+        Args:
+            choose: Of the paths in the repository, those to fetch, in order; what it raises is passed on.
+
+        Returns:
+            The folder that stands for the repository's root, named as the commit.
+
+        Raises:
+            ComponentError: They cannot be downloaded, or what arrived is not what the hub announced.
+        """
+        from huggingface_hub import HfApi, constants
+
+        endpoint = constants.ENDPOINT
+        try:
+            # The libraries under huggingface_hub raise errors of their own (requests', httpx's), which differ between
+            # its versions and share no base but Exception.
+            info = HfApi().model_info(
+                self.repository, revision=self.revision, files_metadata=True, timeout=_METADATA_TIMEOUT
+            )
+            files = self._announced(info, choose)
+            size = sum(file.size or 0 for file in files) / 1e6
+            print(f"Downloading {self.what} ({self.repository}, {size:.1f} MB) from {endpoint}", file=sys.stderr)
+            paths = [self._fetch(file, info.sha) for file in files]
+        except VoiceError:
+            raise
+        except Exception as error:
+            raise self._unavailable(f"cannot be downloaded from {endpoint}: {self._cause(error)}") from error
+        snapshot = paths[-1].parents[files[-1].rfilename.count("/")]
+        _publish(snapshot, self.mark or self.revision)
+        print(f"{self.what} is complete, checksums verified: {snapshot}", file=sys.stderr)
+        return snapshot
+
+    def _announced(
+        self, info: "ModelInfo", choose: Callable[[Collection[str]], Sequence[str]]
+    ) -> list["RepoSibling"]:
+        there = {file.rfilename: file for file in info.siblings or ()}
+        files = [there[name] for name in choose(there)]
+        if unsigned := [file.rfilename for file in files if file.lfs is None and file.blob_id is None]:
+            raise self._unavailable(f"cannot be checked: the hub announces no checksum of {', '.join(unsigned)}")
+        return files
+
+    def _fetch(self, file: "RepoSibling", commit: str | None) -> Path:
+        """Download one file into the cache and compare its digest; a file that was not found right is not kept."""
+        from huggingface_hub import hf_hub_download
+
+        path = Path(hf_hub_download(self.repository, file.rfilename, revision=commit, cache_dir=self.cache_dir))
+        is_right = False
+        try:
+            is_right = _digest_is_right(path, file)
+        finally:
+            if not is_right:
+                path.resolve().unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
+        if not is_right:
+            raise self._unavailable(f"arrived damaged: {file.rfilename} has not the hub's checksum and was deleted")
+        return path
+
+    def _cause(self, error: Exception) -> str:
+        from huggingface_hub import errors
+
+        if isinstance(error, errors.OfflineModeIsEnabled):
+            return "HF_HUB_OFFLINE is set"
+        if isinstance(error, errors.GatedRepoError):
+            return "its owner must grant access first (set HF_TOKEN)"
+        if isinstance(error, errors.RepositoryNotFoundError):
+            return "there is no such repository, or it is private"
+        if isinstance(error, errors.RevisionNotFoundError):
+            return f"the repository has no revision {self.revision}"
+        return (str(error).splitlines() or [type(error).__name__])[0]
+
+    def _unavailable(self, why: str) -> ComponentError:
+        return ComponentError(f"{self.what} {why}; {self.alternative}.")
+
+
+def _digest_is_right(path: Path, file: "RepoSibling") -> bool:
+    """Large files are announced with their SHA-256, small ones with git's SHA-1 of a blob."""
+    if file.lfs is None:
+        content = path.read_bytes()
+        return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() == file.blob_id
+    with path.open("rb") as content_file:
+        return hashlib.file_digest(content_file, "sha256").hexdigest() == file.lfs.sha256
+
+
+def _publish(snapshot: Path, mark: str) -> None:
+    """Point the cache's reference `mark` at a verified snapshot.
+
+    Files fetched by commit are not found by `mark` until this reference is there, so an interrupted or unverified
+    download never passes for a whole one.
+    """
+    if mark == snapshot.name:
+        return
+    reference = snapshot.parents[1] / "refs" / mark
+    reference.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=reference.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(snapshot.name)
+        os.replace(temporary, reference)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)

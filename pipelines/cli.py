@@ -137,9 +137,9 @@ def _talk(args: argparse.Namespace) -> int:
 
 
 def _devices(args: argparse.Namespace) -> int:
-    from voice.client.sound_card import list_devices
+    from pipelines.listing import list_sound
 
-    print("\n".join(map(str, list_devices())))
+    print("\n".join(list_sound()))
     return 0
 
 

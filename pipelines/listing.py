@@ -1,4 +1,4 @@
-"""`voice pipelines`: what there is, and what each still needs."""
+"""`voice pipelines` and `voice devices`: what there is, and what it still needs."""
 
 import os
 from pathlib import Path
@@ -34,7 +34,18 @@ def needs(pipeline: Settings) -> list[str]:
             missing.append(f"an API key in the environment variable {key}")
         if pipeline.llm.base_url and not _serves(pipeline.llm.base_url):
             missing.append(f"a language model server at {pipeline.llm.base_url}, for example `ollama serve`")
+    voice = pipeline.tts.voice
+    if voice != "embedded" and not _voice_here(voice):
+        missing.append(f'the Piper voice {voice}: downloaded at the first start, or use tts.voice = "embedded"')
     return missing
+
+
+def _voice_here(voice: str) -> bool:
+    if voice.endswith(".onnx") or "/" in voice:
+        return Path(voice).is_file()
+    from voice.tts.published import cached_voice
+
+    return cached_voice(voice) is not None
 
 
 def _weights_here(model: str) -> bool:
@@ -47,3 +58,20 @@ def _serves(url: str) -> bool:
     from pipelines.auto import first_model
 
     return first_model(url) is not None
+
+
+def list_sound() -> list[str]:
+    """One line a microphone or loudspeaker: number, direction, name; the defaults are marked.
+
+    Raises:
+        ComponentError: PortAudio is missing.
+    """
+    from voice.client.sound_card import list_devices
+
+    lines = []
+    for device in list_devices():
+        kinds = [("microphone", device.inputs, device.is_default_input)]
+        kinds.append(("loudspeaker", device.outputs, device.is_default_output))
+        what = ", ".join(kind + (" (default)" if default else "") for kind, channels, default in kinds if channels)
+        lines.append(f"{device.index:3}  {device.name}: {what}")
+    return lines or ["No sound device is here."]

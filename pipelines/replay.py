@@ -93,7 +93,7 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
             for number, (fixture, round_) in enumerate(rounds):
                 name = fixture.name if args.repeat == 1 else f"{fixture.name}-{round_ + 1}"
                 shown = progress.call(name)
-                await one_call(server, fixture, name, writer, shown, cold=number == 0, listen=args.listen)
+                await one_call(server, fixture, name, writer, shown, cold=not (number or args.url), listen=args.listen)
             status = "complete"
         finally:
             writer.finish(status, load_after=os.getloadavg()[0])
@@ -141,9 +141,7 @@ def save(
         return
     wav = writer.write_session_wav(name, result.stereo())
     writer.add_turns(TurnRecord.from_json(turn) for turn in turn_records(result, fixture, name, cold=cold))
-    writer.add_session(
-        Session.from_json(session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load))
-    )
+    writer.add_session(Session.from_json(session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load)))
 
 
 def load_between(before: Load | None, after: Load | None, seconds: float) -> dict[str, float] | None:

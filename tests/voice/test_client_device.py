@@ -181,6 +181,17 @@ def test_listening_in_waits_for_a_little_sound_before_it_starts():
     assert not heard.any()
 
 
+def test_listening_in_mixes_the_user_with_the_bot():
+    card = ScriptedCard(latency=0.0)
+    monitor = Monitor(open_stream=card.open)
+    monitor.open()
+    monitor.play(np.full(1600, 1000, np.int16), RATE)
+    monitor.hear(np.full(1600, 500, np.int16))
+    out = bytearray(2 * BLOCK)
+    card.callback(memoryview(out), BLOCK, None, False)
+    assert set(np.frombuffer(bytes(out), np.int16).tolist()) == {1500}
+
+
 def test_without_portaudio_the_package_to_install_is_named(monkeypatch, tmp_path):
     (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')")
     monkeypatch.syspath_prepend(tmp_path)
@@ -230,6 +241,7 @@ def test_the_devices_are_listed_with_their_use(scripted_sounddevice):
     assert (speakers.name, speakers.inputs, speakers.outputs) == ("Speakers", 0, 2)
     assert (speakers.is_default_input, speakers.is_default_output) == (False, True)
     assert (headset.is_default_input, headset.is_default_output) == (True, False)
+    assert [str(speakers), str(headset)] == ["0 Speakers: 2 out (default)", "1 Headset: 1 in (default), 2 out"]
 
 
 def test_devices_are_chosen_by_index_or_name_and_opened_as_one_stream(scripted_sounddevice):

@@ -89,14 +89,15 @@ async def test_the_source_is_asked_with_a_loudspeaker_that_has_played_up_to_now(
         assert position >= at + 0.02
 
 
-async def test_a_tap_is_passed_to_the_loudspeaker(clock):
-    heard = []
-    line = PacedLine(Numbers(10), tap=lambda pcm, rate: heard.append(len(pcm)), clock=clock)
+async def test_taps_hear_both_sides(clock):
+    heard, said = [], []
+    line = PacedLine(Numbers(10), tap=lambda pcm, rate: heard.append(len(pcm)), user_tap=said.append, clock=clock)
     playout = line.open(keep=False)
     playout.push(clock.now, np.ones(1600, np.int16), 16000)
     async for _ in line.frames():
         pass
     assert heard[:2] == [160, 160]
+    assert [int(frame[0]) for frame in said] == list(range(1, 11))
 
 
 def test_no_frames_have_no_figures():

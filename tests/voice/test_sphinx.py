@@ -113,17 +113,28 @@ class Call:
         return found
 
 
-async def test_a_command_is_recognised_with_interim_texts_before_the_final_one(pool: SphinxPool, speak: Speak) -> None:
+async def test_interim_texts_come_while_the_user_speaks_and_one_final_text_after(
+    pool: SphinxPool, speak: Speak
+) -> None:
+    *speech, stop = utterance(speak("what time is it"))
+    async with Call(pool) as call:
+        await call.send(*speech)
+        await call.wait_for(InterimTranscriptionFrame)
+        await asyncio.sleep(1)
+        await call.send(stop)
+        (final,) = await call.wait_for(TranscriptionFrame)
+        assert final.finalized
+        assert {"time", "it"} <= set(final.text.split())
+        assert isinstance(call.below.of(InterimTranscriptionFrame, TranscriptionFrame)[-1], TranscriptionFrame)
+
+
+async def test_the_end_of_a_call_waits_for_the_text_of_its_last_utterance(pool: SphinxPool, speak: Speak) -> None:
     sent = utterance(speak("what time is it"))
     down, _ = await run_test(SphinxSTTService(pool=pool), frames_to_send=sent)
-    texts = [frame for frame in down if isinstance(frame, InterimTranscriptionFrame | TranscriptionFrame)]
-    assert len(texts) >= 2
-    assert all(isinstance(frame, InterimTranscriptionFrame) for frame in texts[:-1])
-    assert isinstance(texts[-1], TranscriptionFrame)
-    assert texts[-1].finalized
-    assert {"time", "it"} <= set(texts[-1].text.split())
-    passed = [frame for frame in down if isinstance(frame, InputAudioRawFrame)]
-    assert [frame.audio for frame in passed] == [frame.audio for frame in sent if isinstance(frame, InputAudioRawFrame)]
+    (final,) = (frame for frame in down if isinstance(frame, TranscriptionFrame))
+    assert final.finalized
+    passed = [frame.audio for frame in down if isinstance(frame, InputAudioRawFrame)]
+    assert passed == [frame.audio for frame in sent if isinstance(frame, InputAudioRawFrame)]
     (metadata,) = (frame for frame in down if isinstance(frame, STTMetadataFrame))
     assert 0.2 < metadata.ttfs_p99_latency < 1
 

@@ -91,7 +91,6 @@ class Recognition:
                 self._stop()
                 # What it has learnt of voice, microphone and background is the last caller's.
                 self._decoder.set_cmn(self._first_cmn)
-                self._decoder.start_stream()
                 return self.ready
             case _:
                 pass

@@ -54,6 +54,7 @@ class PacedLine:
     Args:
         source: what the user says and when.
         tap: called with every block the loudspeaker plays (samples, hertz), for listening in.
+        user_tap: called with every frame of the source.
         clock: seconds, monotonic.
     """
 
@@ -62,11 +63,13 @@ class PacedLine:
         source: Source,
         *,
         tap: Callable[[Pcm, int], None] | None = None,
+        user_tap: Callable[[Pcm], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.pacing = PacingLog()
         self._source = source
         self._tap = tap
+        self._user_tap = user_tap
         self._clock = clock
         self._playout = Playout(0.0, keep=False)
 
@@ -98,6 +101,8 @@ class PacedLine:
             if frame is None:
                 return
             self.pacing.note(due, now)
+            if self._user_tap:
+                self._user_tap(frame)
             yield frame
 
     def close(self) -> None:

@@ -1,55 +1,63 @@
-"""Finding the user's turns in a live call, where no labels tell them: the server says which, the recording where."""
+"""The turns of a call without a script: which of the user's sounds was which turn. Pure.
+
+Nobody labelled them, so the speech is measured on the user's channel and marked as estimated.
+"""
 
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from latency.marks import Mark
-from voice.client.call_result import CallResult
-from voice.client.fixture import Fixture, FixtureTurn, Stretch
+from voice.client.call_result import CallResult, ReportedTurn
+from voice.client.fixture import Fixture, FixtureTurn
 from voice.client.pcm import RATE, Pcm
 from voice.client.scripted_caller import PlacedTurn
 from voice.client.speech_span import speech_stretches
 
+BEFORE = 1.0
+"""Seconds of sound before a turn's speech that are looked at with it, for the room's noise."""
 
-def with_live_turns(result: CallResult, name: str) -> tuple[CallResult, Fixture]:
-    """A recorded live call as if it had been a replay, for `turn_records` and `session_entry`.
 
-    Each committed server turn becomes a turn of the user; its speech is measured in the recording between the turn
-    before and the moment the server heard it end, so its truth is `estimated`. Turns in which the recording holds no
-    speech (something else was taken for some) are left out.
+def with_live_turns(result: CallResult, *, name: str) -> tuple[CallResult, Fixture]:
+    """The call as if its user's turns had been played from recordings, and the fixture that they would make.
 
-    Args:
-        result: a call that was recorded.
-        name: what the conversation is to be called.
-
-    Raises:
-        ValueError: the call was not recorded.
+    A turn is what the server committed with words in it; a server whose clock could not be aligned gives none.
     """
-    user = result.recorder.user()
-    stretches = speech_stretches(user)
+    user = np.ascontiguousarray(result.stereo()[:, 0])
     placed: list[PlacedTurn] = []
-    start = 0.0
+    since = 0.0
     for reported in result.turns:
-        if reported.instant(Mark.TURN_COMMIT) is None:
+        until = _committed(result, reported)
+        if until is None:
             continue
-        end = min(result.stopped(reported), result.seconds)
-        speech = [(max(begin, start), min(stop, end)) for begin, stop in stretches if stop > start and begin < end]
-        if speech:
-            placed.append(_placed(len(placed), user, start, end, speech))
-            start = end
+        turn = _turn(len(placed), user, since, until)
+        since = until
+        if turn and reported.report.get("heard"):
+            placed.append(PlacedTurn(index=len(placed), turn=turn, position=0))
     fixture = Fixture(name=name, source=Path(name), group="", turns=tuple(one.turn for one in placed), notices=())
     return replace(result, placed=tuple(placed)), fixture
 
 
-def _placed(index: int, user: Pcm, start: float, end: float, speech: list[Stretch]) -> PlacedTurn:
-    position = round(start * RATE)
-    at = position / RATE
-    turn = FixtureTurn(
-        name=f"turn {index}",
-        wav=Path(f"turn {index}"),
+def _committed(result: CallResult, reported: ReportedTurn) -> float | None:
+    marks = reported.report["marks"]
+    if Mark.TURN_COMMIT not in marks:
+        return None
+    return result.recording_time(float(marks[Mark.TURN_COMMIT]), reported)
+
+
+def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | None:
+    start = max(0.0, since - BEFORE)
+    stretches = speech_stretches(user[round(start * RATE) : round(until * RATE)])
+    speech = tuple((start + a, start + b) for a, b in stretches if start + a >= since)
+    if not speech:
+        return None
+    return FixtureTurn(
+        name=f"turn {index + 1}",
+        wav=Path(),
         text="",
-        samples=user[position : round(end * RATE)],
-        speech=tuple((begin - at, stop - at) for begin, stop in speech),
+        samples=np.zeros(0, np.int16),
+        speech=speech,
         labels=(),
         send_after=None,
         wants_answer=True,
@@ -57,4 +65,3 @@ def _placed(index: int, user: Pcm, start: float, end: float, speech: list[Stretc
         truth="estimated",
         sha256="",
     )
-    return PlacedTurn(index=index, turn=turn, position=position)

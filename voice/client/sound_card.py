@@ -45,6 +45,12 @@ class SoundDevice:
     is_default_input: bool
     is_default_output: bool
 
+    def __str__(self) -> str:
+        """One line: `2 Headset: 1 in (default), 2 out`."""
+        sides = [(self.inputs, "in", self.is_default_input), (self.outputs, "out", self.is_default_output)]
+        used = ", ".join(f"{count} {side}{' (default)' * default}" for count, side, default in sides if count)
+        return f"{self.index} {self.name}: {used}"
+
 
 def list_devices() -> list[SoundDevice]:
     """The sound devices of this machine; empty when there are none.

@@ -12,6 +12,7 @@ from voice.client.scripted_caller import PlacedTurn
 
 SCHEMA = 1
 
+_MARKS = tuple(mark.value for mark in Mark)
 _ATTEMPT_INSTANTS = ("request", "first_token", "first_clause", "end")
 
 
@@ -110,8 +111,9 @@ def _server_side(result: CallResult, placed: PlacedTurn, horizon: float) -> dict
     failed = last.get("failed")
     if failed is None and not committed and horizon == math.inf:
         failed = result.closed
-    marks: dict[str, float | None] = dict.fromkeys(mark.value for mark in Mark)
-    marks |= {name: at for name, at in last.get("marks", {}).items() if committed and name in marks}
+    marks: dict[str, float | None] = dict.fromkeys(_MARKS)
+    if committed:
+        marks |= last["marks"]
     return {
         "heard": _joined(reports, "heard") if reports else None,
         "said": _joined(reports, "said") if reports else None,
@@ -139,14 +141,14 @@ def _client_marks(result: CallResult, placed: PlacedTurn, horizon: float) -> dic
 
 
 def _converted(result: CallResult, reported: ReportedTurn) -> dict[str, Any]:
-    """A report with its instants on the recording's clock; None where the clocks are not aligned."""
+    """A report with its known marks on the recording's clock; None where the clocks are not aligned."""
 
     def convert(at: Any) -> float | None:
         converted = result.recording_time(at, reported) if isinstance(at, int | float) else None
         return None if converted is None else _rounded(converted)
 
     report = {key: value for key, value in reported.report.items() if key != "type"}
-    report["marks"] = {name: convert(at) for name, at in report["marks"].items()}
+    report["marks"] = {name: convert(at) for name, at in report["marks"].items() if name in _MARKS}
     report["attempts"] = [
         attempt | {key: convert(attempt.get(key)) for key in _ATTEMPT_INSTANTS}
         for attempt in report.get("attempts") or []

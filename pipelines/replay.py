@@ -5,16 +5,18 @@ import asyncio
 import os
 import platform
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from latency.cli import RUNS, show
 from latency.run import RunHeader, RunWriter, Status, new_folder
 from latency.session import Session
 from latency.thresholds import Threshold, ThresholdError
-from latency.turn import TurnRecord
+from latency.turn import TurnError, TurnRecord
 from pipelines.child import Load, Server, health, own_server
 from pipelines.progress import CallProgress, Progress
 from voice.client.call_result import CallResult
@@ -88,10 +90,14 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
         header = run_header(server, sys.argv[1:])
         writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
         rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
+        groups = Counter(fixture.group for fixture in fixtures)
         status: Status = "interrupted"
         try:
             for number, (fixture, round_) in enumerate(rounds):
-                name = fixture.name if args.repeat == 1 else f"{fixture.name}-{round_ + 1}"
+                # A file with a single conversation needs no second name.
+                name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
+                if args.repeat > 1:
+                    name = f"{name}-{round_ + 1}"
                 shown = progress.call(name)
                 await one_call(server, fixture, name, writer, shown, cold=not (number or args.url), listen=args.listen)
             status = "complete"
@@ -117,7 +123,11 @@ async def one_call(
         ComponentError: the server could not be reached or was not ready.
     """
     monitor = Monitor() if listen else None
-    line = PacedLine(ScriptedCaller(fixture.turns), tap=monitor.play if monitor else None)
+    line = PacedLine(
+        ScriptedCaller(fixture.turns),
+        tap=monitor.play if monitor else None,
+        user_tap=monitor.hear if monitor else None,
+    )
     session = CallSession(server.url, line, listener=progress)
     progress.result = session.result
     before = server.load()
@@ -140,8 +150,18 @@ def save(
     if not result.seconds:
         return
     wav = writer.write_session_wav(name, result.stereo())
-    writer.add_turns(TurnRecord.from_json(turn) for turn in turn_records(result, fixture, name, cold=cold))
+    writer.add_turns(record(turn) for turn in turn_records(result, fixture, name, cold=cold))
     writer.add_session(Session.from_json(session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load)))
+
+
+def record(turn: dict[str, Any]) -> TurnRecord:
+    """The record of a turn; instants with which a server contradicts itself are dropped and named, not the turn."""
+    try:
+        return TurnRecord.from_json(turn)
+    except TurnError as error:
+        said = f"the server's instants were dropped ({error})"
+        failed = f"{turn['failed']}; {said}" if turn.get("failed") else said
+        return TurnRecord.from_json(turn | {"marks": {}, "server_turns": [], "attempts": [], "failed": failed})
 
 
 def load_between(before: Load | None, after: Load | None, seconds: float) -> dict[str, float] | None:

@@ -34,6 +34,8 @@ class ServerTurn:
             "marks": dict(self.marks),
             "heard": " ".join(self.heard),
             "said": " ".join(self.said),
+            # Words spoken before the answer to bridge a wait; none yet.
+            "opening": None,
             "ended_by": self.ended_by or ("timeout" if "turn_commit" in self.marks else None),
             "smart_turn": self.smart_turn,
             "interrupted": self.interrupted,

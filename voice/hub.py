@@ -85,9 +85,7 @@ class HubFiles:
         print(f"{self.what} is complete, checksums verified: {snapshot}", file=sys.stderr)
         return snapshot
 
-    def _announced(
-        self, info: "ModelInfo", choose: Callable[[Collection[str]], Sequence[str]]
-    ) -> list["RepoSibling"]:
+    def _announced(self, info: "ModelInfo", choose: Callable[[Collection[str]], Sequence[str]]) -> list["RepoSibling"]:
         there = {file.rfilename: file for file in info.siblings or ()}
         files = [there[name] for name in choose(there)]
         if unsigned := [file.rfilename for file in files if file.lfs is None and file.blob_id is None]:

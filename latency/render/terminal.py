@@ -16,7 +16,7 @@ from latency.scoring import NORMALISER
 from latency.stats import METHOD, P99_NEEDS, Distribution
 
 PIPE_WIDTH = 120
-LONGEST_TEXT = 28
+LONGEST_TEXT = 26
 _UNKNOWN = "-"
 
 
@@ -98,7 +98,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         yield "CUT OFF"
     if turn.barge_in:
         stop = outcome.barge_in_stop
-        yield "barge-in: bot was silent" if stop is None else f"barge-in: bot stopped in {stop * 1000:.0f} ms"
+        yield "barge-in" if stop is None else f"stopped in {stop * 1000:.0f} ms"
     if turn.backchannel:
         yield "backchannel"
     elif not turn.wants_answer:
@@ -162,19 +162,30 @@ def _figures(report: Report) -> Iterator[str]:
             f"head start p50 {_ms(ahead.saved_p50_ms)} ms"
         )
     left = report.residual_ms
-    yield "residual     unknown (no clock alignment or marks missing)" if left is None else (
-        f"residual     p50 {_ms(left.p50)}, p95 {_ms(left.p95)} ms over {left.n} turns; "
-        f"{left.flagged} above {RESIDUAL_FLAG_MS:g} ms"
+    yield (
+        "residual     unknown (no clock alignment or marks missing)"
+        if left is None
+        else (
+            f"residual     p50 {_ms(left.p50)}, p95 {_ms(left.p95)} ms over {left.n} turns; "
+            f"{left.flagged} above {RESIDUAL_FLAG_MS:g} ms"
+        )
     )
     pacing = report.pacing
-    yield "pacing       unknown" if pacing.ok is None else (
-        f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of {pacing.frames} frames over 20 ms "
-        f"late, worst {_ms(pacing.late_max_ms)} ms, clock ratio {pacing.clock_ratio or _UNKNOWN}"
+    yield (
+        "pacing       unknown"
+        if pacing.ok is None
+        else (
+            f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of {pacing.frames} frames over "
+            f"20 ms late, worst {_ms(pacing.late_max_ms)} ms, clock ratio {pacing.clock_ratio or _UNKNOWN}"
+        )
     )
-    for session in report.sessions:
-        if server := session.session.server:
-            cpu, rss = server.get("cpu_cores"), server.get("rss_mb")
-            yield f"server       {session.session.name}: {_count(cpu)} CPU cores, {_count(rss)} MB resident"
+    if servers := [session.session.server for session in report.sessions if session.session.server]:
+        cores = [server["cpu_cores"] for server in servers if "cpu_cores" in server]
+        memory = [server["rss_mb"] for server in servers if "rss_mb" in server]
+        yield (
+            f"server       {sum(cores) / len(cores):.2f} CPU cores in the average call, {max(cores):.2f} in the "
+            f"busiest; at most {max(memory):.0f} MB resident"
+        )
     if report.components:
         yield "components   " + "; ".join(f"{part}: {name}" for part, name in report.components.items())
 

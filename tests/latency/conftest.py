@@ -118,9 +118,17 @@ def first_turn() -> TurnRecord:
     attempts = [{**attempt, "outcome": "spoken"}]
     return TurnRecord.from_json(
         {
-            "session": "commands", "turn": 0, "text": "what is seven times eight", "speech": [[1, 2]],
-            "wants_answer": True, "contains": ["56"], "heard": "what is seven times eight", "said": "7 times 8 is 56.",
-            "ended_by": "smart_turn", "marks": marks, "attempts": attempts,
+            "session": "commands",
+            "turn": 0,
+            "text": "what is seven times eight",
+            "speech": [[1, 2]],
+            "wants_answer": True,
+            "contains": ["56"],
+            "heard": "what is seven times eight",
+            "said": "7 times 8 is 56.",
+            "ended_by": "smart_turn",
+            "marks": marks,
+            "attempts": attempts,
             "server_turns": [{"turn": 0, "marks": marks, "attempts": attempts}],
         }  # fmt: skip
     )

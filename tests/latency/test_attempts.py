@@ -9,8 +9,13 @@ from latency.turn import TurnRecord
 def turn(attempts: list[dict[str, Any]], *, commit: float | None = 2.0, **values: Any) -> TurnRecord:
     return TurnRecord.from_json(
         {
-            "session": "s", "turn": 0, "wants_answer": True, "speech": [[1, 1.8]], "attempts": attempts,
-            "marks": {"turn_commit": commit, **values.pop("marks", {})}, **values,
+            "session": "s",
+            "turn": 0,
+            "wants_answer": True,
+            "speech": [[1, 1.8]],
+            "attempts": attempts,
+            "marks": {"turn_commit": commit, **values.pop("marks", {})},
+            **values,
         }  # fmt: skip
     )
 

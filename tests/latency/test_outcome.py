@@ -47,9 +47,7 @@ def test_an_answer_that_began_too_early_and_went_on_is_an_answer_without_a_laten
 
 
 def test_a_commit_inside_a_pause_counts_though_nothing_was_audible(conversation: Any) -> None:
-    found = only(
-        conversation(8).bot(4.4, 5), turn(0, (1, 2), (2.8, 4), server_turns=[{"marks": {"turn_commit": 2.6}}])
-    )
+    found = only(conversation(8).bot(4.4, 5), turn(0, (1, 2), (2.8, 4), server_turns=[{"marks": {"turn_commit": 2.6}}]))
     assert (found.cut_off, found.pauses, found.pauses_cut) == (False, 1, 1)
 
 

@@ -163,9 +163,7 @@ def _spec(
         feed_forward(layer.ffn, 0.02)
 
     embedding = random(tokenizer.get_vocab_size(), width, scale=width**-0.5)
-    spec.decoder.position_encodings.encodings = _positions(
-        tokenizer, script, prompt_length, embedding, unsure=unsure
-    )
+    spec.decoder.position_encodings.encodings = _positions(tokenizer, script, prompt_length, embedding, unsure=unsure)
     spec.decoder.embeddings.weight, spec.decoder.projection.weight = embedding, embedding * 3
     norm(spec.decoder.layer_norm)
     for layer in spec.decoder.layer:

@@ -263,7 +263,7 @@ async def test_a_live_call_is_recorded_on_the_cards_clock_and_its_turns_are_foun
     assert card.closed.is_set()
     stereo = session.result().stereo()
     assert np.array_equal(stereo[:, 0], card.heard[: len(stereo)])
-    result, of = with_live_turns(session.result(), "talk")
+    result, of = with_live_turns(session.result(), name="talk")
     (record,) = turn_records(result, of, "talk")
     assert record["truth"] == "estimated"
     assert record["speech"] == [[pytest.approx(0.5, abs=0.02), pytest.approx(1.0, abs=0.02)]]

@@ -253,3 +253,14 @@ def test_a_session_entry_lists_underruns_interruptions_and_what_was_never_sent()
     assert entry["clock"] == {"offset": OFFSET, "rtt": 0.001, "pings": 8}
     assert entry["fixtures"] == {"01.wav": "abc", "02.wav": "abc"}
     assert Session.from_json(entry).never_sent == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "answer"), [({"opening": None}, 12.6), ({"opening": "Let me see."}, None), ({}, None)]
+)
+def test_the_first_audio_is_the_answer_only_if_the_server_says_that_nothing_bridged_it(told: dict, answer) -> None:
+    reports = (report(0, marks={"vad_stop": server(12.2), "turn_commit": server(12.3)}, **told),)
+    result, fixture = call(reports=reports, utterances=(said(12.6, 14.0),))
+    (record,) = turn_records(result, fixture, "s")
+    assert record["marks"]["first_audible"] == 12.6
+    assert record["marks"]["first_answer_audible"] == answer

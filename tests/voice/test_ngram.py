@@ -8,8 +8,13 @@ from voice.asr.ngram import count_domain, interpolate
 from voice.asr.trie_format import LOG_BASE, Trigrams, read_trie, write_trie
 
 SENTENCES = [
-    "what time is it", "what time is it", "what day is it", "set a timer for ten seconds", "where is my zyx",
-    "set the timer", "what is seven times eight",
+    "what time is it",
+    "what time is it",
+    "what day is it",
+    "set a timer for ten seconds",
+    "where is my zyx",
+    "set the timer",
+    "what is seven times eight",
 ]
 WEIGHT = 0.5
 

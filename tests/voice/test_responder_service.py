@@ -38,9 +38,7 @@ def ask(*heard: str, speculation: bool = False) -> LLMContextFrame:
     return LLMContextFrame(context(*(("user", text) for text in heard)), speculation=speculation)
 
 
-async def run(
-    service: ResponderLLMService, frames: Sequence[Frame], **options: Any
-) -> tuple[list[Frame], list[Frame]]:
+async def run(service: ResponderLLMService, frames: Sequence[Frame], **options: Any) -> tuple[list[Frame], list[Frame]]:
     down, up = await run_test(service, frames_to_send=frames, **options)
     return list(down), list(up)
 
@@ -93,9 +91,7 @@ async def test_a_timer_speaks_up_by_itself(service: ResponderLLMService) -> None
 
 
 async def test_a_cancelled_timer_stays_silent(service: ResponderLLMService) -> None:
-    down, _ = await run(
-        service, [ask("set a timer for 0.3 seconds"), ask("cancel the timer"), SleepFrame(sleep=0.7)]
-    )
+    down, _ = await run(service, [ask("set a timer for 0.3 seconds"), ask("cancel the timer"), SleepFrame(sleep=0.7)])
     assert said(down).endswith("Timer cancelled.")
     assert spoken_up(down) == []
 

@@ -95,8 +95,11 @@ def test_audio_outside_an_utterance_is_ignored(recognition: Recognition) -> None
 
 def test_a_reset_forgets_the_last_caller(recognition: Recognition, speak: Speak) -> None:
     def heard() -> list[str]:
-        return [r.text for r in replies(recognition, utterance(1, speak("how many feet are in a mile"))) if
-                isinstance(r, Partial | Final)]
+        return [
+            r.text
+            for r in replies(recognition, utterance(1, speak("how many feet are in a mile")))
+            if isinstance(r, Partial | Final)
+        ]
 
     fresh = heard()
     replies(recognition, utterance(2, speak("good morning")))

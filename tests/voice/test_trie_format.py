@@ -21,10 +21,16 @@ def small_model() -> Trigrams:
     """Three words: <s> a b </s>, with the bigrams `a | <s>`, `b | a`, `</s> | b` and the trigram `b | <s> a`."""
     floats = lambda *values: np.log(np.array(values, np.float32))  # noqa: E731
     return Trigrams(
-        words=("<s>", "a", "b", "</s>"), unigram_prob=floats(1e-9, 0.4, 0.4, 0.2),
-        unigram_backoff=floats(0.5, 0.6, 0.7, 1.0), bigram_word=np.array([1, 2, 3]), bigram_before=np.array([0, 1, 2]),
-        bigram_prob=floats(0.8, 0.75, 0.7), bigram_backoff=floats(0.3, 0.2, 1.0), trigram_bigram=np.array([1]),
-        trigram_before2=np.array([0]), trigram_prob=floats(0.9),
+        words=("<s>", "a", "b", "</s>"),
+        unigram_prob=floats(1e-9, 0.4, 0.4, 0.2),
+        unigram_backoff=floats(0.5, 0.6, 0.7, 1.0),
+        bigram_word=np.array([1, 2, 3]),
+        bigram_before=np.array([0, 1, 2]),
+        bigram_prob=floats(0.8, 0.75, 0.7),
+        bigram_backoff=floats(0.3, 0.2, 1.0),
+        trigram_bigram=np.array([1]),
+        trigram_before2=np.array([0]),
+        trigram_prob=floats(0.9),
     )
 
 
@@ -48,9 +54,14 @@ def test_what_was_read_is_what_pocketsphinx_reads(general: Trigrams, general_pat
     rng = np.random.default_rng(3)
     for index in rng.integers(len(general.trigram_prob), size=200):
         bigram = general.trigram_bigram[index]
-        words = [general.words[i] for i in (
-            general.bigram_word[bigram], general.bigram_before[bigram], general.trigram_before2[index],
-        )]
+        words = [
+            general.words[i]
+            for i in (
+                general.bigram_word[bigram],
+                general.bigram_before[bigram],
+                general.trigram_before2[index],
+            )
+        ]
         assert loaded.prob(words) * np.log(LOG_BASE) == pytest.approx(general.trigram_prob[index], abs=0.001)
 
 

@@ -91,8 +91,6 @@ class Gated(SharedWhisper):
         return super().transcribe(audio)
 
 
-
-
 def noise(seconds: float) -> NDArray[np.float32]:
     return (np.random.default_rng(0).standard_normal(round(seconds * SAMPLE_RATE)) * 0.1).astype(np.float32)
 

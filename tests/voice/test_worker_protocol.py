@@ -26,11 +26,19 @@ from voice.asr.worker_protocol import (
 
 def some_message(rng: random.Random) -> Message:
     number, text = rng.randrange(1 << 32), "".join(rng.choices("what is é 語 ", k=rng.randrange(40)))
-    return rng.choice([
-        StartUtterance(number), Audio(rng.randbytes(rng.choice([0, 1, 640, 5000]))), FinishUtterance(number),
-        AbandonUtterance(number), Reset(), Ready(text, rng.random()), Partial(number, text),
-        Final(number, text, rng.random(), rng.random()), Failed(text),
-    ])
+    return rng.choice(
+        [
+            StartUtterance(number),
+            Audio(rng.randbytes(rng.choice([0, 1, 640, 5000]))),
+            FinishUtterance(number),
+            AbandonUtterance(number),
+            Reset(),
+            Ready(text, rng.random()),
+            Partial(number, text),
+            Final(number, text, rng.random(), rng.random()),
+            Failed(text),
+        ]
+    )
 
 
 def test_every_kind_of_message_is_tried_here() -> None:

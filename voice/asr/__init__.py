@@ -1,0 +1,1 @@
+"""Speech recognition: audio of an utterance in, its words out."""

@@ -80,14 +80,18 @@ def build_language_model(
         )
     skipped = len(sentences) - len(usable)
     if skipped:
-        logger.info(f"Speech recogniser: {skipped} of {len(sentences)} sentences skipped, because its dictionary "
-                    f"lacks {', '.join(sorted(unknown)[:8])}{' and more' if len(unknown) > 8 else ''}.")
+        logger.info(
+            f"Speech recogniser: {skipped} of {len(sentences)} sentences skipped, because its dictionary "
+            f"lacks {', '.join(sorted(unknown)[:8])}{' and more' if len(unknown) > 8 else ''}."
+        )
     path = (cache or user_cache()) / f"en-us-{_key(usable, domain_weight)}.lm.bin"
     if not path.exists():
         start = time.perf_counter()
         _build(usable, domain_weight, path)
-        logger.info(f"Built the speech recogniser's language model from {len(usable)} sentences in "
-                    f"{time.perf_counter() - start:.1f} s, once: {path}")
+        logger.info(
+            f"Built the speech recogniser's language model from {len(usable)} sentences in "
+            f"{time.perf_counter() - start:.1f} s, once: {path}"
+        )
     return LanguageModel(name="en-us + expected sentences", path=path, sentences=len(usable), skipped=skipped)
 
 

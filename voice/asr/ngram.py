@@ -82,8 +82,15 @@ def count_domain(sentences: Iterable[Sequence[str]], general_words: Sequence[str
     keys3 = word3 * _BASE + before3
     prob3 = (count3 - DISCOUNT) / total3[pair] + left_two[pair] * prob[np.searchsorted(keys, keys3)]
     return DomainStatistics(
-        words=tuple(ids), unigram=unigram, bigram_keys=keys, bigram_prob=prob, left_after_one=left_one,
-        trigram_keys=(keys3, farther), trigram_prob=prob3, pair_keys=pairs, left_after_two=left_two,
+        words=tuple(ids),
+        unigram=unigram,
+        bigram_keys=keys,
+        bigram_prob=prob,
+        left_after_one=left_one,
+        trigram_keys=(keys3, farther),
+        trigram_prob=prob3,
+        pair_keys=pairs,
+        left_after_two=left_two,
     )
 
 
@@ -119,19 +126,33 @@ def interpolate(general: Trigrams, domain: DomainStatistics, weight: float) -> T
 
     bo2 = np.ones(len(keys))
     bo2[at_general] = np.exp(general.bigram_backoff)
-    trigrams = _interpolate_trigrams(general, domain, weight, keys=keys, at_general=at_general,
-                                     general_mix=(p2g, p2d, p2, bo2), seen=seen)
+    trigrams = _interpolate_trigrams(
+        general, domain, weight, keys=keys, at_general=at_general, general_mix=(p2g, p2d, p2, bo2), seen=seen
+    )
     bigram, farther, p3, bo2 = trigrams
     return Trigrams(
-        words=domain.words, unigram_prob=_log(p1), unigram_backoff=_log(bo1), bigram_word=word, bigram_before=before,
-        bigram_prob=_log(p2), bigram_backoff=_log(bo2), trigram_bigram=bigram, trigram_before2=farther,
+        words=domain.words,
+        unigram_prob=_log(p1),
+        unigram_backoff=_log(bo1),
+        bigram_word=word,
+        bigram_before=before,
+        bigram_prob=_log(p2),
+        bigram_backoff=_log(bo2),
+        trigram_bigram=bigram,
+        trigram_before2=farther,
         trigram_prob=_log(p3),
     )
 
 
 def _interpolate_trigrams(
-    general: Trigrams, domain: DomainStatistics, weight: float, *, keys: Ints, at_general: Ints,
-    general_mix: tuple[Doubles, Doubles, Doubles, Doubles], seen: npt.NDArray[np.bool_],
+    general: Trigrams,
+    domain: DomainStatistics,
+    weight: float,
+    *,
+    keys: Ints,
+    at_general: Ints,
+    general_mix: tuple[Doubles, Doubles, Doubles, Doubles],
+    seen: npt.NDArray[np.bool_],
 ) -> tuple[Ints, Ints, Doubles, Doubles]:
     """Trigrams (bigram index, farther word, probability) and the backoffs of all bigrams of `keys` as histories."""
     p2g, p2d, p2, bo2g = general_mix

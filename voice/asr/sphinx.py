@@ -182,19 +182,31 @@ class SphinxSTTService(STTService):
 
     async def _answer(self, reply: Reply) -> None:
         if isinstance(reply, Partial) and reply.utterance == self._utterances.current:
-            await self.push_frame(InterimTranscriptionFrame(
-                text=reply.text, user_id=self._user_id, timestamp=time_now_iso8601(), language=Language.EN_US,
-            ))
+            await self.push_frame(
+                InterimTranscriptionFrame(
+                    text=reply.text,
+                    user_id=self._user_id,
+                    timestamp=time_now_iso8601(),
+                    language=Language.EN_US,
+                )
+            )
         elif isinstance(reply, Final):
             is_last = self._utterances.answered(reply.utterance)
-            logger.debug(f"{self}: [{reply.text}] after {reply.finish_seconds * 1000:.0f} ms, "
-                         f"{reply.decode_seconds:.2f} s of work in all")
+            logger.debug(
+                f"{self}: [{reply.text}] after {reply.finish_seconds * 1000:.0f} ms, "
+                f"{reply.decode_seconds:.2f} s of work in all"
+            )
             if is_last:
                 self.confirm_finalize()  # type: ignore[no-untyped-call]
             if reply.text:
-                await self.push_frame(TranscriptionFrame(
-                    text=reply.text, user_id=self._user_id, timestamp=time_now_iso8601(), language=Language.EN_US,
-                ))
+                await self.push_frame(
+                    TranscriptionFrame(
+                        text=reply.text,
+                        user_id=self._user_id,
+                        timestamp=time_now_iso8601(),
+                        language=Language.EN_US,
+                    )
+                )
             elif is_last:
                 await self.push_frame(NothingHeardFrame())
             if is_last:

@@ -209,8 +209,10 @@ class SphinxPool:
         if self._is_closed:
             raise ComponentError("The speech recogniser's pool is closed: the server is shutting down.")
         if self._failure:
-            raise ComponentError(f"The speech recogniser did not start: {self._failure}. Reinstall pocketsphinx, or "
-                                 "choose another speech recogniser.")
+            raise ComponentError(
+                f"The speech recogniser did not start: {self._failure}. Reinstall pocketsphinx, or "
+                "choose another speech recogniser."
+            )
 
     def _has_idle(self) -> bool:
         self._idle = [worker for worker in self._idle if worker.is_alive]
@@ -247,8 +249,13 @@ class SphinxPool:
             arguments += ["--language-model", str(self._language_model.path)]
         worker = SphinxWorker(
             await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "voice.asr.sphinx_worker", *arguments,
-                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=_environment(),
+                sys.executable,
+                "-m",
+                "voice.asr.sphinx_worker",
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env=_environment(),
             )
         )
         self._all.add(worker)

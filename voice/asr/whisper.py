@@ -290,4 +290,3 @@ class WhisperSTTService(STTService):
         self._awaited = None
         await self.push_frame(frame)
         await self.emit_stt_usage_metrics()  # type: ignore[no-untyped-call]
-

@@ -108,8 +108,15 @@ Reply = Ready | Partial | Final | Failed
 Message = Command | Reply
 
 _KINDS: dict[type[Message], int] = {
-    StartUtterance: 1, Audio: 2, FinishUtterance: 3, AbandonUtterance: 4, Reset: 5,
-    Ready: 17, Partial: 18, Final: 19, Failed: 20,
+    StartUtterance: 1,
+    Audio: 2,
+    FinishUtterance: 3,
+    AbandonUtterance: 4,
+    Reset: 5,
+    Ready: 17,
+    Partial: 18,
+    Final: 19,
+    Failed: 20,
 }
 
 

@@ -40,16 +40,15 @@ def with_live_turns(result: CallResult, *, name: str) -> tuple[CallResult, Fixtu
 
 
 def _committed(result: CallResult, reported: ReportedTurn) -> float | None:
-    marks = reported.report["marks"]
-    if Mark.TURN_COMMIT not in marks:
-        return None
-    return result.recording_time(float(marks[Mark.TURN_COMMIT]), reported)
+    at = reported.report["marks"].get(Mark.TURN_COMMIT)
+    return None if at is None else result.recording_time(float(at), reported)
 
 
 def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | None:
     start = max(0.0, since - BEFORE)
     stretches = speech_stretches(user[round(start * RATE) : round(until * RATE)])
-    speech = tuple((start + a, start + b) for a, b in stretches if start + a >= since)
+    # What straddles the last commit is the part of it that came after.
+    speech = tuple((max(start + a, since), start + b) for a, b in stretches if start + b > since)
     if not speech:
         return None
     return FixtureTurn(

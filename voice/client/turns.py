@@ -121,7 +121,7 @@ def _server_side(result: CallResult, placed: PlacedTurn, horizon: float) -> dict
         "smart_turn": last.get("smart_turn"),
         "interrupted": bool(last.get("interrupted", False)),
         "failed": failed,
-        "marks": marks | _client_marks(result, placed, horizon),
+        "marks": marks | _first_answer(last, _client_marks(result, placed, horizon)),
         "server_turns": reports,
         "attempts": last.get("attempts", []),
     }
@@ -138,6 +138,16 @@ def _client_marks(result: CallResult, placed: PlacedTurn, horizon: float) -> dic
         marks[Mark.USER_ONSET] = _rounded(placed.onset)
         marks[Mark.BOT_SILENT] = _rounded(under_way[0].end)
     return marks
+
+
+def _first_answer(report: Mapping[str, Any], heard: dict[str, float | None]) -> dict[str, float | None]:
+    """Adds when the answer itself was heard: the first audio, of a server that says it put no opening in front.
+
+    What was heard does not tell a filler from an answer, so of any other server that stays unknown.
+    """
+    if report.get("opening", "unknown") is None and Mark.FIRST_AUDIBLE in heard:
+        heard[Mark.FIRST_ANSWER_AUDIBLE] = heard[Mark.FIRST_AUDIBLE]
+    return heard
 
 
 def _converted(result: CallResult, reported: ReportedTurn) -> dict[str, Any]:

@@ -5,7 +5,13 @@ import time
 
 from fastapi import WebSocket
 from google.protobuf.message import DecodeError
-from pipecat.frames.frames import Frame, InputAudioRawFrame, InterruptionFrame
+from pipecat.frames.frames import (
+    Frame,
+    InputAudioRawFrame,
+    InterruptionFrame,
+    OutputAudioRawFrame,
+    TTSStartedFrame,
+)
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from pipecat.transports.websocket.fastapi import (
@@ -67,15 +73,29 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     pipecat paces at exactly 1x and starts its schedule over when it is late, so every delay of the loop becomes a gap
     at the listener; here the schedule is the playout clock itself and a delay is caught up.
+
+    Of an answer that was interrupted nothing follows the interruption: pipecat lets the chunks under way through, which
+    the client, having flushed, would take for the start of the next answer.
     """
 
     _played_until: float | None = None
+    _interrupted = False
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """An interruption ends the answer that was paced."""
+        """Note where answers are interrupted and where new speech starts."""
+        if isinstance(frame, InterruptionFrame):
+            self._interrupted = True
+        elif isinstance(frame, TTSStartedFrame):
+            self._interrupted = False
+        await super().process_frame(frame, direction)
         if isinstance(frame, InterruptionFrame):
             self._played_until = None
-        await super().process_frame(frame, direction)
+
+    async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
+        """Send one chunk and wait until the next is due."""
+        if self._interrupted and frame.interruptible:
+            return False
+        return await super().write_audio_frame(frame)
 
     async def _write_audio_sleep(self) -> None:
         now = time.monotonic()

@@ -57,7 +57,7 @@ def _model(name: str) -> str:
     parts = _NAME.fullmatch(name)
     if parts is None:
         raise ConfigurationError(
-            f"{name!r} names no Piper voice: tts.voice is \"embedded\", the path of a voice's .onnx file, or a "
+            f'{name!r} names no Piper voice: tts.voice is "embedded", the path of a voice\'s .onnx file, or a '
             "published name <lang>_<REGION>-<voice>-<quality> such as en_US-lessac-medium."
         )
     return "{language}/{locale}/{voice}/{quality}/".format(**parts.groupdict()) + f"{name}.onnx"

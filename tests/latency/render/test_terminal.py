@@ -33,7 +33,7 @@ def test_everything_a_reader_needs_is_there(report: Report) -> None:
     for part in (
         "20261120-170312-embedded", "Turn latency  p50 750", "1 of 2 turns within 800 ms", "3 of 4 answered",
         "what is seven times eight", "7 times 8 is 56.", "UNANSWERED: nothing heard", "CUT OFF",
-        "barge-in: bot stopped in 500 ms", "waited for the fallback", "2 of 4 that say what a right answer contains",
+        "stopped in 500 ms", "waited for the fallback", "2 of 4 that say what a right answer contains",
         "endpointing wait", "LLM budget   450 ms: within 1", "0.21 CPU cores", "410 MB", "labelled end", "4 turns",
         "failed       cut_offs == 0 (is 1)", "no data      turn_cold p50 < 800", "linear interpolation", "│",
     ):  # fmt: skip

@@ -44,7 +44,8 @@ SKILLS = [
     Skill(
         "coin",
         ["(flip|toss|throw) (a|the) coin", "heads or tails", "(flip|toss) (a|the) coin again", "coin (toss|flip)"],
-        answer_coin, share=1.5,
+        answer_coin,
+        share=1.5,
     ),
     Skill(
         "dice",
@@ -55,7 +56,9 @@ SKILLS = [
             "roll a <sides> sided die",
             "roll (again|the die again)",
         ],
-        answer_dice, [COUNT, SIDES], share=1.5,
+        answer_dice,
+        [COUNT, SIDES],
+        share=1.5,
     ),
     Skill(
         "random number",
@@ -64,6 +67,8 @@ SKILLS = [
             "(pick|choose|give me|tell me|think of) a [random] number (between|from) <pair:and_to>",
             "a random number",
         ],
-        answer_draw, [BOUNDS], share=1.2,
+        answer_draw,
+        [BOUNDS],
+        share=1.2,
     ),
 ]

@@ -29,7 +29,7 @@ FEASTS = {
 
 
 def say_time(now: datetime) -> str:
-    """"4:10 in the afternoon", "9 o'clock in the morning", "noon"."""
+    """As in "4:10 in the afternoon", "9 o'clock in the morning", "noon"."""
     if now.minute == 0 and now.hour % 12 == 0:
         return "midnight" if now.hour == 0 else "noon"
     minutes = f"{now.hour % 12 or 12}:{now.minute:02}" if now.minute else f"{now.hour % 12 or 12} o'clock"
@@ -38,7 +38,7 @@ def say_time(now: datetime) -> str:
 
 
 def say_date(day: date) -> str:
-    """"Friday, November 20"."""
+    """As in "Friday, November 20"."""
     return f"{day:%A}, {day:%B} {day.day}"
 
 
@@ -103,7 +103,8 @@ SKILLS = [
             "check the time",
             "time",
         ],
-        answer_time, share=5,
+        answer_time,
+        share=5,
     ),
     Skill("time", ["what time (will it be|is it) in <duration>"], answer_later, [DURATION]),
     Skill(
@@ -122,7 +123,8 @@ SKILLS = [
             "(give|tell) me the date",
             "(today's|the) date",
         ],
-        answer_day("Today", 0), share=3,
+        answer_day("Today", 0),
+        share=3,
     ),
     Skill(
         "date",
@@ -137,7 +139,8 @@ SKILLS = [
     Skill(
         "date",
         ["what day (was it|was|is) yesterday", "what was the date yesterday", "what was yesterday's date"],
-        answer_day("Yesterday", -1), share=0.7,
+        answer_day("Yesterday", -1),
+        share=0.7,
     ),
     Skill(
         "year",
@@ -156,6 +159,7 @@ SKILLS = [
             "how long (until|till|is it until) <feast>",
             "when is <feast>",
         ],
-        answer_countdown, [FEAST],
+        answer_countdown,
+        [FEAST],
     ),
 ]

@@ -184,6 +184,4 @@ class Responder:
 
 def with_result(proposal: Proposal, text: str) -> Proposal:
     """The proposal with its tool's result as the text."""
-    return replace(
-        proposal, reply=replace(proposal.reply, text=text), state=proposal.state.but(last_answer=text)
-    )
+    return replace(proposal, reply=replace(proposal.reply, text=text), state=proposal.state.but(last_answer=text))

@@ -9,37 +9,84 @@ from voice.llm.responder.speech import other_side, sentence
 from voice.llm.responder.vocabulary import words
 
 _VERBS = re.compile(r" (?:is|are|was|were|am|has|have|starts|ends|likes|like|lives|live|works) ")
-_EMPTY = frozenset(words(
-    "a an the is are was were am be do does did i me my mine you your to of in on at for with it its that this what "
-    "where when who which how and about have has had we our tell know put place said say called there"
-))
+_EMPTY = frozenset(
+    words(
+        "a an the is are was were am be do does did i me my mine you your to of in on at for with it its that this "
+        "what where when who which how and about have has had we our tell know put place said say called there"
+    )
+)
 _STEM = re.compile(r"(?:ing|ed|es|s|e)$")
 # For generated sentences: things with their places, events with their times, and facts as they are.
 _SUBJECTS = words("car keys wallet phone passport bike umbrella bag glasses suitcase ticket coat")
 _PLACES = (
-    "on level three", "in the kitchen", "on the table", "in the garage", "in my bag", "under the desk", "on level two",
-    "in the office", "on the second floor", "in the drawer", "at home", "by the door", "in my room",
-    "behind the house", "in the hall", "on level five",
+    "on level three",
+    "in the kitchen",
+    "on the table",
+    "in the garage",
+    "in my bag",
+    "under the desk",
+    "on level two",
+    "in the office",
+    "on the second floor",
+    "in the drawer",
+    "at home",
+    "by the door",
+    "in my room",
+    "behind the house",
+    "in the hall",
+    "on level five",
 )
 _EVENTS = (
-    "my appointment", "my meeting", "my flight", "the meeting", "my train", "my lesson", "dinner", "my interview",
-    "the party", "my exam",
+    "my appointment",
+    "my meeting",
+    "my flight",
+    "the meeting",
+    "my train",
+    "my lesson",
+    "dinner",
+    "my interview",
+    "the party",
+    "my exam",
 )
 _TIMES = (
-    "at three", "on monday", "at nine tomorrow", "on friday", "at noon", "at half past four", "on saturday evening",
-    "at ten o'clock", "tomorrow morning", "on tuesday", "at seven thirty", "on wednesday afternoon", "next thursday",
+    "at three",
+    "on monday",
+    "at nine tomorrow",
+    "on friday",
+    "at noon",
+    "at half past four",
+    "on saturday evening",
+    "at ten o'clock",
+    "tomorrow morning",
+    "on tuesday",
+    "at seven thirty",
+    "on wednesday afternoon",
+    "next thursday",
     "on sunday",
 )
 _FACTS = (
-    "my favorite color is blue", "my favorite color is green", "my dog is called max", "my cat is called luna",
-    "my sister is called anna", "my birthday is in june", "my room number is twelve", "my doctor is called brown",
-    "my brother lives in london", "my size is ten", "i parked on level four", "i need to buy milk",
-    "i have to call my mother", "my locker number is forty two", "the code is one two three four",
-    "my password is banana", "i like coffee", "my friend is called peter", "my hotel is called the plaza",
+    "my favorite color is blue",
+    "my favorite color is green",
+    "my dog is called max",
+    "my cat is called luna",
+    "my sister is called anna",
+    "my birthday is in june",
+    "my room number is twelve",
+    "my doctor is called brown",
+    "my brother lives in london",
+    "my size is ten",
+    "i parked on level four",
+    "i need to buy milk",
+    "i have to call my mother",
+    "my locker number is forty two",
+    "the code is one two three four",
+    "my password is banana",
+    "i like coffee",
+    "my friend is called peter",
+    "my hotel is called the plaza",
 )
 _NAMES = words(
-    "anna peter mary john david sarah tom emma michael linda james susan paul laura mark julia daniel alice robert "
-    "kate"
+    "anna peter mary john david sarah tom emma michael linda james susan paul laura mark julia daniel alice robert kate"
 )
 
 
@@ -142,12 +189,19 @@ SKILLS = [
             "do not forget [that] <fact>",
             "(remember|don't forget) <fact>",
         ],
-        answer_remember, [FACT], whole=False, distinct=False, share=5,
+        answer_remember,
+        [FACT],
+        whole=False,
+        distinct=False,
+        share=5,
     ),
     Skill(
         "remember",
         ["my name is <name>", "[you can] call me <name>"],
-        answer_name, [NAME], distinct=False, share=2,
+        answer_name,
+        [NAME],
+        distinct=False,
+        share=2,
     ),
     Skill(
         "recall",
@@ -159,17 +213,21 @@ SKILLS = [
             "do you remember anything",
             "what (i asked|was it i asked) you to remember",
         ],
-        answer_all, share=3,
+        answer_all,
+        share=3,
     ),
     Skill(
         "forget",
         ["forget (everything|all) [you know|i said|of it]", "(clear|erase|delete) your memory"],
-        answer_forget_all, share=1.5,
+        answer_forget_all,
+        share=1.5,
     ),
     Skill(
         "forget",
         ["forget (that|the last one|what i said)", "forget [about] my <thing>", "forget where my <thing> (is|are)"],
-        answer_forget, [THING], distinct=False,
+        answer_forget,
+        [THING],
+        distinct=False,
     ),
     Skill(
         "recall",
@@ -182,7 +240,11 @@ SKILLS = [
             "what do you (know|remember) about <thing>",
             "what did i (say|tell you|ask you to remember) about <thing>",
         ],
-        answer_question, [THING], whole=False, distinct=False, share=0,
+        answer_question,
+        [THING],
+        whole=False,
+        distinct=False,
+        share=0,
     ),
 ]
 UNKNOWN_SKILLS = [
@@ -194,7 +256,10 @@ UNKNOWN_SKILLS = [
             "what do you (know|remember) about my <thing>",
             "what did i (say|tell you) about my <thing>",
         ],
-        answer_unknown, [THING], distinct=False, share=4,
+        answer_unknown,
+        [THING],
+        distinct=False,
+        share=4,
     ),
 ]
 """Tried last: questions about facts that were never told."""

@@ -23,8 +23,23 @@ PLAIN = {word: value for value, word in enumerate(_BELOW_TWENTY)} | {
 SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 # What recognisers write for a spoken digit; read as one only where a number stands.
 MISHEARD_DIGITS = {
-    "won": 1, "to": 2, "too": 2, "tree": 3, "free": 3, "for": 4, "fore": 4, "fife": 5, "sicks": 6, "ate": 8,
-    "wait": 8, "weight": 8, "oh": 0, "nought": 0, "naught": 0, "fourty": 40, "dozen": 12,
+    "won": 1,
+    "to": 2,
+    "too": 2,
+    "tree": 3,
+    "free": 3,
+    "for": 4,
+    "fore": 4,
+    "fife": 5,
+    "sicks": 6,
+    "ate": 8,
+    "wait": 8,
+    "weight": 8,
+    "oh": 0,
+    "nought": 0,
+    "naught": 0,
+    "fourty": 40,
+    "dozen": 12,
 }
 
 _SMALL = PLAIN | MISHEARD_DIGITS
@@ -54,7 +69,7 @@ def parse_number(text: str) -> Fraction | None:
 
 
 def _with_decimals(whole: list[str], decimals: list[str]) -> Fraction | None:
-    """"three" and "one four" to 3.14; "point five" has no whole part."""
+    """Turn "three" and "one four" into 3.14; "point five" has no whole part."""
     value = _whole(whole) if whole else Fraction(0)
     digits = ""
     for word in decimals:

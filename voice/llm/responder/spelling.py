@@ -41,6 +41,9 @@ SKILLS = [
             "what is the spelling of [the word] <word>",
             "how <word> is spelled",
         ],
-        answer_spell, [WORD], distinct=False, share=14,
+        answer_spell,
+        [WORD],
+        distinct=False,
+        share=14,
     ),
 ]

@@ -133,12 +133,17 @@ SKILLS = [
             "(set|start) a <name> timer (for|of) <duration>",
             "(wake me up|remind me|alert me) in <duration>",
         ],
-        answer_set, [DURATION, NAME], share=9,
+        answer_set,
+        [DURATION, NAME],
+        share=9,
     ),
     Skill(
         "timer",
         ["(set|start) [a|another|the] timer [for]", "(set|start) a timer for <number>", "[i need] (a|another) timer"],
-        ask_length, [NUMBER], whole=False, share=0.5,
+        ask_length,
+        [NUMBER],
+        whole=False,
+        share=0.5,
     ),
     Skill("timer", ["[set it|make it] [for] <duration>"], answer_set, [DURATION], awaited=AWAITING_LENGTH),
     Skill(
@@ -157,7 +162,8 @@ SKILLS = [
             "time left [on the timer]",
             "how many (seconds|minutes) are left [on the timer]",
         ],
-        answer_left, share=3,
+        answer_left,
+        share=3,
     ),
     Skill(
         "timer count",
@@ -179,7 +185,9 @@ SKILLS = [
             "(cancel|stop|delete|remove) (the|my) <duration> timer",
             "turn (the|my) timer off",
         ],
-        answer_cancel, [DURATION, NAME], share=3,
+        answer_cancel,
+        [DURATION, NAME],
+        share=3,
     ),
     Skill("timer cancel", ["cancel [it|that]"], answer_cancel_it),
     Skill(
@@ -193,7 +201,9 @@ SKILLS = [
     Skill(
         "timer cancel",
         ["[cancel|stop] [the] (<name>|<duration>) [timer|one]"],
-        answer_cancel, [DURATION, NAME], awaited=AWAITING_CHOICE,
+        answer_cancel,
+        [DURATION, NAME],
+        awaited=AWAITING_CHOICE,
     ),
     Skill("timer cancel", ["[cancel] (all|both|everything) [of them]"], answer_cancel_all, awaited=AWAITING_CHOICE),
 ]

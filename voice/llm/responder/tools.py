@@ -13,11 +13,13 @@ from voice.llm.responder.vocabulary import words
 Tool = Callable[..., Any]
 log = logging.getLogger(__name__)
 # Words around a tool's name that are not its argument.
-_FRAME = frozenset(words(
-    "a an the is are was were do does did i me my you your to of in on at for with it its that this what where when "
-    "who which how and about tell give show get find look up check please can could would will want need know now run "
-    "call use"
-))
+_FRAME = frozenset(
+    words(
+        "a an the is are was were do does did i me my you your to of in on at for with it its that this what where "
+        "when who which how and about tell give show get find look up check please can could would will want need know "
+        "now run call use"
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

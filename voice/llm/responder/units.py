@@ -107,7 +107,7 @@ def mismatch(start: Unit, end: Unit) -> str:
 
 
 def with_article(unit: Unit) -> str:
-    """"a mile", "an hour"."""
+    """As in "a mile", "an hour"."""
     return f"{'an' if unit.singular[0] in 'aeio' or unit.singular == 'hour' else 'a'} {unit.singular}"
 
 
@@ -142,7 +142,10 @@ SKILLS = [
             "how many <end:unit> (is|are|make|makes|make up) <amount>",
             "what is the number of <end:unit> in <amount>",
         ],
-        answer_content, [UNIT, AMOUNT], share=8, fill=sample_pair,
+        answer_content,
+        [UNIT, AMOUNT],
+        share=8,
+        fill=sample_pair,
     ),
     Skill(
         "units",
@@ -154,6 +157,9 @@ SKILLS = [
             "how much is <amount> converted to <end:unit>",
             "(what|how much|how many) <amount> (is|are) (in|to) <end:unit>",
         ],
-        answer_conversion, [UNIT, AMOUNT], share=8, fill=sample_pair,
+        answer_conversion,
+        [UNIT, AMOUNT],
+        share=8,
+        fill=sample_pair,
     ),
 ]

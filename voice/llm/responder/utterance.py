@@ -36,37 +36,117 @@ _SYMBOLS = [
 ]
 _CONTRACTIONS = re.compile(r"\b(what|how|where|who|when)'?s ")
 _SPELLINGS = {
-    "per cent": "percent", "good bye": "goodbye", "good by": "goodbye", "buy buy": "bye bye", "by by": "bye bye",
-    "celcius": "celsius", "centigrade": "celsius", "kilometres": "kilometers", "kilometre": "kilometer",
-    "metres": "meters", "metre": "meter", "centimetres": "centimeters", "centimetre": "centimeter",
-    "millimetres": "millimeters", "millimetre": "millimeter", "litres": "liters", "litre": "liter",
-    "millilitres": "milliliters", "millilitre": "milliliter", "devided": "divided",
-    "gonna": "going to", "wanna": "want to",
+    "per cent": "percent",
+    "good bye": "goodbye",
+    "good by": "goodbye",
+    "buy buy": "bye bye",
+    "by by": "bye bye",
+    "celcius": "celsius",
+    "centigrade": "celsius",
+    "kilometres": "kilometers",
+    "kilometre": "kilometer",
+    "metres": "meters",
+    "metre": "meter",
+    "centimetres": "centimeters",
+    "centimetre": "centimeter",
+    "millimetres": "millimeters",
+    "millimetre": "millimeter",
+    "litres": "liters",
+    "litre": "liter",
+    "millilitres": "milliliters",
+    "millilitre": "milliliter",
+    "devided": "divided",
+    "gonna": "going to",
+    "wanna": "want to",
 }
 _SPELLING = re.compile(r"\b(?:" + "|".join(sorted(_SPELLINGS, key=len, reverse=True)) + r")\b")
 _HESITATIONS = frozenset(words("um uh uhm umm er erm ah hm hmm mm mhm"))
 
 # Openings that say nothing of the request itself.
 _LEAD_INS = (
-    "please", "hey", "hi", "hello", "hello there", "hi there", "hey there", "okay", "ok", "so", "well", "and", "now",
-    "then", "yes", "yeah", "no", "oh", "all right", "alright", "right", "thanks", "thank you", "actually", "just",
-    "also", "sorry", "excuse me", "computer", "turnaround", "turn around", "good morning", "good afternoon",
-    "good evening", "can you", "could you", "would you", "will you", "can you tell me", "could you tell me",
-    "do you know", "do you happen to know", "tell me", "let me know", "i want to know", "i would like to know",
-    "i'd like to know", "i wonder", "i was wondering", "i want you to", "i need you to", "i would like you to",
-    "i'd like you to", "can i ask you", "may i ask", "may i ask you", "can i", "could i", "may i", "i want to",
-    "i would like to", "i'd like to", "i need to", "let us", "let's", "go ahead and", "help me", "quick question",
-    "one more question", "one more thing", "okay then",
+    "please",
+    "hey",
+    "hi",
+    "hello",
+    "hello there",
+    "hi there",
+    "hey there",
+    "okay",
+    "ok",
+    "so",
+    "well",
+    "and",
+    "now",
+    "then",
+    "yes",
+    "yeah",
+    "no",
+    "oh",
+    "all right",
+    "alright",
+    "right",
+    "thanks",
+    "thank you",
+    "actually",
+    "just",
+    "also",
+    "sorry",
+    "excuse me",
+    "computer",
+    "turnaround",
+    "turn around",
+    "good morning",
+    "good afternoon",
+    "good evening",
+    "can you",
+    "could you",
+    "would you",
+    "will you",
+    "can you tell me",
+    "could you tell me",
+    "do you know",
+    "do you happen to know",
+    "tell me",
+    "let me know",
+    "i want to know",
+    "i would like to know",
+    "i'd like to know",
+    "i wonder",
+    "i was wondering",
+    "i want you to",
+    "i need you to",
+    "i would like you to",
+    "i'd like you to",
+    "can i ask you",
+    "may i ask",
+    "may i ask you",
+    "can i",
+    "could i",
+    "may i",
+    "i want to",
+    "i would like to",
+    "i'd like to",
+    "i need to",
+    "let us",
+    "let's",
+    "go ahead and",
+    "help me",
+    "quick question",
+    "one more question",
+    "one more thing",
+    "okay then",
 )
 _LEAD_IN = re.compile(r"(?<!\S)(?:" + "|".join(sorted(_LEAD_INS, key=len, reverse=True)) + r") ")
 _COURTESY = re.compile(r"(?:(?:please|thanks|thank you|thank you very much|for me|right now|if you can|would you) )+$")
 _STRAY_END = re.compile(r"(?<!\S)(?:the|a|an|and|oh|huh|it|he|of|but) $")
 _REASON = re.compile(r"(?<= )(?:because|since|so that|so i|while i|before i|until i|when i|for my|for the) .*$")
 # A request behind one of these is talked about, asked about or forbidden, not made.
-_REPORTING = frozenset(words(
-    "not don't dont do did does didn't doesn't never won't can't cannot no why who whom whose how when where which can "
-    "could would should will if because unless until before after said says say told asked to remember repeat"
-))
+_REPORTING = frozenset(
+    words(
+        "not don't dont do did does didn't doesn't never won't can't cannot no why who whom whose how when where which "
+        "can could would should will if because unless until before after said says say told asked to remember repeat"
+    )
+)
 LONGEST_STRAY = 4
 """Stray words tolerated in front of a request."""
 LONGEST_STRAY_END = 2

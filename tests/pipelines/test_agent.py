@@ -1,0 +1,60 @@
+"""The Python API: the README's agent takes a call, and its tool answers in it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from pipelines import Agent
+from voice.errors import ConfigurationError
+from voice.tts.voice import Voice, embedded_voice
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def question(path: Path, text: str) -> Path:
+    """A recording of somebody asking, in our own voice."""
+    voice = Voice(embedded_voice())
+    speech = voice.synthesize(text) / 32768
+    quiet = np.zeros(voice.sample_rate // 2)
+    soundfile.write(path, np.concatenate([quiet, 0.7 * speech / abs(speech).max(), quiet]), voice.sample_rate)
+    return path
+
+
+def test_the_readmes_agent_answers_with_its_tool(tmp_path: Path) -> None:
+    (example,) = EXAMPLE
+    assert len([line for line in example.splitlines() if line.strip()]) <= 10
+    script = tmp_path / "agent.py"
+    script.write_text(example.replace("serve(agent)", "serve(agent, port=0)"))
+    server = subprocess.Popen([sys.executable, "-u", str(script)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        url = server.stdout.readline().removeprefix("Listening on ").strip()
+        wav = question(tmp_path / "question.wav", "What is my order status?")
+        done = subprocess.run(
+            [sys.executable, "-m", "pipelines.cli", "replay", str(wav), "--url", url, "--out", str(tmp_path / "run")],
+            cwd=ROOT, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "left the warehouse" in done.stderr
+    finally:
+        server.terminate()
+        assert server.wait(5) is not None
+
+
+def test_a_tool_that_cannot_be_called_is_refused_when_the_agent_is_made() -> None:
+    def nameless(city: str) -> str:
+        return city
+
+    with pytest.raises(ConfigurationError, match="docstring"):
+        Agent(tools=[nameless], pipeline="embedded")
+
+
+def test_an_unknown_pipeline_is_refused_when_the_agent_is_made() -> None:
+    with pytest.raises(ConfigurationError, match='no pipeline "nowhere"'):
+        Agent(pipeline="nowhere")

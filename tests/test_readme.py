@@ -1,0 +1,67 @@
+"""What the README tells a newcomer to type is what works."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines.cli import parser
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
+SHELL = [body.strip() for language, body in BLOCKS if language == "sh"]
+INLINE = sorted(set(re.findall(r"`((?:voice|latency) [^`]*)`", README)))
+
+
+def run(*command: str, cwd: Path = ROOT, timeout: float = 60) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout)
+
+
+def test_the_readme_has_its_two_commands_and_a_report() -> None:
+    assert [command.split()[-1].split("/")[-1] for command in SHELL] == ["replay", "pytest"]
+    assert any("Turn latency" in body for language, body in BLOCKS if language == "text")
+
+
+@pytest.mark.parametrize("command", [c for c in INLINE if c.startswith("voice ")])
+def test_every_voice_command_named_is_one_that_the_command_line_takes(command: str) -> None:
+    arguments = shlex.split(command)[1:]
+    try:
+        parser().parse_args(arguments)
+    except SystemExit as refused:
+        pytest.fail(f"`{command}` is refused with {refused.code}")
+
+
+@pytest.mark.parametrize("command", [c for c in INLINE if c.startswith("latency report")])
+def test_every_report_command_judges_a_run(command: str, tmp_path: Path) -> None:
+    run_folder = tmp_path / "runs" / "20260101-000000-none"
+    run_folder.mkdir(parents=True)
+    (run_folder / "run.json").write_text('{"schema": 1, "status": "complete", "created": "2026-01-01T00:00:00+00:00"}')
+    done = run(sys.executable, "-m", "latency", *shlex.split(command)[1:], cwd=tmp_path)
+    # The run is empty: a check over it is without data, and that is said rather than passed.
+    assert done.returncode == (3 if "--check" in command else 0), done.stderr
+    assert done.stdout
+
+
+def test_the_pipelines_it_names_are_listed() -> None:
+    done = run(sys.executable, "-m", "pipelines.cli", "pipelines")
+    assert done.returncode == 0
+    assert {"auto", "embedded", "local", "openai"} <= {line.split()[0] for line in done.stdout.splitlines()}
+
+
+def test_the_links_lead_to_files() -> None:
+    for target in re.findall(r"\]\(([^)#]+)", README):
+        assert target.startswith("http") or (ROOT / target).exists(), target
+
+
+@pytest.mark.slow
+def test_the_first_command_works_in_a_fresh_clone(tmp_path: Path) -> None:
+    """Installs everything anew and replays the tour: minutes."""
+    clone = tmp_path / "clone"
+    assert run("git", "clone", "-q", str(ROOT), str(clone)).returncode == 0
+    done = subprocess.run(["bash", "-c", SHELL[0]], cwd=clone, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Turn latency" in done.stdout

@@ -49,14 +49,16 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     The VAD stands in front of the recogniser, so that what the recogniser does never delays it.
     """
     settings = engines.settings
-    vad = VADParams(
+    params = VADParams(
         confidence=settings.vad.confidence,
         start_secs=settings.vad.start_ms / 1000,
         stop_secs=settings.vad.stop_ms / 1000,
         min_volume=settings.vad.min_volume,
     )
     # The fallback silence is the whole silence; Smart Turn counts it from the VAD stop on.
-    end_of_turn = engines.turns.end_of_turn(max(0.0, settings.turns.fallback_ms / 1000 - vad.stop_secs))
+    vad = engines.turns.vad(params)
+    fallback = max(0.0, settings.turns.fallback_ms / 1000 - params.stop_secs)
+    end_of_turn = engines.turns.end_of_turn(vad, fallback=fallback)
     llm, messages = make_llm(engines, behaviour)
     schemas = ToolsSchema(standard_tools=[describe(tool) for tool in behaviour.tools])
     context = LLMContext(messages, tools=schemas if behaviour.tools else NOT_GIVEN)
@@ -70,7 +72,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     pipeline = Pipeline(
         [
             transport.input(),
-            VADProcessor(vad_analyzer=engines.turns.vad(vad)),
+            VADProcessor(vad_analyzer=vad),
             engines.recogniser.service(),
             user,
             llm,

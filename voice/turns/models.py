@@ -4,6 +4,7 @@ pipecat loads each anew for every call, 60 ms on the event loop; here a call get
 """
 
 import copy
+import time
 from importlib import resources
 
 import numpy as np
@@ -12,7 +13,7 @@ from pipecat.audio.turn.base_turn_analyzer import EndOfTurnState
 from pipecat.audio.turn.smart_turn.base_smart_turn import BaseSmartTurn, SmartTurnParams
 from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnalyzerV3
 from pipecat.audio.vad.silero import SileroOnnxModel, SileroVADAnalyzer
-from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams
+from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams, VADState
 from pipecat.metrics.metrics import MetricsData, TurnMetricsData
 
 from voice.turns.frames import EndedBy
@@ -32,6 +33,11 @@ class SharedSilero(SileroVADAnalyzer):
         self._windows_since_reset = 0
         self._low_confidence_windows = 0
 
+    @property
+    def may_be_starting(self) -> bool:
+        """Whether the last sound may be the start of speech: it takes `start_secs` of it to be sure."""
+        return self._vad_state is VADState.STARTING
+
 
 class BoundedSmartTurn(LocalSmartTurnAnalyzerV3):
     """One call's end-of-turn detector, which remembers how it came to each verdict.
@@ -42,12 +48,17 @@ class BoundedSmartTurn(LocalSmartTurnAnalyzerV3):
     Args:
         session: the shared Smart Turn session; None leaves every decision to the silence.
         params: the fallback silence behind the VAD stop, in seconds, as `stop_secs`.
+        vad: the call's voice activity detector. What may be the start of speech is not counted as silence: otherwise
+            the turn of a user who has just gone on would end 0.2 s into the next word.
     """
 
-    def __init__(self, session: onnxruntime.InferenceSession | None, params: SmartTurnParams) -> None:
+    def __init__(
+        self, session: onnxruntime.InferenceSession | None, params: SmartTurnParams, vad: SharedSilero
+    ) -> None:
         # Not LocalSmartTurnAnalyzerV3's own initialiser, which would load the model again.
         BaseSmartTurn.__init__(self, params=params)
         self._session = session
+        self._vad = vad
         self._log_data = False
         self.ended_by: EndedBy = "timeout"
         self.probability: float | None = None
@@ -55,6 +66,9 @@ class BoundedSmartTurn(LocalSmartTurnAnalyzerV3):
 
     def append_audio(self, buffer: bytes, is_speech: bool) -> EndOfTurnState:
         """Add audio (s16 mono at the pipeline's rate); COMPLETE once the fallback silence has passed."""
+        if not is_speech and self._vad.may_be_starting:
+            self._audio_buffer.append((time.monotonic(), np.frombuffer(buffer, np.int16)))
+            return EndOfTurnState.INCOMPLETE
         state = super().append_audio(buffer, is_speech)
         if state == EndOfTurnState.COMPLETE:
             self.ended_by = "fallback"
@@ -97,9 +111,9 @@ class TurnModels:
         """A detector for one call."""
         return SharedSilero(self._silero, params)
 
-    def end_of_turn(self, fallback: float) -> BoundedSmartTurn:
+    def end_of_turn(self, vad: SharedSilero, *, fallback: float) -> BoundedSmartTurn:
         """A detector for one call; `fallback` seconds of silence behind the VAD stop always end a turn."""
-        return BoundedSmartTurn(self._smart_turn, SmartTurnParams(stop_secs=fallback))
+        return BoundedSmartTurn(self._smart_turn, SmartTurnParams(stop_secs=fallback), vad)
 
     async def warm_up(self) -> None:
         """Run each model once on silence."""
@@ -107,9 +121,9 @@ class TurnModels:
         vad = self.vad(VADParams())
         vad.set_sample_rate(SAMPLE_RATE)
         await vad.analyze_audio(silence)
-        await vad.cleanup()  # type: ignore[no-untyped-call]
-        turn = self.end_of_turn(1.0)
+        turn = self.end_of_turn(vad, fallback=1.0)
         turn.set_sample_rate(SAMPLE_RATE)
         turn.append_audio(silence, True)
         await turn.analyze_end_of_turn()
         await turn.cleanup()  # type: ignore[no-untyped-call]
+        await vad.cleanup()  # type: ignore[no-untyped-call]

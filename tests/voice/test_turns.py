@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from pipecat.audio.turn.base_turn_analyzer import EndOfTurnState
 from pipecat.audio.vad.vad_analyzer import VADParams, VADState

@@ -64,7 +64,7 @@ def verdict(turn: TurnRecord, budget: float) -> Verdict | None:
     if clause is not None and clause <= deadline.at:
         spoken = _spoken(turn.attempts)
         return "rescued" if spoken and spoken.get("tier") != turn.attempts[0].get("tier") else "within"
-    words = turn.marks.get(Mark.CLAUSE_TO_TTS)
+    words = None if turn.apologised else turn.marks.get(Mark.CLAUSE_TO_TTS)
     return "bridged" if words is not None and words <= deadline.at else "missed"
 
 

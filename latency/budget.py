@@ -1,12 +1,20 @@
 """The one place where the 800 ms of a turn are shared out, and the deadline that follows from a share."""
 
 from dataclasses import dataclass, fields
+from typing import Literal
 
 LLM_NORMAL = (0.4, 0.5)
 """Seconds; an LLM budget outside this range is allowed and warned about."""
 
 LLM_ALLOWED = (0.1, 5.0)
 """Seconds; an LLM budget outside this range is refused."""
+
+
+FLOOR_GUARD = 0.03
+"""Seconds a deadline leaves between the fast tier's 95th percentile and itself."""
+
+Stage = Literal["endpointing", "transcription", "llm", "synthesis", "transport"]
+"""A share of the budget, by its field's name."""
 
 
 class BudgetError(ValueError):
@@ -69,6 +77,10 @@ class Deadline:
     """An instant by which something has to be there; seconds on the clock that `now` is read from."""
 
     at: float
+    limit: Literal["llm", "turn", "floor"] = "llm"
+    """What set it: the LLM's own share, what the turn had left of its total, or the fast tier's floor."""
+    charged: Stage | None = None
+    """The stage that spent the most beyond its share, when the floor had to be used; else None."""
 
     def remaining(self, now: float) -> float:
         """Seconds left at `now`, 0 when none are."""
@@ -77,6 +89,57 @@ class Deadline:
     def expired(self, now: float) -> bool:
         """Whether `now` has reached it."""
         return now >= self.at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """What is known when a turn is committed; instants and durations in seconds, None when unknown.
+
+    An unknown percentile counts as the stage's share. Without `speech_end` the turn's total sets no limit: a model is
+    then asked again (after a tool), or the user did not speak.
+    """
+
+    at: float
+    speech_end: float | None = None
+    vad_stop: float | None = None
+    synthesis_p95: float | None = None
+    """From a clause to its first sample."""
+    transport_p95: float | None = None
+    """From that sample to the loudspeaker."""
+    fast_p95: float | None = None
+    """From a request to the first clause of the tier that comes to the rescue; None when there is none."""
+
+    def deadline(self, budget: Budget) -> Deadline:
+        """When the first speakable clause has to be there.
+
+        It is the earlier of `at` + LLM budget and what the whole turn leaves to the model, but never before the fast
+        tier could answer: then the deadline is the floor, and the stage that overspent is charged with it.
+        """
+        synthesis = budget.synthesis if self.synthesis_p95 is None else self.synthesis_p95
+        transport = budget.transport if self.transport_p95 is None else self.transport_p95
+        deadline = Deadline(self.at + budget.llm)
+        if self.speech_end is not None:
+            left = self.speech_end + budget.total - synthesis - transport
+            if left < deadline.at:
+                deadline = Deadline(left, "turn")
+        floor = self.at + (0.0 if self.fast_p95 is None else self.fast_p95 + FLOOR_GUARD)
+        if deadline.at >= floor:
+            return deadline
+        return Deadline(floor, "floor", self._overspent(budget, synthesis, transport))
+
+    def _overspent(self, budget: Budget, synthesis: float, transport: float) -> Stage:
+        beyond: dict[Stage, float] = {}
+        if self.fast_p95 is not None:
+            beyond["llm"] = self.fast_p95 + FLOOR_GUARD - budget.llm
+        if self.speech_end is not None:
+            beyond["synthesis"], beyond["transport"] = synthesis - budget.synthesis, transport - budget.transport
+            stop = self.vad_stop
+            if stop is None:
+                beyond["endpointing"] = self.at - self.speech_end - budget.endpointing - budget.transcription
+            else:
+                beyond["endpointing"] = stop - self.speech_end - budget.endpointing
+                beyond["transcription"] = self.at - stop - budget.transcription
+        return max(beyond, key=lambda stage: beyond[stage])
 
 
 def _ms(seconds: float) -> str:

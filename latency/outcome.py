@@ -4,7 +4,7 @@
   before the user's next turn.
 * Cut-off: the bot begins to speak between the start and the end of the user's speech, pauses included.
 * Barge-in stop: the user's onset to the last audible sample of the utterance that was under way.
-* A turn that wants an answer and gets none has exactly one reason.
+* A turn that wants an answer and gets none has exactly one reason. An apology for a language model that failed is none.
 """
 
 from collections.abc import Sequence
@@ -117,10 +117,12 @@ def _judge(
     if start is None or end is None:
         return Outcome(turn=turn)
     reply = next((u for u in spoken if u.start >= end and (following is None or u.start < following)), None)
+    if turn.apologised:
+        reply = None
     early = [u for u in spoken if start <= u.start < end]
     under_way = next((u for u in spoken if u.start < start < u.end), None)
     latency = reply.start - end if reply else None
-    answered = turn.wants_answer and (reply is not None or any(u.end > end for u in early))
+    answered = turn.wants_answer and not turn.apologised and (reply is not None or any(u.end > end for u in early))
     unanswered = None
     if turn.wants_answer and not answered:
         talked_on = under_way is not None and under_way.end > end

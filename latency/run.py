@@ -70,13 +70,20 @@ class RunWriter:
         self.folder = folder
         self._header = asdict(header)
         self._sessions: list[Session] = []
+        self._turns = 0
         self._write_run("running")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no turn has been written."""
+        return self._turns == 0
 
     def add_turns(self, turns: Iterable[TurnRecord]) -> None:
         """Append turns to turns.jsonl; they are in the file when this returns."""
         with (self.folder / "turns.jsonl").open("a", encoding="utf-8") as file:
             for turn in turns:
                 file.write(json.dumps(turn.to_json(), ensure_ascii=False) + "\n")
+                self._turns += 1
 
     def write_session_wav(self, name: str, stereo: "npt.NDArray[np.int16]") -> str:
         """Write a session's recording and return its file name.
@@ -112,6 +119,14 @@ class RunWriter:
         self._header["host"] = {**self._header["host"], "load_after": load_after}
         self._write_run(status)
         return self.folder
+
+    def discard(self) -> None:
+        """Take back what was written, and the folder if nothing else is in it."""
+        names = ["run.json", "turns.jsonl", *(session.wav for session in self._sessions if session.wav)]
+        for name in names:
+            (self.folder / name).unlink(missing_ok=True)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     def _write_run(self, status: Status) -> None:
         content = {"schema": SCHEMA, "status": status, **self._header}

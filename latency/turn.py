@@ -81,7 +81,8 @@ class TurnRecord:
     server_turns: tuple[Mapping[str, Any], ...] = ()
     """The server's own reports of this turn, in order, their times converted to the recording's clock."""
     attempts: tuple[Mapping[str, Any], ...] = ()
-    """Requests to language models: tier, request, first_token, first_clause, end, outcome."""
+    """Requests to language models: tier, request, first_token, first_clause, end, outcome (spoken, silent, cancelled or
+    failed)."""
     late_ms_max: float | None = None
     """How late the client sent this turn's worst audio frame, ms."""
 
@@ -110,6 +111,12 @@ class TurnRecord:
         """Silences inside the turn of at least `SHORTEST_PAUSE`, (start, end)."""
         gaps = ((a[1], b[0]) for a, b in zip(self.speech, self.speech[1:], strict=False))
         return tuple(gap for gap in gaps if gap[1] - gap[0] >= SHORTEST_PAUSE)
+
+    @property
+    def apologised(self) -> bool:
+        """A language model failed and none answered: what the user heard, if anything, is no answer."""
+        outcomes = {attempt.get("outcome") for attempt in self.attempts}
+        return "failed" in outcomes and "spoken" not in outcomes
 
     def contributions(self) -> dict[str, float | None]:
         """Split the time from the true end of speech to the first audible sample; the parts never overlap.

@@ -1,6 +1,5 @@
 """One call's pipeline: which parts, in what order."""
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.audio.vad.vad_analyzer import VADParams
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
 from pipecat.processors.audio.vad_processor import VADProcessor
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams, RTVIProcessor
@@ -20,7 +19,7 @@ from pipecat.turns.user_start import VADUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
-from pipelines.engines import Engines
+from pipelines.engines import Engines, where
 from pipelines.observer import MonotonicClock, TurnObserver
 from pipelines.settings import OpenAITier
 from pipelines.turn_log import TurnLog
@@ -59,9 +58,8 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     vad = engines.turns.vad(params)
     fallback = max(0.0, settings.turns.fallback_ms / 1000 - params.stop_secs)
     end_of_turn = engines.turns.end_of_turn(vad, fallback=fallback)
-    llm, messages = make_llm(engines, behaviour)
     schemas = ToolsSchema(standard_tools=[describe(tool) for tool in behaviour.tools])
-    context = LLMContext(messages, tools=schemas if behaviour.tools else NOT_GIVEN)
+    context = LLMContext(tools=schemas if behaviour.tools else NOT_GIVEN)
     strategies = UserTurnStrategies(
         start=[VADUserTurnStartStrategy()],
         stop=[TurnStop(turn_analyzer=end_of_turn)],
@@ -75,7 +73,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             VADProcessor(vad_analyzer=vad),
             engines.recogniser.service(),
             user,
-            llm,
+            make_llm(engines, behaviour),
             PiperTTSService(engines.voice),
             transport.output(),
             assistant,
@@ -95,22 +93,18 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     )
 
 
-def make_llm(engines: Engines, behaviour: Behaviour) -> tuple[LLMService[Any], list[LLMContextMessage]]:
-    """What answers in this call, and the messages its context starts with."""
+def make_llm(engines: Engines, behaviour: Behaviour) -> LLMService[Any]:
+    """What answers in this call."""
     tier = engines.settings.llm
     if isinstance(tier, OpenAITier):
-        from pipecat.services.openai.llm import OpenAILLMService
+        from voice.llm.openai_chat import ChatService
 
-        service = OpenAILLMService(
-            # A server on this machine wants no key, but the SDK refuses to start without one.
-            api_key=os.environ.get(tier.api_key_env, "") if tier.api_key_env else "none",
-            base_url=tier.base_url,
-            settings=OpenAILLMService.Settings(model=tier.model, max_tokens=tier.max_tokens),
-        )
-        return service, [{"role": "system", "content": behaviour.prompt or tier.prompt}]
+        assert engines.chat is not None
+        prompt = behaviour.prompt or tier.prompt
+        return ChatService(engines.chat, model=tier.model, prompt=prompt, max_tokens=tier.max_tokens, where=where(tier))
     from voice.llm.responder.service import ResponderLLMService
 
-    return ResponderLLMService(tools=behaviour.tools), []
+    return ResponderLLMService(tools=behaviour.tools)
 
 
 def _answer_pings(rtvi: RTVIProcessor) -> None:

@@ -1,6 +1,7 @@
 """The server as a child process: a client that shares an interpreter with what it measures lies."""
 
 import asyncio
+import http.client
 import json
 import sys
 import urllib.request
@@ -11,7 +12,7 @@ from typing import Any
 
 import psutil
 
-from voice.errors import ComponentError, ConfigurationError, VoiceError
+from voice.errors import ComponentError, ConfigurationError, SaidBefore, VoiceError
 
 STOP_WITHIN = 0.6
 LISTENING = "Listening on "
@@ -53,7 +54,8 @@ async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[S
     """Start `voice serve` on a free loopback port and stop it at the end; its standard error is ours.
 
     Raises:
-        VoiceError: it could not start; its own sentence and exit code.
+        SaidBefore: it could not start and has said why.
+        ComponentError: it ended before it was ready without a word.
     """
     options = [part for override in overrides for part in ("--set", override)]
     command = [sys.executable, "-m", "pipelines.cli", "serve", "--port", "0", "--until-stdin-closes"]
@@ -89,15 +91,17 @@ async def health(url: str) -> dict[str, Any]:
             with opener.open(address, timeout=3) as answer:
                 found = json.load(answer)
             return found if isinstance(found, dict) else {}
-        except (OSError, ValueError):
+        except (OSError, ValueError, http.client.HTTPException):
             return {}
 
     return await asyncio.to_thread(fetch)
 
 
 def _failure(code: int) -> VoiceError:
-    kind = ConfigurationError if code == ConfigurationError.exit_code else ComponentError
-    return kind("the agent did not start; its own message is above.")
+    if code in (ConfigurationError.exit_code, ComponentError.exit_code):
+        return SaidBefore(code)
+    how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
+    return ComponentError(f"The agent's process {how} before it was ready; `voice -v serve` shows how far it comes.")
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

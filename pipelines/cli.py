@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from voice.errors import VoiceError
+from voice.errors import SaidBefore, VoiceError
 
 INTERRUPTED = 130
 
@@ -18,10 +18,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 fine, 1 a threshold failed, 2 bad usage or configuration, 3 no data, 4 a component is missing or failed,
         130 interrupted.
     """
-    args = parser().parse_args(argv)
-    prepare_process(verbose=args.verbose)
     try:
+        args = parser().parse_args(argv)
+        prepare_process(verbose=args.verbose)
         return int(args.run(args))
+    except SaidBefore as error:
+        return error.exit_code
     except VoiceError as error:
         print(f"voice: {error}", file=sys.stderr)
         return error.exit_code
@@ -64,6 +66,17 @@ def parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=_port, default=8765, help="0 takes a free one")
     serve.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
     _pipeline_options(serve)
+
+    simulate = _command(commands, "simulate", _simulate, "serve simulated language models on loopback")
+    simulate.add_argument("--port", type=_port, default=8900, help="0 takes a free one (8900)")
+    simulate.add_argument("--preset", choices=("field", "optimistic"), default="field", help="whose latencies (field)")
+    simulate.add_argument("--seed", type=int, metavar="N", help="repeat the same latencies (default: by chance)")
+    simulate.add_argument(
+        "--fault", action="append", default=[], metavar="MODEL=FAULT", help="such as sonnet=silent; may be repeated"
+    )
+    simulate.add_argument(
+        "--socket-life", type=_seconds, default=3600.0, metavar="SECONDS", help="of a Responses socket (3600)"
+    )
 
     _command(commands, "pipelines", _pipelines, "list the pipelines and what each still needs")
     return top
@@ -111,16 +124,21 @@ def _pipeline_options(command: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a count of 1 or more")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a count of 1 or more')
+    return int(text)
 
 
 def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{text} is not a port from 0 to 65535")
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a port from 0 to 65535')
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
     return number
 
 
@@ -147,6 +165,12 @@ def _serve(args: argparse.Namespace) -> int:
     from pipelines.serve import run_serve
 
     return run_serve(args)
+
+
+def _simulate(args: argparse.Namespace) -> int:
+    from pipelines.simulate import run_simulate
+
+    return run_simulate(args)
 
 
 def _pipelines(args: argparse.Namespace) -> int:

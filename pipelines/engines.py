@@ -4,24 +4,31 @@ This and `assemble` are the only places that know all parts. Each engine's libra
 """
 
 import asyncio
+import logging
 import os
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pipecat.services.stt_service import STTService
 
-from pipelines.settings import OpenAITier, Piper, Settings, Sphinx, Whisper
+from pipelines.settings import OpenAITier, Piper, ResponderTier, Settings, Sphinx, Whisper
 from voice.errors import ConfigurationError
 from voice.tts.voice import Voice, embedded_voice
 from voice.turns.models import TurnModels
 
 if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
     from voice.asr.sphinx_pool import SphinxPool
     from voice.asr.whisper import SharedWhisper
 
 PACKAGES = ("turnaround", "pipecat-ai", "pocketsphinx", "faster-whisper", "ctranslate2", "piper-tts", "onnxruntime")
+log = logging.getLogger(__name__)
+# Each look-up reads files, which /healthz must not do in the midst of calls; loading fills the cache.
+version = cache(metadata.version)
 
 
 class Recogniser(Protocol):
@@ -53,6 +60,8 @@ class Engines:
     turns: TurnModels
     recogniser: Recogniser
     voice: Voice
+    chat: "AsyncOpenAI | None" = None
+    """The client of the language model's server; None for the responder."""
 
     @classmethod
     async def load(cls, settings: Settings) -> "Engines":
@@ -70,13 +79,15 @@ class Engines:
             voice = await asyncio.to_thread(lambda: Voice(voice_file(settings.tts)))
             await turns.warm_up()
             await voice.speak("Ready.")
+            chat = await load_llm(settings.llm)
+            await asyncio.to_thread(versions)
             await starting
         except BaseException:
             starting.cancel()
             await asyncio.gather(starting, return_exceptions=True)
             await recogniser.close()
             raise
-        return cls(settings, turns, recogniser, voice)
+        return cls(settings, turns, recogniser, voice, chat)
 
     def components(self) -> dict[str, str]:
         """What runs in each stage, by name and version."""
@@ -94,6 +105,8 @@ class Engines:
         """Stop processes and threads."""
         await self.recogniser.close()
         self.voice.close()
+        if self.chat:
+            await self.chat.close()
 
 
 class WhisperRecogniser:
@@ -149,6 +162,7 @@ class SphinxRecogniser:
 
     async def start(self) -> None:
         """Build the language model (once a machine) and load the spare worker."""
+        import voice.asr.sphinx  # noqa: F401  (not in the first call)
         from voice.asr.language_model import build_language_model
         from voice.asr.sphinx_pool import SphinxPool
         from voice.llm.responder.sentences import domain_sentences
@@ -189,10 +203,51 @@ def voice_file(tts: Piper) -> Path:
     return published_voice(tts.voice)
 
 
+async def load_llm(tier: ResponderTier | OpenAITier) -> "AsyncOpenAI | None":
+    """Ready what answers: a client with an open connection, or the responder's grammar.
+
+    A server that does not answer now is logged and may come back: each turn that it fails says so.
+    """
+    if isinstance(tier, OpenAITier):
+        chat = await asyncio.to_thread(_make_client, tier)
+        from voice.llm.openai_chat import warm_up
+
+        if problem := await warm_up(chat, model=tier.model, where=where(tier)):
+            log.warning("%s", problem)
+        return chat
+    await asyncio.to_thread(_rehearse_responder)
+    return None
+
+
+def _make_client(tier: OpenAITier) -> "AsyncOpenAI":
+    """The shared client; in a thread of its own, because the SDK takes a second to import."""
+    from voice.llm.openai_chat import make_client
+
+    # A server on this machine wants no key, but the SDK refuses to start without one.
+    key = os.environ.get(tier.api_key_env, "") if tier.api_key_env else "none"
+    return make_client(base_url=tier.base_url, api_key=key, silence=tier.silence_ms / 1000)
+
+
+def _rehearse_responder() -> None:
+    """Import and compile what the first call would otherwise wait for on the event loop: about a second."""
+    from voice.llm.responder.service import ResponderLLMService
+    from voice.llm.responder.understanding import grammar, last_grammar
+
+    # pipecat imports the adapter of a service, and with it a provider's SDK, when the first one is made.
+    ResponderLLMService()
+    grammar()
+    last_grammar()
+
+
+def where(tier: OpenAITier) -> str:
+    """The server of a language model, as people read it."""
+    return tier.base_url or "OpenAI"
+
+
 def llm_name(llm: Any) -> str:
     """What answers, as the report shows it."""
     if isinstance(llm, OpenAITier):
-        return f"{llm.model} at {llm.base_url or 'OpenAI'}"
+        return f"{llm.model} at {where(llm)}"
     return "responder (no language model)"
 
 
@@ -217,6 +272,6 @@ def versions() -> dict[str, str]:
     for package in PACKAGES:
         try:
             found[package] = version(package)
-        except PackageNotFoundError:
+        except metadata.PackageNotFoundError:
             continue
     return found

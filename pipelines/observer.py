@@ -28,6 +28,7 @@ from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.services.llm_service import LLMService
 
 from pipelines.turn_log import ServerTurn, TurnLog
+from voice.llm.failure import LLMFailureFrame
 from voice.turns.frames import TurnEndFrame
 
 
@@ -52,11 +53,13 @@ class TurnObserver(BaseObserver):
 
     async def on_push_frame(self, data: FramePushed) -> None:
         """A frame was pushed for the first time."""
-        if data.direction is not FrameDirection.DOWNSTREAM:
+        upstream = data.direction is not FrameDirection.DOWNSTREAM
+        if isinstance(data.frame, LLMContextFrame):
+            # Up comes what a tool returned. The assistant's side hands its context on downstream as well, to nobody.
+            if not upstream and not isinstance(data.destination, LLMService):
+                return
+        elif upstream:
             # Frames that go both ways are seen once.
-            return
-        if isinstance(data.frame, LLMContextFrame) and not isinstance(data.destination, LLMService):
-            # The assistant's side hands its context on as well; only the way to the model is a request.
             return
         changed = self._note(data.frame, data.timestamp / 1e9)
         if changed:
@@ -83,6 +86,8 @@ class TurnObserver(BaseObserver):
                 log.mark_last("turn_commit", now)
             case LLMContextFrame():
                 log.requested(now)
+            case LLMFailureFrame():
+                return log.llm_failed(frame.reason, now)
             case LLMTextFrame():
                 log.mark_first("llm_first_token", now)
             case LLMFullResponseEndFrame():

@@ -64,7 +64,10 @@ class ResponderTier(Table):
 
 
 class OpenAITier(Table):
-    """Any server that speaks OpenAI's Chat Completions. The key is read from the variable `api_key_env`."""
+    """Any server that speaks OpenAI's Chat Completions. The key is read from the variable `api_key_env`.
+
+    `silence_ms`: how long it may send nothing, before an answer or inside it, until the turn has failed.
+    """
 
     provider: Literal["openai"]
     model: str
@@ -72,6 +75,7 @@ class OpenAITier(Table):
     api_key_env: str | None = None
     prompt: str = PROMPT
     max_tokens: Annotated[int, Field(ge=1, le=8192)] = 300
+    silence_ms: Annotated[int, Field(ge=100, le=120_000)] = 10_000
 
 
 class Piper(Table):

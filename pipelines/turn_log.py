@@ -23,7 +23,11 @@ class ServerTurn:
     final: bool = False
     tier: str | None = None
     llm_end: float | None = None
-    context: str | None = None
+    contexts: set[str] = field(default_factory=set)
+    """Those of TTS that speak this turn's answer."""
+    awaits_context: bool = False
+    apologises: bool = False
+    """The language model failed before its first words: what is spoken is not its answer."""
 
     def report(self) -> dict[str, Any]:
         """The turn as the client is told it (JSON)."""
@@ -53,9 +57,14 @@ class ServerTurn:
                 "first_token": self.marks.get("llm_first_token"),
                 "first_clause": self.marks.get("llm_first_clause"),
                 "end": self.llm_end,
-                "outcome": "spoken" if self.said else "cancelled" if self.interrupted else "silent",
+                "outcome": self._outcome(),
             }
         ]
+
+    def _outcome(self) -> str:
+        if self.apologises:
+            return "failed"
+        return "spoken" if self.said else "cancelled" if self.interrupted else "silent"
 
 
 class TurnLog:
@@ -97,9 +106,16 @@ class TurnLog:
             self.turn.marks["transcript_final"] = now
 
     def requested(self, now: float) -> None:
-        """The turn's text went to the language model; pipecat announces the commit right behind it."""
+        """The turn went to the language model, and goes again with what a tool returned.
+
+        pipecat announces the commit right behind the first request.
+        """
         self.mark_last("turn_commit", now)
-        self.mark_first("llm_request", now)
+        if self.turn:
+            self.turn.marks.setdefault("llm_request", now)
+            # Words that came before the tool ("Let me see.") may have been spoken to their end.
+            self.turn.final = False
+            self.turn.awaits_context = True
 
     def ended(
         self, ended_by: str, *, probability: float | None, inference: float | None, failed: str | None
@@ -113,28 +129,41 @@ class TurnLog:
             self.turn.smart_turn = {"probability": round(probability, 4), "ms": round(inference * 1000, 1)}
         return self.turn
 
+    def llm_failed(self, reason: str, now: float) -> ServerTurn | None:
+        """The language model gave no answer, or not all of it; an apology follows."""
+        turn = self.turn
+        if not turn or "llm_request" not in turn.marks:
+            return None
+        turn.failed = reason
+        turn.llm_end = now
+        turn.apologises = "llm_first_token" not in turn.marks
+        return turn
+
     def llm_ended(self, now: float) -> None:
-        """The language model's answer is complete."""
-        if self.turn and self.turn.llm_end is None:
+        """The language model's answer is complete; the last one, when it called tools before."""
+        if self.turn and "llm_request" in self.turn.marks:
             self.turn.llm_end = now
 
     def clause(self, context: str | None, text: str, now: float) -> None:
         """A clause was handed to TTS.
 
-        Only the first context after the request is the answer: speech of another one (a timer) is nobody's turn.
+        Only the first context after a request is the answer: speech of another one (a timer) is nobody's turn.
         """
         turn = self.turn
-        if not turn or "llm_request" not in turn.marks:
+        if not turn or context is None:
             return
-        if turn.context is None and context is not None:
-            turn.context = context
-            turn.marks["llm_first_clause"] = turn.marks["clause_to_tts"] = now
-        if turn.context == context:
+        if turn.awaits_context and context not in turn.contexts:
+            turn.contexts.add(context)
+            turn.awaits_context = False
+            self.mark_first("clause_to_tts", now)
+            if not turn.apologises:
+                self.mark_first("llm_first_clause", now)
+        if context in turn.contexts:
             turn.said.append(text)
 
     def audio(self, context: str | None, now: float) -> None:
         """TTS produced samples for a context."""
-        if self.turn and context is not None and context == self.turn.context:
+        if self.turn and context in self.turn.contexts:
             self.mark_first("tts_first_sample", now)
 
     def sent(self, now: float) -> ServerTurn | None:

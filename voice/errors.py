@@ -13,6 +13,14 @@ class ConfigurationError(VoiceError):
     exit_code = 2
 
 
+class SaidBefore(VoiceError):
+    """A child process has failed and told the user why; nothing remains to be said, and its exit code is ours."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__()
+        self.exit_code = exit_code
+
+
 class FixtureError(VoiceError):
     """A recording, scenario or label file cannot be used; the sentence names the file and what it should be."""
 

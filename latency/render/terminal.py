@@ -26,7 +26,7 @@ def write(report: Report, file: TextIO) -> None:
     if isinstance(file, TextIOWrapper) and not _unicode(file):
         # What was heard and said may hold any letter.
         file.reconfigure(errors="replace")
-    console = Console(file=file, width=width, markup=False, emoji=False, highlight=False)
+    console = _Console(file=file, width=width, markup=False, emoji=False, highlight=False)
     _headline(console, report)
     for line in histogram([o.latency for o in _usual(report) if o.latency is not None], ascii_only=not _unicode(file)):
         console.print(line, no_wrap=True)
@@ -39,6 +39,12 @@ def write(report: Report, file: TextIO) -> None:
     console.print()
     for line in _method(report):
         console.print(line, style="dim")
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave a reader that has gone to the caller; rich would exit with status 1 whatever the verdict."""
+        raise  # noqa: PLE0704
 
 
 def _headline(console: Console, report: Report) -> None:

@@ -33,6 +33,8 @@ def attempt(tier: str, request: float, clause: float | None, outcome: str = "spo
         (turn([attempt("large", 2.0, 2.46)]), "missed"),
         (turn([attempt("large", 2.0, None, "silent")]), "missed"),
         (turn([attempt("large", 2.0, 3.0)], marks={"clause_to_tts": 2.4}), "bridged"),
+        (turn([attempt("large", 2.0, None, "failed")], marks={"clause_to_tts": 2.4}), "missed"),
+        (turn([attempt("large", 2.0, None, "failed"), attempt("fast", 2.0, 2.3)]), "rescued"),
         (turn([attempt("large", 2.0, None, "cancelled")], interrupted=True), None),
         (turn([attempt("large", 2.0, 2.2)], commit=None), None),
         (turn([]), None),

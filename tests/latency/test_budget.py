@@ -1,6 +1,6 @@
 import pytest
 
-from latency.budget import Budget, BudgetError, Deadline
+from latency.budget import Budget, BudgetError, Commit, Deadline
 
 
 def test_the_usual_shares_make_800_ms_without_a_warning() -> None:
@@ -44,3 +44,62 @@ def test_a_deadline_is_spent_exactly_when_reached() -> None:
     assert not deadline.expired(9.999)
     assert deadline.expired(10.0)
     assert deadline.remaining(11.0) == 0.0
+
+
+def test_without_a_known_end_of_speech_the_llm_budget_alone_is_the_deadline() -> None:
+    assert Commit(at=10.0).deadline(Budget()) == Deadline(10.45)
+
+
+@pytest.mark.parametrize(
+    ("speech_end", "synthesis", "transport", "at", "limit"),
+    [
+        (9.9, None, None, 10.45, "llm"),
+        (9.78, None, None, 10.45, "llm"),
+        (9.7, None, None, 10.37, "turn"),
+        (9.7, 0.1, None, 10.33, "turn"),
+        (9.7, 0.1, 0.15, 10.25, "turn"),
+        (9.9, 0.02, 0.03, 10.45, "llm"),
+    ],
+)
+def test_the_deadline_is_the_earlier_of_budget_and_what_the_turn_has_left(
+    speech_end: float, synthesis: float | None, transport: float | None, at: float, limit: str
+) -> None:
+    commit = Commit(at=10.0, speech_end=speech_end, synthesis_p95=synthesis, transport_p95=transport, fast_p95=0.2)
+    deadline = commit.deadline(Budget())
+    assert deadline.at == pytest.approx(at)
+    assert (deadline.limit, deadline.charged) == (limit, None)
+
+
+@pytest.mark.parametrize(
+    ("commit", "charged"),
+    [
+        (Commit(at=10.0, speech_end=9.0, vad_stop=9.8, fast_p95=0.2), "endpointing"),
+        (Commit(at=10.0, speech_end=9.0, vad_stop=9.2, fast_p95=0.2), "transcription"),
+        (Commit(at=10.0, speech_end=9.0, fast_p95=0.2), "endpointing"),
+        (Commit(at=10.0, speech_end=9.78, synthesis_p95=0.5, fast_p95=0.2), "synthesis"),
+        (Commit(at=10.0, speech_end=9.78, transport_p95=0.6, fast_p95=0.2), "transport"),
+        (Commit(at=10.0, speech_end=9.78, fast_p95=0.9), "llm"),
+        (Commit(at=10.0, fast_p95=0.43), "llm"),
+    ],
+)
+def test_a_floored_deadline_leaves_time_for_the_fast_tier_and_charges_who_overspent(
+    commit: Commit, charged: str
+) -> None:
+    deadline = commit.deadline(Budget())
+    assert commit.fast_p95 is not None
+    assert deadline.at == pytest.approx(10.03 + commit.fast_p95)
+    assert (deadline.limit, deadline.charged) == ("floor", charged)
+
+
+def test_a_turn_without_a_fast_tier_is_never_given_a_deadline_before_its_commit() -> None:
+    deadline = Commit(at=10.0, speech_end=8.0).deadline(Budget())
+    assert (deadline.at, deadline.limit, deadline.charged) == (10.0, "floor", "endpointing")
+
+
+def test_a_fast_tier_that_just_fits_is_no_floor() -> None:
+    assert Commit(at=10.0, fast_p95=0.42).deadline(Budget()).limit == "llm"
+
+
+def test_another_llm_budget_moves_the_limit_of_the_turn_with_it() -> None:
+    deadline = Commit(at=10.0, speech_end=9.78).deadline(Budget.with_llm(1.0))
+    assert deadline.at == pytest.approx(11.0)

@@ -62,6 +62,18 @@ def test_a_barge_in_of_a_silent_bot_has_no_stop_time(conversation: Any) -> None:
     assert only(conversation(9).bot(1, 2).bot(4.9, 6), turn(0, (3, 4), barge_in=True)).barge_in_stop is None
 
 
+def test_an_apology_for_a_failed_model_is_no_answer_and_has_no_latency(conversation: Any) -> None:
+    failed = turn(0, (1, 2), failed="the model has crashed", attempts=[{"tier": "large", "outcome": "failed"}])
+    found = only(conversation(8).bot(2.5, 4), failed)
+    assert (found.answered, found.latency, found.unanswered) == (False, None, Unanswered.FAILED)
+
+
+def test_a_turn_that_another_model_rescued_is_answered(conversation: Any) -> None:
+    attempts = [{"tier": "large", "outcome": "failed"}, {"tier": "fast", "outcome": "spoken"}]
+    found = only(conversation(8).bot(2.5, 4), turn(0, (1, 2), attempts=attempts))
+    assert (found.answered, found.unanswered) == (True, None)
+
+
 def test_an_answer_after_the_next_turn_began_belongs_to_that_turn(conversation: Any) -> None:
     talk = conversation(12).bot(7.5, 8)
     first, second = judge(talk, turn(0, (1, 2)), turn(1, (6, 7))).outcomes

@@ -1,12 +1,18 @@
-"""A real server in a process of its own, as users start it, shared by the tests that call it."""
+"""A real server in a process of its own, as users start it, shared by the tests that call it; and what these call."""
 
+import importlib.util
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTENING = "Listening on "
@@ -41,8 +47,78 @@ def stop_server(server: ServerProcess) -> int:
     return server.process.wait(10)
 
 
+@contextmanager
+def running_server(*options: str) -> Iterator[ServerProcess]:
+    """`voice serve` while the context lasts."""
+    running = start_server(*options)
+    try:
+        yield running
+    finally:
+        stop_server(running)
+
+
+@pytest.fixture(scope="session")
+def serve() -> Callable[..., AbstractContextManager[ServerProcess]]:
+    """Starts servers of other pipelines: `with serve("--pipeline", "local") as running`."""
+    return running_server
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[ServerProcess]:
-    running = start_server("--pipeline", "embedded")
-    yield running
-    stop_server(running)
+    with running_server("--pipeline", "embedded") as running:
+        yield running
+
+
+def load(path: Path) -> ModuleType:
+    """A module of the tests, by its file."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def openai_server() -> Iterator[Any]:
+    """An OpenAI-compatible server on loopback whose model is `sim:echo`; see openai_server.py."""
+    with load(Path(__file__).with_name("openai_server.py")).serving() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def scripted_whisper(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Makes the folder of a Whisper model that hears a given text; see tests/voice/scripted_whisper.py."""
+    module = load(ROOT / "tests" / "voice" / "scripted_whisper.py")
+
+    def build(text: str) -> Path:
+        folder: Path = module.build(tmp_path_factory.mktemp("whisper") / "model", text=text)
+        return folder
+
+    return build
+
+
+@pytest.fixture
+def conversation(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a fixture folder from turns of the samples: ("commands/01", "it is") is a clip and what answers it."""
+
+    def make(name: str, *turns: tuple[str, str]) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        entries = [_turn(clip, contains, folder) for clip, contains in turns]
+        scenario = {"name": name, "user": {"modality": "audio"}, "scenarios": [{"name": "call", "turns": entries}]}
+        (folder / "scenario.yaml").write_text(yaml.safe_dump(scenario))
+        return folder
+
+    return make
+
+
+def _turn(clip: str, contains: str, folder: Path) -> dict[str, Any]:
+    """Copies a clip with its label and finds what is said in it."""
+    sample = ROOT / "samples" / clip
+    name = clip.replace("/", "-") + ".wav"
+    shutil.copy(sample.with_suffix(".wav"), folder / name)
+    shutil.copy(sample.with_suffix(".txt"), (folder / name).with_suffix(".txt"))
+    of_sample: Sequence[Any] = yaml.safe_load((sample.parent / "scenario.yaml").read_text())["scenarios"][0]["turns"]
+    text = next(turn["user"] for turn in of_sample if turn["audio"] == sample.with_suffix(".wav").name)
+    return {"user": text, "audio": name, "expect": [{"event": "response", "text_contains": contains}]}

@@ -90,3 +90,58 @@ def test_events_before_the_first_turn_are_ignored() -> None:
     assert log.ended("fallback", probability=None, inference=None, failed=None) is None
     assert log.sent(1.0) is None
     assert log.bot_stopped(1.0) is None
+
+
+def asked(log: TurnLog) -> None:
+    log.user_started(10.0)
+    log.mark_last("vad_stop", 11.2)
+    log.heard("what time is it", 11.21)
+    log.requested(11.25)
+
+
+def test_a_model_that_fails_before_its_first_words_leaves_a_failed_turn_with_the_apology() -> None:
+    log = TurnLog(tier="sim:echo")
+    asked(log)
+    failed = log.llm_failed("sim:echo could not be reached.", 11.3)
+    log.llm_ended(11.3)
+    log.clause("a", "Sorry.", 11.31)
+    log.audio("a", 11.35)
+    log.sent(11.36)
+    assert failed is not None
+    assert log.bot_stopped(12.0) is failed
+    report = failed.report()
+    assert report["failed"] == "sim:echo could not be reached."
+    assert report["said"] == "Sorry."
+    assert "llm_first_clause" not in report["marks"]
+    assert report["marks"]["clause_to_tts"] == 11.31
+    (attempt,) = report["attempts"]
+    assert (attempt["outcome"], attempt["first_token"], attempt["first_clause"]) == ("failed", None, None)
+
+
+def test_a_model_that_breaks_off_has_answered_and_failed() -> None:
+    log = TurnLog(tier="sim:echo")
+    asked(log)
+    log.mark_first("llm_first_token", 11.3)
+    log.clause("a", "It is", 11.31)
+    log.llm_failed("it broke off", 11.4)
+    assert log.turn is not None
+    report = log.turn.report()
+    assert report["failed"] == "it broke off"
+    assert report["attempts"][0]["outcome"] == "spoken"
+    assert report["marks"]["llm_first_clause"] == 11.31
+
+
+def test_an_answer_with_a_tools_result_belongs_to_the_turn_though_words_before_it_were_spoken_to_their_end() -> None:
+    log = TurnLog(tier="sim:echo")
+    answered(log)
+    log.bot_stopped(13.0)
+    log.requested(13.1)
+    log.clause("b", "The tool says four.", 13.3)
+    log.llm_ended(13.2)
+    done = log.bot_stopped(14.0)
+    assert done is not None
+    report = done.report()
+    assert report["said"] == "It is ten, past four. The tool says four."
+    assert report["marks"]["llm_request"] == 11.25
+    assert report["marks"]["first_sent"] == 11.31
+    assert report["attempts"][0]["end"] == 13.2

@@ -35,7 +35,7 @@ SAMPLE_RATE = 16000
 TTFS_P99 = 0.4
 """Seconds from the end of speech to the final text, 99th percentile, the detector's 0.2 s of silence included."""
 
-_LAST_WORDS_TIMEOUT = 1.0  # seconds that the end of a call waits for the text of its last utterance
+_LAST_WORDS_TIMEOUT = 3.0  # seconds that the end of a call waits at most for the text of its last utterance
 
 
 class SphinxSTTService(STTService):
@@ -43,9 +43,9 @@ class SphinxSTTService(STTService):
 
     Needs the detector's VAD frames, which start and finish the utterances: place a VADProcessor before it. Pushes
     InterimTranscriptionFrames while the user speaks and, for every utterance that the detector ends, one of: a
-    TranscriptionFrame with `finalized` set, a NothingHeardFrame, or a RecogniserFailedFrame (with an ErrorFrame
-    upstream) when the worker has broken down. When speech goes on before the text is there, that text comes as a
-    TranscriptionFrame without `finalized`, or not at all if it is empty.
+    TranscriptionFrame with `finalized` set, a NothingHeardFrame, or a RecogniserFailedFrame when the worker has broken
+    down (the ErrorFrame upstream comes at once, this one when the user has stopped speaking). When speech goes on
+    before the text is there, that text comes as a TranscriptionFrame without `finalized`, or not at all if it is empty.
 
     Args:
         pool: Where workers come from and return to; belongs to the caller, who closes it.
@@ -67,6 +67,7 @@ class SphinxSTTService(STTService):
         self._utterances = Utterances(pre_roll=pre_roll)
         self._sphinx: SphinxWorker | None = None
         self._unsent: list[Command] = []  # commands from while a new worker is on its way
+        self._lost: str | None = None  # why the utterance being spoken will have no text
         self._settled = asyncio.Event()
         self._settled.set()
         self._listening: asyncio.Task[None] | None = None
@@ -121,17 +122,25 @@ class SphinxSTTService(STTService):
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Start and finish utterances as the detector decides."""
         await super().process_frame(frame, direction)
-        if isinstance(frame, VADUserStartedSpeakingFrame) and not self._muted and self.is_usable:
-            self._send(self._utterances.begin())
+        if isinstance(frame, VADUserStartedSpeakingFrame) and self._listening is not None and not self.is_muted:
+            self._lost = None if self.is_usable else "the speech recogniser could not be started"
+            if self.is_usable:
+                self._send(self._utterances.begin())
         elif isinstance(frame, VADUserStoppedSpeakingFrame):
-            commands = self._utterances.finish()
-            if commands:
-                self._settled.clear()
-                self.request_finalize()  # type: ignore[no-untyped-call]
-            self._send(commands)
+            await self._finish()
         elif isinstance(frame, STTMuteFrame) and frame.mute:
             self._send(self._utterances.abandon())
             self._settled.set()
+
+    async def _finish(self) -> None:
+        commands = self._utterances.finish()
+        if commands:
+            self._settled.clear()
+            self.request_finalize()  # type: ignore[no-untyped-call]
+            self._send(commands)
+        elif self._lost is not None:
+            reason, self._lost = self._lost, None
+            await self.push_frame(RecogniserFailedFrame(reason=reason))
 
     def _send(self, commands: Sequence[Command]) -> None:
         if self._sphinx is None:
@@ -151,9 +160,8 @@ class SphinxSTTService(STTService):
             try:
                 worker = await self._pool.acquire()
             except ComponentError as error:
-                self._lose()
                 await self.push_error(str(error), exception=error, force_treat_as_permanent=True)
-                await self.push_frame(RecogniserFailedFrame(reason=str(error)))
+                await self._fail(str(error))
                 return
             self._sphinx = worker
             unsent, self._unsent = self._unsent, []
@@ -167,13 +175,20 @@ class SphinxSTTService(STTService):
                 await self._report_death(str(error))
 
     async def _report_death(self, reason: str) -> None:
-        was_pending = self._utterances.is_pending
-        self._lose()
-        if was_pending:
+        if self._utterances.is_pending:
             await self.push_error(f"The speech recogniser broke down during an utterance: {reason}.")
-            await self.push_frame(RecogniserFailedFrame(reason=reason))
         else:
             logger.warning(f"{self}: {reason}; nothing was being said.")
+        await self._fail(reason)
+
+    async def _fail(self, reason: str) -> None:
+        """Say that an utterance is lost, but not before its end: the turn would end while the user speaks."""
+        is_spoken, is_pending = self._utterances.current is not None, self._utterances.is_pending
+        self._lose()
+        if is_spoken:
+            self._lost = reason
+        elif is_pending:
+            await self.push_frame(RecogniserFailedFrame(reason=reason))
 
     def _lose(self) -> None:
         self._utterances.lose()

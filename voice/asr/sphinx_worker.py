@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pocketsphinx
 
+from voice.asr.cepstral_mean import CepstralMean
 from voice.asr.worker_protocol import (
     AbandonUtterance,
     Audio,
@@ -34,8 +35,17 @@ from voice.asr.worker_protocol import (
 )
 
 SAMPLE_RATE = 16000
+BYTES_PER_SECOND = 2 * SAMPLE_RATE
+
 PARTIAL_EVERY = 0.1
 """Seconds of audio between two looks at what has been recognised so far."""
+
+FOLLOW_EVERY = 0.2
+FOLLOW_FROM = 0.6
+"""Seconds of an utterance between two corrections of the cepstral mean, and before the first one.
+
+Only in the first five seconds of a call: until then every correction makes the rest of the utterance easier to hear.
+"""
 
 # One pass: the second one (fwdflat) runs only after the end of speech, 80-260 ms for 2-10 s of it, where the best path
 # through the first pass's word lattice takes about 20 ms.
@@ -68,18 +78,26 @@ class Recognition:
     def __init__(self, decoder: pocketsphinx.Decoder, models: str, load_seconds: float) -> None:
         self.ready = Ready(models, load_seconds)
         self._decoder = decoder
-        self._first_cmn = decoder.get_cmn(False)
+        self._mean = CepstralMean()
+        self._told = ""  # the mean that the decoder was told last, after this many frames of the utterance
+        self._told_after = 0
         self._utterance: int | None = None
         self._text = ""
-        self._unseen = 0.0  # seconds of audio since the last look at the partial text
+        self._bytes = 0
         self._spent = 0.0
+
+    @property
+    def utterance(self) -> int | None:
+        """The utterance under way."""
+        return self._utterance
 
     def carry_out(self, command: Command) -> Reply | None:
         """Do as commanded; commands about an utterance that is not under way are ignored."""
         match command:
             case StartUtterance(utterance):
                 self._stop()
-                self._utterance, self._text, self._unseen, self._spent = utterance, "", 0.0, 0.0
+                self._utterance, self._text, self._bytes, self._spent = utterance, "", 0, 0.0
+                self._tell_mean(0)
                 self._decoder.start_utt()
             case Audio(pcm) if self._utterance is not None:
                 return self._hear(pcm, self._utterance)
@@ -89,8 +107,8 @@ class Recognition:
                 self._stop()
             case Reset():
                 self._stop()
-                # What it has learnt of voice, microphone and background is the last caller's.
-                self._decoder.set_cmn(self._first_cmn)
+                # Voice, microphone and room are the last caller's.
+                self._mean = CepstralMean()
                 return self.ready
             case _:
                 pass
@@ -99,16 +117,22 @@ class Recognition:
     def _hear(self, pcm: bytes, utterance: int) -> Partial | None:
         start = time.perf_counter()
         self._decoder.process_raw(pcm)
-        self._unseen += len(pcm) / 2 / SAMPLE_RATE
         text = self._text
-        if self._unseen >= PARTIAL_EVERY:
-            self._unseen = 0.0
+        if self._passes(PARTIAL_EVERY, pcm):
             text = self._hypothesis()
+        if self._passes(FOLLOW_EVERY, pcm) and self._bytes >= FOLLOW_FROM * BYTES_PER_SECOND:
+            self._follow_mean()
+        self._bytes += len(pcm)
         self._spent += time.perf_counter() - start
         if text == self._text:
             return None
         self._text = text
         return Partial(utterance, text)
+
+    def _passes(self, seconds: float, pcm: bytes) -> bool:
+        """Whether `pcm` completes another of such stretches of the utterance."""
+        stretch = int(seconds * BYTES_PER_SECOND)
+        return (self._bytes + len(pcm)) // stretch > self._bytes // stretch
 
     def _finish(self, utterance: int) -> Final:
         start = time.perf_counter()
@@ -122,6 +146,19 @@ class Recognition:
         if self._utterance is not None:
             self._utterance = None
             self._decoder.end_utt()
+            self._follow_mean()
+
+    def _follow_mean(self) -> None:
+        """Take in what the decoder has heard, and tell it the better mean; what follows is heard with that."""
+        if not self._mean.is_settled:
+            frames = self._decoder.n_frames()
+            self._mean.take_in(told=self._told, learnt=self._decoder.get_cmn(True), frames=frames - self._told_after)
+            self._tell_mean(frames)
+
+    def _tell_mean(self, frames: int) -> None:
+        if not self._mean.is_settled:
+            self._told, self._told_after = self._mean.estimate(), frames
+            self._decoder.set_cmn(self._told)
 
     def _hypothesis(self) -> str:
         hypothesis = self._decoder.hyp()
@@ -140,11 +177,8 @@ def serve(recognition: Recognition, commands: int, replies: int) -> None:
     while data := _read_waiting(commands):
         batch = reader.feed(data)
         abandoned = {command.utterance for command in batch if isinstance(command, AbandonUtterance)}
-        skipping = False
         for command in batch:
-            if isinstance(command, StartUtterance):
-                skipping = command.utterance in abandoned
-            if skipping and isinstance(command, Audio):
+            if isinstance(command, Audio) and recognition.utterance in abandoned:
                 continue
             if not isinstance(command, Command):
                 raise ProtocolError(f"A {type(command).__name__} is an answer, not a command.")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus, InvalidURI, WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from voice.client import wire
 from voice.client.call_result import CallResult, ReportedTurn
@@ -38,6 +38,9 @@ class CallSession:
         record: keep the audio of both sides for `CallResult.stereo`.
         sample_rate: what the bot's audio should come at: hertz, or `native` for the voice's own rate.
         clock: seconds, monotonic.
+
+    Raises:
+        ConfigurationError: the address is no WebSocket address.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class CallSession:
         sample_rate: int | str = "native",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        check_address(url)
         self.url = url
         self._dialled = _with_sample_rate(url, sample_rate)
         self._line = line
@@ -71,7 +75,6 @@ class CallSession:
 
         Raises:
             ComponentError: the server cannot be reached, is not ready in time, or the line's device fails.
-            ConfigurationError: the address is no WebSocket address.
         """
         socket = await self._connect()
         try:
@@ -114,8 +117,6 @@ class CallSession:
                 close_timeout=2,
                 proxy=None if is_local else True,
             )
-        except InvalidURI as error:
-            raise ConfigurationError(f"{self.url} is not a WebSocket address; use ws://host:port/ws.") from error
         except InvalidStatus as error:
             body = (error.response.body or b"").decode(errors="replace").strip()
             told = f": {body[:200]}" if body else ""
@@ -123,7 +124,7 @@ class CallSession:
             raise ComponentError(f"{self.url} refused the call with HTTP {status}{told}.") from error
         except TimeoutError as error:
             raise ComponentError(f"{self.url} did not answer within 10 s; is the server running?") from error
-        except (OSError, WebSocketException) as error:
+        except (OSError, UnicodeError, WebSocketException) as error:  # Unicode: a host name that cannot be one
             raise ComponentError(f"{self.url} cannot be reached ({error}); is the server running there?") from error
 
     async def _handshake(self, socket: ClientConnection) -> list[wire.Incoming]:
@@ -235,6 +236,21 @@ class CallSession:
         received = known.received if known else now - origin
         self._turns[number] = ReportedTurn(number=number, report=report, received=received, origin=origin)
         self._listener.on_turn(report)
+
+
+def check_address(url: str) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        ConfigurationError: it is no WebSocket address.
+    """
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("ws", "wss") and bool(parts.hostname) and parts.port != 0 and not parts.fragment
+    except ValueError:  # a port that is no number, or half a pair of brackets
+        is_address = False
+    if not is_address:
+        raise ConfigurationError(f'"{url}" is not a WebSocket address; use ws://host:port/ws.')
 
 
 def _with_sample_rate(url: str, sample_rate: int | str) -> str:

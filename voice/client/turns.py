@@ -29,7 +29,7 @@ def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bo
         cold: the session's first turn was the first one the server ever had.
     """
     onsets = [placed.onset for placed in result.placed]
-    horizons = [*onsets[1:], math.inf]
+    horizons = [*onsets, math.inf][1:]
     return [
         _record(result, placed, horizon, fixture, session) | {"cold": cold and placed.index == 0}
         for placed, horizon in zip(result.placed, horizons, strict=True)

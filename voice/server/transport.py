@@ -2,12 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from fastapi import WebSocket
 from google.protobuf.message import DecodeError
 from pipecat.frames.frames import (
     Frame,
     InputAudioRawFrame,
+    InputTransportMessageFrame,
     InterruptionFrame,
     OutputAudioRawFrame,
     TTSStartedFrame,
@@ -27,6 +29,13 @@ IN_RATE = 16000
 # interruption has at most this much to take back.
 HEAD_START = 0.12
 
+LARGEST_MESSAGE = 1 << 20
+"""Bytes of a message from a client; half a minute of audio."""
+
+AHEAD = 10.0
+"""Seconds by which audio may run ahead of real time. More has not been spoken into a microphone, and recognising it
+would take the cores from the calls under way."""
+
 
 class WireError(VoiceError):
     """A client sent something that is not this protocol; the call is closed with this reason."""
@@ -36,17 +45,22 @@ class StrictSerializer(ProtobufFrameSerializer):
     """pipecat's protobuf frames, refusing what it would log and swallow or hand on broken.
 
     `refusal` holds the reason after a message was refused.
+
+    Args:
+        clock: seconds, monotonic.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.refusal: str | None = None
+        self._clock = clock
+        self._heard_until: float | None = None
 
     async def deserialize(self, data: str | bytes) -> Frame | None:
         """One message to one frame.
 
         Raises:
-            WireError: not a frame, or audio that is not 16 kHz mono s16.
+            WireError: not a frame, a message that is no JSON object, or audio that is not 16 kHz mono s16 in real time.
         """
         try:
             frame = await super().deserialize(data)
@@ -54,6 +68,8 @@ class StrictSerializer(ProtobufFrameSerializer):
             raise self._refuse("a message is not a pipecat protobuf frame") from error
         if frame is None:
             raise self._refuse("a message holds no frame that a client may send")
+        if isinstance(frame, InputTransportMessageFrame) and not isinstance(frame.message, dict):
+            raise self._refuse("a message is not a JSON object")
         if isinstance(frame, InputAudioRawFrame):
             if frame.sample_rate != IN_RATE or frame.num_channels != 1:
                 raise self._refuse(
@@ -61,7 +77,14 @@ class StrictSerializer(ProtobufFrameSerializer):
                 )
             if len(frame.audio) % 2:
                 raise self._refuse("audio must be 16-bit samples: an odd number of bytes came")
+            self._check_pace(len(frame.audio) / 2 / IN_RATE)
         return frame
+
+    def _check_pace(self, seconds: float) -> None:
+        now = self._clock()
+        self._heard_until = max(now, self._heard_until or now) + seconds
+        if self._heard_until - now > AHEAD:
+            raise self._refuse(f"audio came more than {AHEAD:g} s ahead of real time")
 
     def _refuse(self, reason: str) -> WireError:
         self.refusal = reason

@@ -1,0 +1,174 @@
+"""The chat service against a true HTTP server: an answer is streamed, a failure is said aloud once, with its reason."""
+
+import importlib.util
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from openai import AsyncOpenAI
+from pipecat.frames.frames import (
+    ErrorFrame,
+    Frame,
+    InterruptionFrame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMTextFrame,
+)
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.tests.utils import SleepFrame, run_test
+
+from voice.llm.failure import LLMFailureFrame
+from voice.llm.openai_chat import ChatService, make_client, warm_up
+
+MODEL = "sim:echo"
+
+
+@pytest.fixture(scope="module")
+def double() -> ModuleType:
+    path = Path(__file__).parent.parent / "pipelines" / "openai_server.py"
+    spec = importlib.util.spec_from_file_location("openai_server", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def server(double: ModuleType) -> Iterator[Any]:
+    with double.serving() as running:
+        yield running
+
+
+@pytest.fixture
+async def connect() -> AsyncIterator[Callable[..., AsyncOpenAI]]:
+    clients = []
+
+    def connect(url: str, silence: float = 5.0) -> AsyncOpenAI:
+        clients.append(make_client(base_url=url, api_key="none", silence=silence))
+        return clients[-1]
+
+    yield connect
+    for client in clients:
+        await client.close()
+
+
+def service(client: AsyncOpenAI, model: str = MODEL) -> ChatService:
+    return ChatService(client, model=model, prompt="Be brief.", max_tokens=50, where="the test")
+
+
+def ask(text: str = "hello there") -> LLMContextFrame:
+    return LLMContextFrame(LLMContext([{"role": "user", "content": text}]))
+
+
+async def run(chat: ChatService, *frames: Frame) -> tuple[list[Frame], list[Frame]]:
+    down, up = await run_test(chat, frames_to_send=frames)
+    return list(down), list(up)
+
+
+def said(frames: Sequence[Frame]) -> str:
+    return "".join(frame.text for frame in frames if isinstance(frame, LLMTextFrame))
+
+
+def failures(frames: Sequence[Frame]) -> list[LLMFailureFrame]:
+    return [frame for frame in frames if isinstance(frame, LLMFailureFrame)]
+
+
+async def test_an_answer_is_streamed_and_nothing_has_failed(server: Any, connect: Any) -> None:
+    down, up = await run(service(connect(server.url)), ask())
+    assert said(down) == "You said: hello there "
+    assert failures(down) == []
+    assert not any(isinstance(frame, ErrorFrame) for frame in up)
+    (request,) = server.requests
+    assert request["max_tokens"] == 50
+    assert request["messages"][0] == {"role": "system", "content": "Be brief."}
+
+
+async def test_a_server_that_is_not_openais_gets_no_developer_messages(server: Any, connect: Any) -> None:
+    messages: Any = [{"role": "user", "content": "hello"}, {"role": "developer", "content": "Nothing was heard."}]
+    await run(service(connect(server.url)), LLMContextFrame(LLMContext(messages)))
+    assert [message["role"] for message in server.requests[0]["messages"]] == ["system", "user", "user"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("http_500", "sim:echo at the test answered HTTP 500: the model has crashed."),
+        ("html", "sim:echo at the test gave an answer without words."),
+        ("empty", "sim:echo at the test gave an answer without words."),
+        ("silent", "sim:echo at the test did not answer in time."),
+        ("no_json", "The answer of sim:echo at the test could not be used (JSONDecodeError:"),
+    ],
+)
+async def test_a_request_that_fails_is_answered_by_one_honest_sentence(
+    server: Any, connect: Any, fault: str, expected: str
+) -> None:
+    server.faults.append(fault)
+    down, up = await run(service(connect(server.url, silence=0.3)), ask(), ask("and now"))
+    (failure,) = failures(down)
+    assert failure.text == "Sorry, my language model is not answering right now."
+    assert failure.reason.startswith(expected)
+    assert len([frame for frame in up if isinstance(frame, ErrorFrame)]) == 1
+    assert said(down) == failure.text + "You said: and now ", "the next turn is answered"
+    assert len(server.requests) == 2, "the SDK does not ask again by itself"
+
+
+async def test_a_server_that_is_not_there_is_named(server: Any, connect: Any, double: ModuleType) -> None:
+    with double.serving() as gone:
+        url = gone.url
+    down, _ = await run(service(connect(url)), ask())
+    (failure,) = failures(down)
+    assert failure.reason == "sim:echo at the test could not be reached, or broke off."
+
+
+async def test_a_model_that_the_server_does_not_have_is_named_in_its_words(server: Any, connect: Any) -> None:
+    down, _ = await run(service(connect(server.url), "llama3.2"), ask())
+    (failure,) = failures(down)
+    assert failure.reason == "llama3.2 at the test answered HTTP 404: model 'llama3.2' not found."
+
+
+async def test_an_answer_that_breaks_off_ends_with_saying_so(server: Any, connect: Any) -> None:
+    server.faults.append("broken_off")
+    down, _ = await run(service(connect(server.url)), ask("one two three four five six"))
+    (failure,) = failures(down)
+    assert said(down) == "You said: one two … Sorry, I lost the rest of my answer."
+    assert failure.reason == "sim:echo at the test could not be reached, or broke off."
+    assert isinstance(down[-1], LLMFullResponseEndFrame)
+
+
+async def test_an_interrupted_request_is_no_failure(server: Any, connect: Any) -> None:
+    server.faults.append("silent")
+    started = time.monotonic()
+    frames = [ask(), SleepFrame(sleep=0.3), InterruptionFrame(), SleepFrame(sleep=0.3), ask("go on")]
+    down, up = await run(service(connect(server.url)), *frames)
+    assert time.monotonic() - started < 5
+    assert failures(down) == []
+    assert not any(isinstance(frame, ErrorFrame) for frame in up)
+    assert said(down) == "You said: go on "
+
+
+async def test_calls_share_their_connections(server: Any, connect: Any) -> None:
+    client = connect(server.url)
+    assert await warm_up(client, model=MODEL, where="the test") is None
+    await run(service(client), ask())
+    await run(service(client), ask("again"))
+    assert server.accepted == 1
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
+async def test_a_server_on_this_machine_is_never_asked_through_a_proxy(
+    server: Any, connect: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    down, _ = await run(service(connect(server.url)), ask())
+    assert failures(down) == []
+
+
+async def test_warming_up_names_a_server_that_is_not_there_and_goes_on(connect: Any, double: ModuleType) -> None:
+    with double.serving() as gone:
+        url = gone.url
+    problem = await warm_up(connect(url), model=MODEL, where=url)
+    assert problem == f"sim:echo at {url} could not be reached, or broke off."

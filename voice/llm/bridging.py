@@ -1,0 +1,77 @@
+"""What is said while no answer is there: short, true, and never an answer.
+
+A phrase may only say that the answer is being worked on. It may not agree, deny, promise, name a result or claim that
+something is being looked up, because none of that is known yet.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from voice.errors import ConfigurationError
+
+HOLD = ("One moment.", "Let me think.", "Just a second.", "Give me a moment.")
+"""Said when the budget is spent; true of every request that still runs."""
+DELAY = ("Sorry, this is taking longer than usual.", "I'm still thinking, sorry for the wait.")
+"""Said by 2.5 s: the user should know that the wait is not theirs to end."""
+NOT_ANSWERING = "Sorry, I can't get an answer right now. Please ask me again."
+"""Said in the answer's place when no tier answers."""
+BROKE_OFF = "Sorry, I lost the rest of my answer."
+"""Said when an answer cannot be finished."""
+LONGEST = 9
+"""Words of a phrase."""
+
+# What only an answer may say; the first word that matches is named in the error.
+_CLAIMS = re.compile(
+    r"\b(yes|yeah|no|nope|sure|okay|ok|right|correct|of course|certainly|absolutely|checking|looking|searching|"
+    r"found|find|booked|booking|done|sent|sending|called|calling|will|'ll|promise|because|is that|actually)\b|\d",
+    re.IGNORECASE,
+)
+
+
+def check_phrase(phrase: str) -> str:
+    """The phrase, stripped, if it claims nothing.
+
+    Raises:
+        ConfigurationError: it is empty, too long, or says what only an answer may say.
+    """
+    text = phrase.strip()
+    if not text:
+        raise ConfigurationError("A hold phrase is empty; write a short sentence such as “One moment.”")
+    if len(text.split()) > LONGEST:
+        raise ConfigurationError(f"The hold phrase “{text}” has more than {LONGEST} words; it must be short.")
+    if claim := _CLAIMS.search(text):
+        raise ConfigurationError(
+            f"The hold phrase “{text}” claims something (“{claim.group()}”) before there is an answer; "
+            "it may only say that one is being worked on."
+        )
+    return text
+
+
+class Bridging:
+    """The phrases of one call, in turns: none is heard twice in a row.
+
+    Args:
+        hold: phrases for a spent budget; the usual ones by default.
+        start: the position of the first phrase, so that calls need not all begin with the same one.
+
+    Raises:
+        ConfigurationError: no phrase, or one that `check_phrase` refuses.
+    """
+
+    def __init__(self, hold: Sequence[str] = HOLD, *, start: int = 0) -> None:
+        if not hold:
+            raise ConfigurationError("There must be a hold phrase; leave the setting out for the usual ones.")
+        self._phrases = {"hold": tuple(check_phrase(phrase) for phrase in hold), "delay": DELAY}
+        self._next = {"hold": start, "delay": start}
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """All of them, to be synthesised before the call."""
+        return (*self._phrases["hold"], *self._phrases["delay"])
+
+    def phrase(self, kind: Literal["hold", "delay"]) -> str:
+        """The next phrase of its kind."""
+        phrases = self._phrases[kind]
+        position, self._next[kind] = self._next[kind], self._next[kind] + 1
+        return phrases[position % len(phrases)]

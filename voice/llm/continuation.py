@@ -1,0 +1,27 @@
+"""Asking a tier to go on with an answer that another one began."""
+
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
+
+GO_ON = (
+    "The connection broke after those words, which the user has heard. Go on from exactly there in the same voice. "
+    "Do not repeat them, do not greet, do not apologise and do not mention the break."
+)
+
+
+def continued(context: LLMContext, heard: str) -> LLMContext:
+    """The context of a request that goes on after `heard`; the call's own context is left as it is.
+
+    The words are given as the assistant's own, and an instruction follows them, because many servers would ignore or
+    refuse a conversation that ends with the assistant.
+    """
+    messages: list[LLMContextMessage] = [
+        *context.get_messages(),
+        {"role": "assistant", "content": heard.strip()},
+        {"role": "developer", "content": GO_ON},
+    ]
+    return LLMContext(messages, tools=context.tools, tool_choice=context.tool_choice)
+
+
+def estimated_tokens(context: LLMContext, chars_per_token: int) -> int:
+    """Roughly how many tokens the messages of a context are."""
+    return sum(len(str(message)) for message in context.get_messages()) // chars_per_token

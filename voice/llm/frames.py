@@ -1,0 +1,68 @@
+"""Frames with which the language layer tells the rest of the pipeline what it does."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pipecat.frames.frames import LLMTextFrame, SystemFrame, TTSSpeakFrame
+from pipecat.utils.text.base_text_aggregator import TextType
+
+HOLD_PHRASE = "hold_phrase"
+"""The `text_type` of what TTS pushes for a `HoldPhraseFrame`, by which it can be told from an answer's clauses."""
+
+
+@dataclass
+class LLMFailureFrame(LLMTextFrame):
+    """Words that are spoken because the language model failed; part of no answer of its.
+
+    Parameters:
+        reason: what happened, in one sentence.
+    """
+
+    reason: str = ""
+
+
+@dataclass
+class HoldPhraseFrame(TTSSpeakFrame):
+    """A phrase that is said because no answer is there yet; never an answer, and not kept in the context.
+
+    Parameters:
+        kind: "hold" when the budget was spent, "delay" when the answer takes unusually long.
+    """
+
+    append_to_context: bool = False
+    text_type: TextType | str = HOLD_PHRASE
+    kind: Literal["hold", "delay"] = "hold"
+
+
+@dataclass
+class AttemptsFrame(SystemFrame):
+    """What became of the requests for one answer so far; sent again whenever that changes.
+
+    Instants are seconds on `time.monotonic`, None while unknown.
+
+    Parameters:
+        response: number of the answer in this call, from 0; a turn with tool calls has several.
+        policy: name of the policy.
+        reason: why it asked in this order; one clause.
+        commit: when the user's turn was committed; None while the requests run ahead of it.
+        deadline: when the first speakable clause had to be there; None before the commit.
+        limit: what set the deadline: "llm", "turn" or "floor"; see `latency.budget.Deadline`.
+        charged: the stage that overspent when the deadline is a floor.
+        attempts: one JSON object each: tier, request, first_token, first_clause, end, outcome ("spoken", "called",
+            "cancelled", "failed", None while it runs), failed, continues, calls, tokens {in, out, estimated}.
+        said: phrases that bridged, as JSON objects: at, kind, text.
+        gave_up: why no (whole) answer came, in one sentence.
+        final: whether nothing will change any more.
+    """
+
+    response: int = 0
+    policy: str = ""
+    reason: str = ""
+    commit: float | None = None
+    deadline: float | None = None
+    limit: str | None = None
+    charged: str | None = None
+    attempts: tuple[dict[str, Any], ...] = ()
+    said: tuple[dict[str, Any], ...] = ()
+    gave_up: str | None = None
+    final: bool = False

@@ -1,0 +1,172 @@
+"""One turn's plan, and the rules by which every plan is carried out. Pure: time is passed in.
+
+A plan says who is asked first, who comes to the rescue and when. Everything else is the same for all policies: the
+preferred tier's text is waited for until just before the deadline, whoever is ready then speaks, a phrase bridges when
+nobody is, and an answer that stalls is continued by another tier from what was heard.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from voice.llm.policy.situation import Attempt, Decision, Situation, Start
+
+HOLD_GUARD = 0.02
+"""Seconds before the deadline at which waiting for the preferred tier ends: what the event loop may be late by."""
+DELAY_AFTER = 2.45
+"""Seconds from the commit to the sentence that admits a delay, so that it is said by 2.5 s."""
+PATIENCE = 8.0
+"""Seconds from the commit after which no answer is waited for any more."""
+STALL_PATIENCE = 3.0
+"""Seconds of silence inside an answer after which its rest is given up."""
+CONTINUATIONS = 2
+"""How often another request may go on with an answer that stalled."""
+LONGEST_LEAD = 0.5
+"""Seconds before playout runs dry from which on a continuation may be asked for: a stream deserves that much trust."""
+UNKNOWN_LEAD = 0.33
+"""Seconds before an instant at which a tier is asked of which nothing is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Who is asked in one turn, and when."""
+
+    policy: str
+    reason: str
+    """Why this plan and not the policy's usual one; one clause, for the record."""
+    first: tuple[str, ...]
+    """Tiers that are asked at once, the preferred one first."""
+    rescue: str | None = None
+    """The tier that is asked when the first are late or have failed."""
+    rescue_delay: float | None = None
+    """Ask it this many seconds after the first request; None: as late as it can still make the deadline."""
+    fast: str | None = None
+    """The tier that the deadline must leave time for; None when there is none."""
+    hedge: bool = False
+    """The rescue is paid for from the hedging allowance."""
+    retries: int = 1
+    """Further requests when all have failed."""
+    bridge: bool = True
+    """Whether phrases are said while no answer is there."""
+    leads: Mapping[str, float] = field(default_factory=dict)
+    """How long before an instant each tier is to be asked, seconds; see `TierBook.lead`."""
+    fast_p95: float | None = None
+    """95th percentile of the fast tier, seconds: what the deadline's floor is made of."""
+
+    def without(self, down: frozenset[str]) -> "Plan":
+        """The plan with tiers left out that cannot answer; the same plan when no other is left."""
+        asked = [*self.first, *([self.rescue] if self.rescue else [])]
+        gone = [tier for tier in asked if tier in down]
+        left = tuple(tier for tier in self.first if tier not in down)
+        rescue = self.rescue if self.rescue not in down else None
+        if not gone or not (left or rescue):
+            return self
+        reason = f"{', '.join(dict.fromkeys(gone))} refuses to serve"
+        fast_p95 = self.fast_p95 if self.fast not in down else None
+        if not left and rescue:
+            return replace(self, reason=reason, first=(rescue,), rescue=None, fast_p95=fast_p95)
+        return replace(self, reason=reason, first=left, rescue=rescue, fast_p95=fast_p95)
+
+    def decide(self, s: Situation) -> Decision:
+        """The next steps of a turn."""
+        return self._choose(s) if s.speaking is None else self._follow(s, s.attempts[s.speaking])
+
+    def _choose(self, s: Situation) -> Decision:
+        """Nobody speaks yet."""
+        hold_at = None if s.deadline is None else s.deadline.at - HOLD_GUARD
+        running = [a for a in s.attempts if a.running and a.ready is None]
+        ready = sorted((a for a in s.attempts if a.ready is not None and a.outcome != "cancelled"), key=self._order)
+        sound = [a for a in ready if a.outcome != "failed"]
+        if best := next(iter(sound or ([] if running else ready)), None):
+            awaited = [a for a in running if self._rank(a) < self._rank(best)]
+            if not awaited or (hold_at is not None and s.now >= hold_at):
+                return Decision(speak=best.number, cancel=_others(s, best))
+        starts = self._starts(s, idle=not running and not ready)
+        if s.commit is None or hold_at is None:
+            return Decision(start=starts)
+        if s.now >= s.commit + PATIENCE or not (running or ready or starts):
+            return Decision(give_up=True, cancel=_others(s, None))
+        wakes = [self._rescue_at(s), hold_at, s.commit + PATIENCE]
+        say: Literal["hold", "delay"] | None = None
+        if self.bridge:
+            wakes.append(s.commit + DELAY_AFTER)
+            if s.now >= s.commit + DELAY_AFTER:
+                say = "delay" if s.held < 2 else None
+            elif s.now >= hold_at:
+                say = "hold" if s.held < 1 else None
+        return Decision(start=starts, say=say, wake_at=_next(s.now, *wakes))
+
+    def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:
+        """Requests that are due; `idle` says that no attempt runs or has anything to say."""
+        made = len(s.attempts)
+        if made == 0:
+            return tuple(Start(tier=tier) for tier in self.first)
+        if self.rescue is not None and made == len(self.first):
+            at = self._rescue_at(s)
+            if idle or (at is not None and s.now >= at):
+                return (Start(tier=self.rescue, hedge=self.hedge),)
+            return ()
+        retried = made - len(self.first) - (self.rescue is not None)
+        if idle and s.commit is not None and retried < self.retries:
+            return (Start(tier=self.rescue or self.first[-1]),)
+        return ()
+
+    def _rescue_at(self, s: Situation) -> float | None:
+        if self.rescue is None or not s.attempts or len(s.attempts) > len(self.first):
+            return None
+        if self.rescue_delay is not None:
+            return s.attempts[0].request + self.rescue_delay
+        return None if s.deadline is None else s.deadline.at - self._lead(self.rescue)
+
+    def _follow(self, s: Situation, spoken: Attempt) -> Decision:
+        """An attempt is spoken: see that its next clause comes before playout runs dry."""
+        if spoken.outcome == "complete":
+            return Decision(cancel=_others(s, spoken))
+        mine = [a for a in s.attempts if a.continues == spoken.number]
+        # A request that was made before the latest clause would say it again.
+        stale = tuple(a.number for a in mine if a.running and a.heard != spoken.clauses)
+        going_on = next(
+            (a for a in mine if a.heard == spoken.clauses and a.outcome not in ("failed", "cancelled")), None
+        )
+        failed = spoken.outcome == "failed"
+        if s.dry_at is not None and s.now >= s.dry_at + STALL_PATIENCE:
+            return Decision(give_up=True, cancel=_others(s, None))
+        give_up_at = None if s.dry_at is None else s.dry_at + STALL_PATIENCE
+        if going_on is not None:
+            switch_at = None if s.dry_at is None else s.dry_at - HOLD_GUARD
+            due = failed or (switch_at is not None and s.now >= switch_at)
+            if going_on.ready is not None and due:
+                return Decision(speak=going_on.number, cancel=_others(s, going_on))
+            return Decision(cancel=stale, wake_at=_next(s.now, switch_at, give_up_at))
+        tier = self._successor(s, spoken)
+        due_at = None if s.dry_at is None else s.dry_at - min(self._lead(tier), LONGEST_LEAD)
+        if failed or (due_at is not None and s.now >= due_at):
+            if sum(a.continues is not None for a in s.attempts) < CONTINUATIONS:
+                return Decision(cancel=stale, start=(Start(tier=tier, continues=spoken.number),), wake_at=give_up_at)
+            if failed:
+                return Decision(give_up=True, cancel=_others(s, None))
+        return Decision(cancel=stale, wake_at=_next(s.now, due_at, give_up_at))
+
+    def _lead(self, tier: str) -> float:
+        return self.leads.get(tier, UNKNOWN_LEAD)
+
+    def _successor(self, s: Situation, spoken: Attempt) -> str:
+        """Who goes on with a stalled answer: who has not failed at it yet, and of those the quickest."""
+        failures = [spoken.tier, *(a.tier for a in s.attempts if a.continues is not None)]
+        asked = dict.fromkeys([*self.first, *([self.rescue] if self.rescue else [])])
+        return min(asked, key=lambda tier: (failures.count(tier), self._lead(tier)))
+
+    def _rank(self, attempt: Attempt) -> int:
+        """0 for the preferred tier."""
+        return self.first.index(attempt.tier) if attempt.tier in self.first else len(self.first)
+
+    def _order(self, attempt: Attempt) -> tuple[int, float]:
+        return self._rank(attempt), attempt.ready or 0.0
+
+
+def _others(s: Situation, kept: Attempt | None) -> tuple[int, ...]:
+    return tuple(a.number for a in s.attempts if a.running and a is not kept)
+
+
+def _next(now: float, *instants: float | None) -> float | None:
+    return min((at for at in instants if at is not None and at > now), default=None)

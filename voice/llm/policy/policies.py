@@ -1,0 +1,214 @@
+"""The policies: small frozen objects that make a turn's plan from what is known of the tiers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from voice.errors import ConfigurationError
+from voice.llm.policy.plan import Plan
+from voice.llm.tier_stats import TierBook
+
+
+class Policy(Protocol):
+    """Makes a fresh plan for every turn; holds no state of its own."""
+
+    @property
+    def name(self) -> str:
+        """As in a pipeline file."""
+        ...
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Every tier it may ask."""
+        ...
+
+    @property
+    def judged(self) -> str | None:
+        """The tier whose being in time decides whether it goes on being asked first; None when that is fixed."""
+        ...
+
+    def plan(self, book: TierBook) -> Plan:
+        """The plan of a turn that begins now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Single:
+    """One tier answers, however long it takes; phrases bridge."""
+
+    tier: str
+    bridge: bool = True
+    name: str = "single"
+    judged: str | None = None
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Its only one."""
+        return (self.tier,)
+
+    def plan(self, book: TierBook) -> Plan:
+        """Ask the tier, and once more when that failed."""
+        return Plan(
+            policy=self.name, reason="the only tier", first=(self.tier,), bridge=self.bridge, leads=book.leads()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fallback:
+    """The large tier answers; the fast one is asked as late as it can still make the deadline.
+
+    That is its 95th percentile and a guard before it; see `TierBook.lead` for the guard.
+    """
+
+    large: str
+    fast: str
+    bridge: bool = True
+    name: str = "fallback"
+    judged: str | None = None
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Large, fast."""
+        return self.large, self.fast
+
+    def plan(self, book: TierBook) -> Plan:
+        """Ask the large tier, and the fast one its 95th percentile and a guard before the deadline."""
+        return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason="large first")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hedged:
+    """One tier, asked a second time when the first request is later than nearly all others were.
+
+    The delay is the tier's own quantile, so that few requests are doubled; an allowance bounds how many, so that an
+    outage, in which every request is late, does not double the load.
+    """
+
+    tier: str
+    share: float = 0.95
+    """The share of requests that are not to be doubled, 0 to 1."""
+    bridge: bool = True
+    name: str = "hedged"
+    judged: str | None = None
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Its only one."""
+        return (self.tier,)
+
+    def plan(self, book: TierBook) -> Plan:
+        """Ask the tier; again after its quantile, if the allowance has a token."""
+        book.hedges.turn()
+        if not book.hedges.allows:
+            return Plan(
+                policy=self.name, reason="the hedging allowance is used up", first=(self.tier,), retries=0,
+                bridge=self.bridge, leads=book.leads(),
+            )  # fmt: skip
+        measured = book.quantile(self.tier, self.share)
+        return Plan(
+            policy=self.name, reason="hedged", first=(self.tier,), rescue=self.tier, hedge=True, retries=0,
+            rescue_delay=book.p95(self.tier) if measured is None else measured, bridge=self.bridge, leads=book.leads(),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race:
+    """Both tiers are asked at once; the large one is preferred until just before the deadline."""
+
+    large: str
+    fast: str
+    bridge: bool = True
+    name: str = "race"
+    judged: str | None = None
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Large, fast."""
+        return self.large, self.fast
+
+    def plan(self, book: TierBook) -> Plan:
+        """Ask both."""
+        return Plan(
+            policy=self.name,
+            reason="both at once",
+            first=self.tiers,
+            fast=self.fast,
+            fast_p95=book.p95(self.fast),
+            bridge=self.bridge,
+            leads=book.leads(),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adaptive:
+    """As `Fallback`, but a large tier that is hardly ever in time is no longer waited for.
+
+    The fast tier then answers at once instead of just before the deadline, and the large one is tried now and then.
+    """
+
+    large: str
+    fast: str
+    bridge: bool = True
+    name: str = "adaptive"
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Large, fast."""
+        return self.large, self.fast
+
+    @property
+    def judged(self) -> str | None:
+        """The large tier."""
+        return self.large
+
+    def plan(self, book: TierBook) -> Plan:
+        """Ask the large tier first unless it is demoted and not on trial."""
+        standing = book.standing[self.large]
+        if not standing.demoted or standing.probe_due():
+            reason = f"{self.large} is on trial" if standing.demoted else "large first"
+            return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason=reason)
+        return Plan(
+            policy=self.name,
+            reason=f"{self.large} is too slow these days",
+            first=(self.fast,),
+            rescue=self.large,
+            rescue_delay=book.lead(self.fast),
+            fast=self.fast,
+            fast_p95=book.p95(self.fast),
+            bridge=self.bridge,
+            leads=book.leads(),
+        )
+
+
+def _fallback(name: str, large: str, fast: str, book: TierBook, *, bridge: bool, reason: str) -> Plan:
+    return Plan(
+        policy=name, reason=reason, first=(large,), rescue=fast, fast=fast, fast_p95=book.p95(fast),
+        bridge=bridge, leads=book.leads(),
+    )  # fmt: skip
+
+
+_PAIRS: dict[str, Callable[..., Policy]] = {"fallback": Fallback, "race": Race, "adaptive": Adaptive}
+_LONE: dict[str, Callable[..., Policy]] = {"single": Single, "hedged": Hedged}
+POLICIES = (*_LONE, *_PAIRS)
+"""Names of the policies."""
+
+
+def make_policy(name: str, *, large: str | None, fast: str | None, bridge: bool = True) -> Policy:
+    """The policy of that name over the tiers there are.
+
+    `single` and `hedged` use the large tier, or the fast one when it is the only one.
+
+    Raises:
+        ConfigurationError: no such policy, no tier, or one tier for a policy that needs two.
+    """
+    if name not in POLICIES:
+        raise ConfigurationError(f'There is no policy "{name}"; use one of {", ".join(POLICIES)}.')
+    if name in _LONE:
+        tier = large or fast
+        if tier is None:
+            raise ConfigurationError(f"The policy {name} needs a tier: give [llm.large] or [llm.fast].")
+        return _LONE[name](tier=tier, bridge=bridge)
+    if large is None or fast is None:
+        missing = "llm.large" if large is None else "llm.fast"
+        raise ConfigurationError(f"The policy {name} needs two tiers: give [{missing}], or choose single or hedged.")
+    return _PAIRS[name](large=large, fast=fast, bridge=bridge)

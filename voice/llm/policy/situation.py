@@ -1,0 +1,87 @@
+"""What a policy is told and what it says: the state of a turn's requests, and the next steps. Values only."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from latency.budget import Deadline
+
+Outcome = Literal["complete", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One request to a tier, as far as it has come; instants in seconds on the clock of `Situation.now`."""
+
+    number: int
+    """Position among the turn's attempts, from 0."""
+    tier: str
+    request: float
+    first_token: float | None = None
+    first_clause: float | None = None
+    """When its first speakable clause was complete; role-only, empty and reasoning chunks are none."""
+    called: float | None = None
+    """When it asked for tools."""
+    clauses: int = 0
+    """Speakable clauses that it has delivered."""
+    outcome: Outcome | None = None
+    """How it ended; None while it runs."""
+    continues: int | None = None
+    """The attempt whose unfinished answer it was asked to go on with."""
+    heard: int = 0
+    """How many clauses of that attempt it knew of."""
+
+    @property
+    def ready(self) -> float | None:
+        """When it first had something to say or do; None when it has not."""
+        return self.called if self.first_clause is None else self.first_clause
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.outcome is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """A turn at one instant."""
+
+    now: float
+    commit: float | None
+    """When the user's turn was committed; None while a request runs ahead of it."""
+    deadline: Deadline | None
+    """For the first speakable clause; None until the commit."""
+    attempts: Sequence[Attempt] = ()
+    speaking: int | None = None
+    """The attempt whose text goes to synthesis."""
+    dry_at: float | None = None
+    """When all that was handed to synthesis will have been played; None while nothing was."""
+    held: int = 0
+    """Phrases that were said in the answer's place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A request to make."""
+
+    tier: str
+    continues: int | None = None
+    """The attempt whose answer it goes on with; None for an answer from the beginning."""
+    hedge: bool = False
+    """It doubles a request that is late, and is paid for from the hedging allowance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What to do now, in this order: speak, cancel, start, say a phrase; and when to ask again if nothing happens."""
+
+    speak: int | None = None
+    """From now on this attempt's text goes to synthesis; None leaves things as they are."""
+    cancel: tuple[int, ...] = ()
+    start: tuple[Start, ...] = ()
+    say: Literal["hold", "delay"] | None = None
+    """A true phrase that is no answer: first "hold", and "delay" when the answer takes unusually long."""
+    give_up: bool = False
+    """No answer will come: say so, and end the turn."""
+    wake_at: float | None = None
+    """The next instant at which the answer may differ without anything having happened."""

@@ -1,0 +1,32 @@
+"""Why a request to a language model failed, in one sentence."""
+
+from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
+from pipecat.utils.http import TIMEOUT_EXCEPTIONS
+
+LONGEST_REASON = 160
+"""Characters of a provider's own words that are passed on."""
+
+
+def reason(error: Exception, *, model: str, where: str) -> str:
+    """One sentence on why a request to `model` at `where` (a URL or a provider's name) failed."""
+    # The SDK's timeout is a connection error too, and an error status an API error.
+    if isinstance(error, (APITimeoutError, *TIMEOUT_EXCEPTIONS)):
+        return f"{model} at {where} did not answer in time."
+    if isinstance(error, APIConnectionError):
+        return f"{model} at {where} could not be reached, or broke off."
+    if isinstance(error, APIStatusError):
+        return f"{model} at {where} answered HTTP {error.status_code}{_words_of(error)}."
+    if isinstance(error, APIError):
+        return f"{model} at {where} reported an error{_words_of(error)}."
+    return f"The answer of {model} at {where} could not be used ({type(error).__name__}: {_short(str(error))})."
+
+
+def _words_of(error: APIError) -> str:
+    """The provider's own words; a body that is no JSON, such as a proxy's page, is not repeated."""
+    message = error.body.get("message") if isinstance(error.body, dict) else None
+    return f": {_short(message)}" if isinstance(message, str) and message.strip() else ""
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split()).rstrip(".")
+    return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}…"

@@ -1,0 +1,259 @@
+"""One answer in the making: carries out what the policy decides, until the answer is spoken or given up."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from pipecat.frames.frames import Frame, FunctionCallFromLLM
+from pipecat.processors.aggregators.llm_context import LLMContext
+
+from latency.budget import Budget, Commit, Deadline
+from voice.llm.attempt import CHARS_PER_TOKEN, LiveAttempt
+from voice.llm.continuation import continued, estimated_tokens
+from voice.llm.frames import AttemptsFrame
+from voice.llm.playout_estimate import PlayoutEstimate
+from voice.llm.policy import Decision, Plan, Situation, Start
+from voice.llm.policy.plan import HOLD_GUARD
+from voice.llm.tier import Tier
+from voice.llm.tier_stats import TierBook
+
+log = logging.getLogger(__name__)
+
+
+class Speaker(Protocol):
+    """What a response does to the call."""
+
+    async def begin(self) -> None:
+        """The answer begins."""
+
+    async def speak(self, piece: str | Frame) -> None:
+        """The next piece of it."""
+
+    async def say(self, kind: Literal["hold", "delay"]) -> str | None:
+        """Say a phrase that is no answer; returns it, None when nothing is to be spoken."""
+
+    async def apologise(self, reason: str) -> None:
+        """No (whole) answer will come."""
+
+    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
+        """Run tools."""
+
+    async def report(self, frame: AttemptsFrame) -> None:
+        """What became of the requests changed."""
+
+
+class Response:
+    """Asks tiers, speaks one, cancels the others.
+
+    Args:
+        number: of the answer in this call.
+        plan: the turn's policy.
+        tiers: by name.
+        book: learns from every request.
+        context: what is answered.
+        budget: shares of a turn.
+        speaker: the way out.
+        judged: the tier whose standing depends on being in time, if it is asked first.
+        clock: seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        number: int,
+        plan: Plan,
+        tiers: Mapping[str, Tier],
+        book: TierBook,
+        context: LLMContext,
+        budget: Budget,
+        speaker: Speaker,
+        judged: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._number, self._plan, self._tiers, self._book = number, plan, tiers, book
+        self._context, self._budget, self._speaker, self._judged = context, budget, speaker, judged
+        self._clock = clock
+        self._changed = asyncio.Event()
+        self._attempts: list[LiveAttempt] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._commit: float | None = None
+        self._deadline: Deadline | None = None
+        self._speaking: LiveAttempt | None = None
+        self.began = False
+        """Whether the answer (or an apology) has begun."""
+        self._heard = ""
+        self._playout = PlayoutEstimate()
+        self._said: list[dict[str, Any]] = []
+        self._gave_up: str | None = None
+        self._final = False
+
+    @property
+    def committed(self) -> bool:
+        """Whether the turn it answers is over."""
+        return self._commit is not None
+
+    def commit(self, commit: Commit) -> None:
+        """The turn is committed: the budget runs."""
+        self._commit = commit.at
+        self._deadline = commit.deadline(self._budget)
+        self._playout.release(commit.at)
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Answer. Cancelling it cancels every request."""
+        try:
+            while not self._over():
+                self._changed.clear()
+                decision = self._plan.decide(self._situation())
+                await self._carry_out(decision)
+                await self._forward()
+                if not (decision.start or decision.speak is not None or self._over()):
+                    await self._wait(decision.wake_at)
+            # The last clause may have come with the end.
+            await self._forward()
+            if self._speaking and self._speaking.calls:
+                await self._speaker.call(self._speaking.calls)
+        finally:
+            self._cancel([attempt.number for attempt in self._attempts if attempt.outcome is None])
+            self._learn()
+            self._final = True
+            self._log()
+            await self._report()
+
+    def _over(self) -> bool:
+        return self._gave_up is not None or (self._speaking is not None and self._speaking.outcome == "complete")
+
+    def _situation(self) -> Situation:
+        return Situation(
+            now=self._clock(),
+            commit=self._commit,
+            deadline=self._deadline,
+            attempts=[attempt.view for attempt in self._attempts],
+            speaking=self._speaking.number if self._speaking else None,
+            dry_at=self._playout.ends_at,
+            held=len(self._said),
+        )
+
+    async def _carry_out(self, decision: Decision) -> None:
+        if decision.speak is not None:
+            self._speaking = self._attempts[decision.speak]
+            self._speaking.spoken = True
+            # The words come first; whoever lost can be cancelled while they are on their way.
+            await self._forward()
+        self._cancel(decision.cancel)
+        for start in decision.start:
+            self._start(start)
+        if decision.say is not None:
+            at = self._clock()
+            phrase = await self._speaker.say(decision.say)
+            self._said.append({"at": at, "kind": decision.say, "text": phrase})
+            self._playout.add(phrase or "", at)
+        if decision.give_up:
+            await self._give_up()
+        if decision.start or decision.speak is not None or decision.say is not None:
+            await self._report()
+
+    def _start(self, start: Start) -> None:
+        context, heard = self._context, 0
+        if start.continues is not None:
+            context, heard = continued(context, self._heard), self._attempts[start.continues].clauses
+        if start.hedge:
+            self._book.hedges.take()
+        attempt = LiveAttempt(
+            number=len(self._attempts),
+            tier=start.tier,
+            request=self._clock(),
+            continues=start.continues,
+            heard=heard,
+        )
+        self._attempts.append(attempt)
+        self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))
+
+    def _cancel(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self._attempts[number].cancel(self._clock())
+            self._tasks[number].cancel()
+
+    async def _forward(self) -> None:
+        """Speak what the chosen attempt has ready."""
+        attempt = self._speaking
+        pieces = attempt.take() if attempt else []
+        if attempt and not self.began and (pieces or attempt.calls):
+            self.began = True
+            await self._speaker.begin()
+        for piece in pieces:
+            await self._speaker.speak(piece)
+            if isinstance(piece, str):
+                self._heard += piece
+                self._playout.add(piece, self._clock() if self.committed else None)
+
+    async def _give_up(self) -> None:
+        failures = [f"{attempt.tier}: {attempt.failed}" for attempt in self._attempts if attempt.failed]
+        self._gave_up = "; ".join(dict.fromkeys(failures)) or "no language model answered in time"
+        log.warning("no %sanswer: %s", "whole " if self._heard else "", self._gave_up)
+        if not self.began:
+            self.began = True
+            await self._speaker.begin()
+        await self._speaker.apologise(self._gave_up)
+
+    async def _wait(self, wake_at: float | None) -> None:
+        """Until something happens, or the policy wants to be asked again."""
+        if wake_at is None:
+            await self._changed.wait()
+            return
+        try:
+            async with asyncio.timeout(max(0.0, wake_at - self._clock())):
+                await self._changed.wait()
+        except TimeoutError:
+            # The policy's instant has come.
+            return
+
+    def _learn(self) -> None:
+        """Tell the book how fast everyone was."""
+        for attempt in self._attempts:
+            if attempt.outcome == "failed" and not self._tiers[attempt.tier].usable:
+                self._book.refused(attempt.tier, self._clock())
+            if attempt.continues is not None or attempt.end is None:
+                continue
+            if attempt.first_clause is not None:
+                self._book.observe(attempt.tier, attempt.first_clause - attempt.request, reached=True)
+            elif attempt.outcome == "cancelled":
+                self._book.observe(attempt.tier, attempt.end - attempt.request, reached=False)
+        first = self._attempts[0] if self._attempts else None
+        if first and self._deadline and first.tier == self._judged and first.end is not None:
+            ready = first.view.ready
+            if ready is not None and ready <= self._deadline.at:
+                self._book.standing[first.tier].observe(True)
+            elif first.outcome == "failed" or first.end >= self._deadline.at - HOLD_GUARD:
+                self._book.standing[first.tier].observe(False)
+
+    def _log(self) -> None:
+        start = self._attempts[0].request if self._attempts else 0.0
+        log.info(
+            "answer %d, %s, %s: %s",
+            self._number,
+            self._plan.policy,
+            self._plan.reason,
+            "; ".join(attempt.summary(since=start) for attempt in self._attempts),
+        )
+
+    async def _report(self) -> None:
+        prompt = estimated_tokens(self._context, CHARS_PER_TOKEN)
+        deadline = self._deadline
+        await self._speaker.report(
+            AttemptsFrame(
+                response=self._number,
+                policy=self._plan.policy,
+                reason=self._plan.reason,
+                commit=self._commit,
+                deadline=deadline.at if deadline else None,
+                limit=deadline.limit if deadline else None,
+                charged=deadline.charged if deadline else None,
+                attempts=tuple(attempt.record(prompt_tokens=prompt) for attempt in self._attempts),
+                said=tuple(said for said in self._said if said["text"] is not None),
+                gave_up=self._gave_up,
+                final=self._final,
+            )
+        )

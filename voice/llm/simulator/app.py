@@ -1,0 +1,140 @@
+"""The simulator's web application and its server on loopback."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+
+from voice.errors import ConfigurationError
+from voice.llm.simulator.chat import ChatCompletions
+from voice.llm.simulator.chat_reply import refusal
+from voice.llm.simulator.models import Models
+from voice.llm.simulator.plan import parse_fault
+from voice.llm.simulator.responses_socket import ResponsesSocket
+from voice.llm.simulator.simulator import Simulator
+from voice.llm.simulator.url_options import PATH
+from voice.llm.simulator.wire_errors import status_of
+
+_KEEP_ALIVE = 120  # seconds an idle connection is kept, as real servers do for minutes
+
+
+def create_app(simulator: Simulator) -> Starlette:
+    """The application: both wires, `/v1/models`, `/healthz`, and what the simulator saw and does at `/sim/`."""
+
+    async def healthz(_request: Request) -> JSONResponse:
+        return JSONResponse(
+            {
+                "ready": True,
+                "preset": simulator.preset,
+                "seed": simulator.seed,
+                "connections": {"open": len(simulator.connections), "opened": simulator.connections.opened},
+            }
+        )
+
+    async def requests(_request: Request) -> JSONResponse:
+        return JSONResponse(simulator.journal.as_json())
+
+    async def fault(request: Request) -> Response:
+        model, name = request.query_params.get("model", ""), request.query_params.get("fault", "")
+        try:
+            simulator.set_fault(model, parse_fault(name) if name else None)
+        except ConfigurationError as error:
+            return refusal(status_of(error), str(error))
+        return JSONResponse({"model": model, "fault": name or None})
+
+    wires = [
+        route
+        for base in ("", PATH)
+        for route in (
+            Route(f"{base}/v1/chat/completions", ChatCompletions(simulator), methods=["POST"]),
+            WebSocketRoute(f"{base}/v1/responses", ResponsesSocket(simulator)),
+            Route(f"{base}/v1/models", Models(simulator).list),
+        )
+    ]
+    return Starlette(
+        routes=[
+            *wires,
+            Route("/healthz", healthz),
+            Route("/sim/requests", requests),
+            Route("/sim/fault", fault, methods=["POST"]),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the simulator listens.
+
+    Parameters:
+        host: address of this machine.
+        port: the port, the one it got if it was to take a free one.
+        stopped: done once the server has stopped, by a signal for instance.
+    """
+
+    host: str
+    port: int
+    stopped: asyncio.Task[None]
+
+    @property
+    def base_url(self) -> str:
+        """What the OpenAI SDK takes as `base_url`."""
+        return f"http://{self.host}:{self.port}/v1"
+
+    @property
+    def ws_url(self) -> str:
+        """What pipecat's Responses service takes as `ws_url`."""
+        return f"ws://{self.host}:{self.port}/v1/responses"
+
+
+@asynccontextmanager
+async def serving(simulator: Simulator, *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Endpoint]:
+    """Serve while the context lasts; SIGINT and SIGTERM end it too.
+
+    Args:
+        simulator: what to serve.
+        host: an address of this machine.
+        port: 0 takes a free one.
+
+    Raises:
+        ConfigurationError: the address cannot be had.
+    """
+    sock = _listen(host, port)
+    config = uvicorn.Config(
+        create_app(simulator),
+        http=simulator.connections.protocol(),
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        log_level="warning",
+        lifespan="off",
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        yield Endpoint(host, sock.getsockname()[1], running)
+    finally:
+        server.should_exit = True
+        await running
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    # asyncio turns off Nagle's delay of small writes only where the protocol is named, not 0.
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+        sock.listen(128)
+    except OSError as error:
+        sock.close()
+        raise ConfigurationError(
+            f"Cannot listen on {host}:{port} ({error.strerror}); choose another port with --port, or 0 for a free one."
+        ) from error
+    return sock

@@ -1,0 +1,191 @@
+"""How fast each tier has been lately, and what follows from it. Pure: instants are passed in, nothing is read.
+
+One `TierBook` serves all calls of a process, so that a call begins with what the last one has learnt.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from latency.budget import FLOOR_GUARD
+
+WINDOW = 100
+"""Requests that count."""
+ENOUGH = 10
+"""Requests from which on the measured percentile stands alone."""
+RECENT = 20
+"""Turns by which a tier is judged in time or not."""
+PROBE_EVERY = 8
+"""Turns between two trials of a demoted tier."""
+DOWN_FOR = 30.0
+"""Seconds for which a tier that refuses to serve (a rejected key) is not asked."""
+_Z = 1.645
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """From a request to its first clause, or to its cancellation before one; seconds."""
+
+    seconds: float
+    reached: bool
+
+
+def quantile(waits: Sequence[Wait], share: float) -> float | None:
+    """The time by which `share` (0 to 1) of the requests have a first clause, by Kaplan and Meier's estimate.
+
+    A request that was cancelled before its first clause took longer than that, by how much nobody knows: it counts as
+    at risk until then. When the answer lies beyond what was seen, the longest wait is given; None without waits.
+    """
+    ordered = sorted(waits, key=lambda wait: (wait.seconds, not wait.reached))
+    surviving = 1.0
+    for position, wait in enumerate(ordered):
+        if wait.reached:
+            surviving *= 1 - 1 / (len(ordered) - position)
+            if surviving <= 1 - share + 1e-9:
+                return wait.seconds
+    return ordered[-1].seconds if ordered else None
+
+
+class TokenBucket:
+    """An allowance: each turn adds a share of a token, each use takes a whole one.
+
+    Args:
+        per_turn: tokens added by a turn.
+        most: tokens it holds, also at the start.
+    """
+
+    def __init__(self, *, per_turn: float = 0.1, most: float = 3.0) -> None:
+        self._per_turn, self._most = per_turn, most
+        self._tokens = most
+
+    @property
+    def allows(self) -> bool:
+        """Whether a whole token is there."""
+        return self._tokens >= 1 - 1e-9
+
+    def turn(self) -> None:
+        """A turn began."""
+        self._tokens = min(self._most, self._tokens + self._per_turn)
+
+    def take(self) -> None:
+        """One use."""
+        self._tokens = max(0.0, self._tokens - 1)
+
+
+class Standing:
+    """Whether a tier is worth asking first: demoted when it is hardly ever in time, promoted when it is again.
+
+    Two bounds keep it from flapping. It is demoted when even the upper bound of its share in time lies below
+    `demote_below` (six misses in a row, or three hits in twenty), and promoted when the lower bound of its trials lies
+    above `promote_above` (three hits in a row). Trials come every `PROBE_EVERY` turns, and at once after a hit.
+    """
+
+    def __init__(self, *, demote_below: float = 0.33, promote_above: float = 0.4) -> None:
+        self._demote_below, self._promote_above = demote_below, promote_above
+        self._recent: deque[bool] = deque(maxlen=RECENT)
+        self._waited = 0
+        self.demoted = False
+
+    def observe(self, in_time: bool) -> None:
+        """The tier was asked first, and had a clause by the deadline or not."""
+        self._recent.append(in_time)
+        low, high = wilson(sum(self._recent), len(self._recent))
+        if not self.demoted and high < self._demote_below:
+            self._become(demoted=True)
+        elif self.demoted and low > self._promote_above:
+            self._become(demoted=False)
+        elif self.demoted and not in_time:
+            # Trials must be in time in a row.
+            self._recent.clear()
+
+    def probe_due(self) -> bool:
+        """Whether this turn is to try the demoted tier; to be asked once a turn."""
+        self._waited += 1
+        if self._waited >= PROBE_EVERY or (self._recent and self._recent[-1]):
+            self._waited = 0
+            return True
+        return False
+
+    def _become(self, *, demoted: bool) -> None:
+        self.demoted = demoted
+        self._waited = 0
+        self._recent.clear()
+
+
+class TierBook:
+    """What is known of each tier, and the hedging allowance.
+
+    Args:
+        p95: the 95th percentile from request to first clause to assume of a tier until it is measured, seconds by
+            tier; these tiers are the ones there are.
+    """
+
+    def __init__(self, p95: dict[str, float]) -> None:
+        self._assumed = dict(p95)
+        self._waits: dict[str, deque[Wait]] = {tier: deque(maxlen=WINDOW) for tier in p95}
+        self._down_until: dict[str, float] = {}
+        self.standing: dict[str, Standing] = {tier: Standing() for tier in p95}
+        self.hedges = TokenBucket()
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Their names, in the order given."""
+        return tuple(self._assumed)
+
+    def observe(self, tier: str, seconds: float, *, reached: bool) -> None:
+        """A request had its first clause after `seconds`, or was cancelled then without one."""
+        self._waits[tier].append(Wait(seconds, reached))
+
+    def quantile(self, tier: str, share: float) -> float | None:
+        """See `quantile`, of the recent requests to one tier."""
+        return quantile(self._waits[tier], share)
+
+    def p95(self, tier: str) -> float:
+        """95th percentile from request to first clause, seconds; as assumed, or more, until enough is measured."""
+        waits = self._waits[tier]
+        measured = quantile(waits, 0.95)
+        if measured is None:
+            return self._assumed[tier]
+        reached = sum(wait.reached for wait in waits)
+        return measured if reached >= ENOUGH else max(measured if reached else 0.0, self._assumed[tier])
+
+    def lead(self, tier: str) -> float:
+        """How long before an instant a tier is to be asked, seconds: its 95th percentile and a guard.
+
+        The guard is 30 ms, or as much more as the slowest of a hundred needed: with 30 ms alone, a tier with a long
+        tail would miss one rescue in forty.
+        """
+        p95, p99 = self.p95(tier), quantile(self._waits[tier], 0.99)
+        return max(p95, p99 or 0.0) + FLOOR_GUARD
+
+    def leads(self) -> dict[str, float]:
+        """`lead` of every tier."""
+        return {tier: self.lead(tier) for tier in self._assumed}
+
+    def refused(self, tier: str, now: float) -> None:
+        """The tier will not serve requests: do not ask it for a while."""
+        self._down_until[tier] = now + DOWN_FOR
+
+    def down(self, now: float) -> frozenset[str]:
+        """Tiers that are not to be asked now."""
+        return frozenset(tier for tier, until in self._down_until.items() if now < until)
+
+    def warning(self, *, large: str, fast: str) -> str | None:
+        """One sentence when the tier that should come to the rescue is the slower one, else None."""
+        slow, quick = self.p95(fast), self.p95(large)
+        if slow <= quick:
+            return None
+        return (
+            f"the fast tier {fast} is slower than the large tier {large}: 95 % of its first clauses take up to "
+            f"{slow * 1000:.0f} ms, those of {large} up to {quick * 1000:.0f} ms"
+        )
+
+
+def wilson(hits: int, of: int) -> tuple[float, float]:
+    """Bounds between which a share lies with 90 % confidence (Wilson's score interval); (0, 1) without trials."""
+    if of == 0:
+        return 0.0, 1.0
+    share, weight = hits / of, _Z * _Z / of
+    middle = share + weight / 2
+    spread = _Z * (share * (1 - share) / of + weight / (4 * of)) ** 0.5
+    return max(0.0, (middle - spread) / (1 + weight)), min(1.0, (middle + spread) / (1 + weight))

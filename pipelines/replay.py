@@ -3,37 +3,34 @@
 import argparse
 import asyncio
 import os
-import platform
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from latency.cli import RUNS, show
-from latency.run import RunHeader, RunWriter, Status, new_folder
-from latency.session import Session
+from latency.run import RunWriter, Status, new_folder
 from latency.thresholds import Threshold, ThresholdError
-from latency.turn import TurnError, TurnRecord
-from pipelines.child import Load, Server, health, own_server
+from pipelines.child import Server, health, own_server
 from pipelines.progress import CallProgress, Progress
-from voice.client.call_result import CallResult
+from pipelines.run_folder import check_folder, load_between, run_header, save, writing
 from voice.client.fixture import Fixture, load_fixtures
 from voice.client.line import PacedLine
 from voice.client.monitor import Monitor
 from voice.client.scripted_caller import ScriptedCaller
-from voice.client.session import CallSession
-from voice.client.turns import session_entry, turn_records
-from voice.errors import ConfigurationError, FixtureError
+from voice.client.session import CallSession, check_address
+from voice.errors import ComponentError, ConfigurationError, FixtureError
 
+AUTO = "auto"
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 
 
 def run_replay(args: argparse.Namespace) -> int:
     """Carry out the command; returns its exit status."""
     thresholds = parse_checks(args.check)
+    check_server(args)
+    check_folder(args.out)
     fixtures = chosen_fixtures(args.fixtures, everything=args.all)
     folder = asyncio.run(_replay(args, fixtures))
     return show(folder, thresholds)
@@ -67,10 +64,23 @@ def chosen_fixtures(paths: Sequence[str], *, everything: bool) -> list[Fixture]:
     return load_fixtures([SAMPLES / name for name in tour])
 
 
+def check_server(args: argparse.Namespace) -> None:
+    """Refuse a server that cannot be called, before anything runs.
+
+    Raises:
+        ConfigurationError: `--url` is no address, or comes with settings that its server would not know of.
+    """
+    if args.url is None:
+        return
+    check_address(args.url)
+    if args.overrides or args.pipeline != AUTO:
+        raise ConfigurationError("--pipeline and --set are for a server of our own; the one at --url has its own.")
+
+
 @asynccontextmanager
 async def server_for(args: argparse.Namespace, progress: Progress) -> AsyncIterator[Server]:
     """The server that `--url` names, or one of our own."""
-    if args.url:
+    if args.url is not None:
         yield Server(args.url, await health(args.url))
         return
     with progress.starting() as started:
@@ -88,7 +98,8 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
     async with server_for(args, progress) as server:
         progress.serving(server.status)
         header = run_header(server, sys.argv[1:])
-        writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
+        with writing(Path(args.out) if args.out else RUNS):
+            writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
         rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
         groups = Counter(fixture.group for fixture in fixtures)
         status: Status = "interrupted"
@@ -102,8 +113,12 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
                 await one_call(server, fixture, name, writer, shown, cold=not (number or args.url), listen=args.listen)
             status = "complete"
         finally:
-            writer.finish(status, load_after=os.getloadavg()[0])
-            progress.saved(writer.folder)
+            with writing(writer.folder):
+                if writer.is_empty:
+                    writer.discard()
+                else:
+                    writer.finish(status, load_after=os.getloadavg()[0])
+                    progress.saved(writer.folder)
     return writer.folder
 
 
@@ -120,7 +135,7 @@ async def one_call(
     """Replay one fixture; whatever happens, what was recorded is written.
 
     Raises:
-        ComponentError: the server could not be reached or was not ready.
+        ComponentError: the server could not be reached, was not ready or ended the call, or the disk is full.
     """
     monitor = Monitor() if listen else None
     line = PacedLine(
@@ -140,54 +155,7 @@ async def one_call(
         if monitor:
             monitor.close()
         load = load_between(before, server.load(), session.result().seconds)
-        save(session.result(), fixture, name, writer, cold=cold, load=load)
-
-
-def save(
-    result: CallResult, fixture: Fixture, name: str, writer: RunWriter, *, cold: bool, load: dict[str, float] | None
-) -> None:
-    """Write a call's turns, recording and facts into the run folder; a call that never began leaves nothing."""
-    if not result.seconds:
-        return
-    wav = writer.write_session_wav(name, result.stereo())
-    writer.add_turns(record(turn) for turn in turn_records(result, fixture, name, cold=cold))
-    writer.add_session(Session.from_json(session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load)))
-
-
-def record(turn: dict[str, Any]) -> TurnRecord:
-    """The record of a turn; instants with which a server contradicts itself are dropped and named, not the turn."""
-    try:
-        return TurnRecord.from_json(turn)
-    except TurnError as error:
-        said = f"the server's instants were dropped ({error})"
-        failed = f"{turn['failed']}; {said}" if turn.get("failed") else said
-        return TurnRecord.from_json(turn | {"marks": {}, "server_turns": [], "attempts": [], "failed": failed})
-
-
-def load_between(before: Load | None, after: Load | None, seconds: float) -> dict[str, float] | None:
-    """The server's cores and memory over a call of `seconds`; None when it is not our child."""
-    if before is None or after is None or not seconds:
-        return None
-    return {
-        "cpu_cores": round((after.cpu_seconds - before.cpu_seconds) / seconds, 3),
-        "rss_mb": round(after.resident_bytes / 1e6, 1),
-    }
-
-
-def run_header(server: Server, command: Sequence[str]) -> RunHeader:
-    """What this run is."""
-    status = server.status
-    return RunHeader(
-        created=datetime.now().astimezone().isoformat(timespec="seconds"),
-        command=["voice", *command],
-        pipeline=status.get("pipeline", {}),
-        components=status.get("components", {}),
-        simulated=status.get("simulated", []),
-        versions=status.get("versions", {}),
-        host={
-            "platform": platform.platform(),
-            "python": platform.python_version(),
-            "cpus": os.cpu_count(),
-            "load_before": os.getloadavg()[0],
-        },
-    )
+        with writing(writer.folder):
+            save(session.result(), fixture, name, writer, cold=cold, load=load)
+    if session.result().closed:
+        raise ComponentError(f"The call was cut short: {session.result().closed}.")

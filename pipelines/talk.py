@@ -15,7 +15,8 @@ from rich.markup import escape
 from latency.cli import RUNS, show
 from latency.run import RunWriter, new_folder
 from pipelines.progress import Progress
-from pipelines.replay import load_between, run_header, save, server_for
+from pipelines.replay import check_server, server_for
+from pipelines.run_folder import check_folder, load_between, run_header, save, writing
 from voice.client.device import DeviceLine
 from voice.client.listener import CallListener
 from voice.client.live_turns import with_live_turns
@@ -26,7 +27,9 @@ from voice.errors import ComponentError
 
 def run_talk(args: argparse.Namespace) -> int:
     """Carry out the command; returns its exit status."""
+    check_server(args)
     if args.record or args.out:
+        check_folder(args.out)
         folder, spoken = asyncio.run(_talk(args, Path(args.out) if args.out else None))
         return show(folder, ()) if spoken else _nothing()
     # The report is made from the recording, which is not kept unless somebody asked for it.
@@ -102,9 +105,10 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
             transcript.close()
         load = load_between(before, server.load(), session.result().seconds)
     result, fixture = with_live_turns(session.result(), name="talk")
-    writer = RunWriter(out or new_folder(RUNS, header), header=header)
-    save(result, fixture, "talk", writer, cold=True, load=load)
-    writer.finish("complete", load_after=os.getloadavg()[0])
+    with writing(out or RUNS):
+        writer = RunWriter(out or new_folder(RUNS, header), header=header)
+        save(result, fixture, "talk", writer, cold=True, load=load)
+        writer.finish("complete", load_after=os.getloadavg()[0])
     if args.record or args.out:
         progress.saved(writer.folder)
     if result.closed:

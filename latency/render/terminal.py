@@ -44,7 +44,7 @@ def write(report: Report, file: TextIO) -> None:
 class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Leave a reader that has gone to the caller; rich would exit with status 1 whatever the verdict."""
-        raise  # noqa: PLE0704
+        raise
 
 
 def _headline(console: Console, report: Report) -> None:

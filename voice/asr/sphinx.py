@@ -23,7 +23,8 @@ from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
-from voice.asr.sphinx_pool import SphinxPool, SphinxWorker, WorkerDied
+from voice.asr.sphinx_pool import SphinxPool
+from voice.asr.sphinx_process import SphinxWorker, WorkerDied
 from voice.asr.utterances import Utterances
 from voice.asr.worker_protocol import Command, Final, Partial, Reply
 from voice.errors import ComponentError, ConfigurationError

@@ -1,15 +1,13 @@
 """Worker processes of the PocketSphinx recogniser, loaded before they are needed."""
 
 import asyncio
-import os
-import sys
 from collections.abc import Coroutine
-from pathlib import Path
 
 from loguru import logger
 
 from voice.asr.language_model import GENERAL, LanguageModel
-from voice.asr.worker_protocol import Command, Failed, MessageReader, ProtocolError, Ready, Reply, Reset, encode
+from voice.asr.sphinx_process import SphinxWorker, WorkerDied
+from voice.asr.worker_protocol import Reset
 from voice.errors import ComponentError
 
 STARTING_AT_ONCE = 2
@@ -17,109 +15,6 @@ STARTING_AT_ONCE = 2
 
 _LOAD_TIMEOUT = 30.0
 _RESET_TIMEOUT = 5.0
-_EXIT_TIMEOUT = 2.0
-_UNREAD_LIMIT = 1 << 19  # bytes that a worker may be behind, 16 s of audio; a worker that far behind has hung
-
-
-class WorkerDied(Exception):
-    """The worker process has ended, or cannot be talked to any more."""
-
-
-class SphinxWorker:
-    """One worker process: commands in, replies out. Belongs to one caller at a time."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._reader = MessageReader()
-        self._replies: list[Reply] = []
-        self.models = ""
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._process.pid
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process runs, as far as the event loop knows."""
-        return self._process.returncode is None
-
-    def send(self, command: Command) -> None:
-        """Hand a command to the worker without waiting.
-
-        Raises:
-            WorkerDied: The process has ended, or has not read for so long that it must be taken for hung.
-        """
-        pipe = self._process.stdin
-        assert pipe is not None
-        if not self.is_alive or pipe.is_closing():
-            raise WorkerDied(self._obituary())
-        if pipe.transport.get_write_buffer_size() > _UNREAD_LIMIT:
-            raise WorkerDied(f"recogniser process {self.pid} does not read its input any more")
-        pipe.write(encode(command))
-
-    async def receive(self) -> Reply:
-        """The next reply; cancelling loses none.
-
-        Raises:
-            WorkerDied: The process has ended, or what it wrote are not replies.
-        """
-        pipe = self._process.stdout
-        assert pipe is not None
-        while not self._replies:
-            data = await pipe.read(1 << 16)
-            if not data:
-                await self.stop()
-                raise WorkerDied(self._obituary())
-            try:
-                messages = self._reader.feed(data)
-            except ProtocolError as error:
-                raise WorkerDied(f"recogniser process {self.pid}: {error}") from error
-            self._replies += [message for message in messages if isinstance(message, Reply)]
-        reply = self._replies.pop(0)
-        if isinstance(reply, Failed):
-            raise WorkerDied(f"recogniser process {self.pid}: {reply.reason}")
-        return reply
-
-    async def wait_ready(self) -> None:
-        """Read on until the worker has loaded, or has carried out a reset.
-
-        Raises:
-            WorkerDied: It ended instead.
-        """
-        while not isinstance(reply := await self.receive(), Ready):
-            pass
-        self.models = reply.models
-
-    async def stop(self) -> None:
-        """End the process: it leaves when its input closes, or is killed."""
-        try:
-            if self._process.stdin is not None:
-                self._process.stdin.close()
-            async with asyncio.timeout(_EXIT_TIMEOUT):
-                await self._process.wait()
-        except TimeoutError:
-            logger.warning(f"Recogniser process {self.pid} did not end by itself; killed.")
-        finally:
-            if self.is_alive:
-                self.kill()
-                await self._process.wait()
-
-    async def wait_end(self) -> None:
-        """Return when the process has ended."""
-        await self._process.wait()
-
-    def kill(self) -> None:
-        """End the process at once."""
-        if self.is_alive:
-            self._process.kill()
-
-    def _obituary(self) -> str:
-        code = self._process.returncode
-        if code is None:
-            return f"recogniser process {self.pid} has closed its input"
-        how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
-        return f"recogniser process {self.pid} {how}"
 
 
 class SphinxPool:
@@ -244,20 +139,7 @@ class SphinxPool:
             self._changed.notify_all()
 
     async def _load(self) -> SphinxWorker:
-        arguments = ["--name", self._language_model.name]
-        if self._language_model.path is not None:
-            arguments += ["--language-model", str(self._language_model.path)]
-        worker = SphinxWorker(
-            await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "voice.asr.sphinx_worker",
-                *arguments,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                env=_environment(),
-            )
-        )
+        worker = await SphinxWorker.spawn(self._language_model)
         self._all.add(worker)
         self._spawn(self._watch(worker), f"watch over recogniser {worker.pid}")
         try:
@@ -301,10 +183,3 @@ class SphinxPool:
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _environment() -> dict[str, str]:
-    """This process's environment, with the folder that holds the `voice` package on the path of its child."""
-    root = str(Path(__file__).resolve().parents[2])
-    path = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{path}" if path else root}

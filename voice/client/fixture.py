@@ -100,6 +100,8 @@ def load_fixtures(paths: Iterable[Path | str]) -> list[Fixture]:
     seen: dict[str, Fixture] = {}
     for fixture in fixtures:
         if (other := seen.setdefault(fixture.name, fixture)) is not fixture:
+            if fixture.source.samefile(other.source):
+                raise FixtureError(f"{fixture.source} is named twice; use --repeat N to replay it several times.")
             raise FixtureError(f"{fixture.source} and {other.source} are both called {fixture.name}; rename one.")
     return fixtures
 

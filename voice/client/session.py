@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.frames import CLOSE_CODE_EXPLANATIONS
 
 from voice.client import wire
 from voice.client.call_result import CallResult, ReportedTurn
@@ -265,5 +266,5 @@ def _farewell(socket: ClientConnection) -> str:
     """Why the other side ended the connection, as a clause."""
     if socket.close_code is None or socket.close_code == 1006:
         return "the connection to the server was lost"
-    reason = f": {socket.close_reason}" if socket.close_reason else ""
-    return f"the server closed the call ({socket.close_code}{reason})"
+    reason = socket.close_reason or CLOSE_CODE_EXPLANATIONS.get(socket.close_code)
+    return f"the server closed the call ({socket.close_code}{f': {reason}' if reason else ''})"

@@ -44,10 +44,11 @@ class Calls:
         if not self.ready:
             await websocket.close(1013, "the models are still loading; try again when /healthz is ready")
             return
-        rate = self.agent.native_rate if sample_rate == "native" else int(sample_rate) if sample_rate.isdecimal() else 0
-        if rate not in OUT_RATES:
+        rate = self.agent.native_rate if sample_rate == "native" else _number(sample_rate)
+        if rate is None or rate not in OUT_RATES:
+            # A reason has at most 123 bytes.
             await websocket.close(
-                1008, f"sample_rate must be native or a number from 8000 to 48000, not {sample_rate[:20]}"
+                1008, f"sample_rate must be native or a number from 8000 to 48000, not {sample_rate[:10]}"
             )
             return
         task = asyncio.current_task()
@@ -55,6 +56,9 @@ class Calls:
         self.active.add(task)
         try:
             await self._run(websocket, rate)
+        except asyncio.CancelledError:
+            # The server is going down and this call took too long to end; uvicorn would print where it stood.
+            log.warning("a call was cut off")
         finally:
             self.active.discard(task)
 
@@ -66,12 +70,16 @@ class Calls:
         async def hang_up(_transport: CallTransport, _websocket: WebSocket) -> None:
             if reason := transport.serializer.refusal:
                 log.warning("call closed: %s", reason)
-                await websocket.close(1007, reason)
+                await transport.refuse(reason)
             await worker.cancel()
 
         runner = WorkerRunner(handle_sigint=False)
         await runner.add_workers(worker)
         await runner.run()
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def create_app(calls: Calls) -> FastAPI:

@@ -81,8 +81,9 @@ class StrictSerializer(ProtobufFrameSerializer):
         return frame
 
     def _check_pace(self, seconds: float) -> None:
+        # Since the first of it: what a slow network held back may come all at once.
         now = self._clock()
-        self._heard_until = max(now, self._heard_until or now) + seconds
+        self._heard_until = (now if self._heard_until is None else self._heard_until) + seconds
         if self._heard_until - now > AHEAD:
             raise self._refuse(f"audio came more than {AHEAD:g} s ahead of real time")
 
@@ -133,6 +134,7 @@ class CallTransport(FastAPIWebsocketTransport):
 
     def __init__(self, websocket: WebSocket, *, sample_rate: int) -> None:
         self.serializer = StrictSerializer()
+        self._socket = websocket
         params = FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_in_sample_rate=IN_RATE,
@@ -144,3 +146,9 @@ class CallTransport(FastAPIWebsocketTransport):
         )
         super().__init__(websocket, params)
         self._output = HeadStartOutput(self, self._client, params, name=self._output_name)
+
+    async def refuse(self, reason: str) -> None:
+        """Close the call because of what its client sent; `reason` is at most 123 bytes."""
+        # pipecat would close it once more at the end of the pipeline, and log that it cannot.
+        self._client._closing = True
+        await self._socket.close(1007, reason)

@@ -197,15 +197,15 @@ class Run:
 
 
 def newest(root: Path) -> Path:
-    """The latest run folder under `root`.
+    """The latest run folder under `root`; one without turns, just begun or killed at once, only if there is no other.
 
     Raises:
         RunError: There is none.
     """
-    found = sorted(path.parent for path in root.glob(_FOLDERS))
+    found = [path.parent for path in root.glob(_FOLDERS)]
     if not found:
         raise RunError(f"there is no run in {root}; run `voice replay` first", exit_code=3)
-    return found[-1]
+    return max(found, key=lambda folder: (_has_turns(folder), folder.name))
 
 
 def new_folder(root: Path, header: RunHeader) -> Path:
@@ -225,6 +225,11 @@ def new_folder(root: Path, header: RunHeader) -> Path:
             continue
         return folder
     raise FileExistsError(f"{root} already holds 99 runs named {name}")
+
+
+def _has_turns(folder: Path) -> bool:
+    turns = folder / "turns.jsonl"
+    return turns.is_file() and turns.stat().st_size > 0
 
 
 def _file_name(name: str) -> str:

@@ -1,5 +1,6 @@
 """What the README tells a newcomer to type is what works."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -39,7 +40,8 @@ def test_every_voice_command_named_is_one_that_the_command_line_takes(command: s
 def test_every_report_command_reads_the_newest_run(command: str, tmp_path: Path) -> None:
     run_folder = tmp_path / "runs" / "20260101-000000-none"
     run_folder.mkdir(parents=True)
-    (run_folder / "run.json").write_text('{"schema": 1, "status": "complete", "created": "2026-01-01T00:00:00+00:00", "sessions": []}')
+    content = {"schema": 1, "status": "complete", "created": "2026-01-01T00:00:00+00:00", "sessions": []}
+    (run_folder / "run.json").write_text(json.dumps(content))
     done = run(sys.executable, "-m", "latency", *shlex.split(command)[1:], cwd=tmp_path)
     # Nothing was replayed in this run: no check may pass on it.
     assert done.returncode == 3

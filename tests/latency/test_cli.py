@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,16 @@ def test_json_is_the_only_output(short_run: Path, capsys: pytest.CaptureFixture[
 def test_checks_decide_the_exit_status(short_run: Path, checks: list[str], status: int) -> None:
     arguments = [part for check in checks for part in ("--check", check)]
     assert main(["report", str(short_run), "--json", *arguments]) == status
+
+
+@pytest.mark.parametrize(("checks", "status"), [([], 0), (["--check", "cut_offs == 0"], 1)])
+def test_a_reader_that_leaves_early_changes_no_verdict(short_run: Path, checks: list[str], status: int) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "latency", "report", str(short_run), *checks]
+    done = subprocess.run(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (status, b"")
 
 
 def test_an_unparsable_check_is_refused_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:

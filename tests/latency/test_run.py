@@ -144,6 +144,36 @@ def test_the_newest_run_is_found_by_its_name(tmp_path: Path) -> None:
     assert newest(tmp_path).name == "20261121-090000-local"
 
 
+def test_a_run_without_turns_does_not_stand_before_one_with_them(tmp_path: Path) -> None:
+    for name, turns in (
+        ("20261120-170312-full", "{}\n"),
+        ("20261121-090000-killed", ""),
+        ("20261121-100000-new", None),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text("{}")
+        if turns is not None:
+            (tmp_path / name / "turns.jsonl").write_text(turns)
+    assert newest(tmp_path).name == "20261120-170312-full"
+
+
+def test_a_discarded_run_leaves_nothing_and_spares_what_others_put_there(tmp_path: Path, writer: RunWriter) -> None:
+    writer.write_session_wav("call", np.zeros((100, 2), np.int16))
+    writer.add_session(Session(name="call", wav="call.wav"))
+    assert writer.is_empty
+    writer.discard()
+    assert not writer.folder.exists()
+    other = RunWriter(tmp_path / "mine", header=HEADER)
+    (other.folder / "notes.txt").write_text("mine")
+    other.discard()
+    assert [path.name for path in other.folder.iterdir()] == ["notes.txt"]
+
+
+def test_a_run_with_a_turn_is_not_empty(writer: RunWriter) -> None:
+    writer.add_turns([TURN])
+    assert not writer.is_empty
+
+
 def test_no_run_yet_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="there is no run in .*; run `voice replay` first") as caught:
         newest(tmp_path / "runs")

@@ -221,6 +221,11 @@ def test_a_turn_cut_short_by_the_caller_is_left_out_and_one_cut_short_by_the_ser
     assert (first["failed"], second["failed"]) == (None, "the server closed")
 
 
+def test_a_call_that_ends_before_its_first_turn_has_no_records():
+    for closed in (None, "the server closed"):
+        assert turn_records(*call(positions=(), seconds=0.4, closed=closed), "commands") == []
+
+
 def test_an_answered_last_turn_has_not_failed_because_the_server_closed_later():
     told = report(0, marks={"turn_commit": server(12.3)})
     result, fixture = call(reports=(told,), closed="the server closed")

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import os
 import signal
 import statistics
@@ -52,7 +53,12 @@ async def pool() -> AsyncIterator[SphinxPool]:
 
 
 def workers() -> set[int]:
-    return {child.pid for child in psutil.Process().children() if "voice.asr.sphinx_worker" in child.cmdline()}
+    found = set()
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended just now
+            if "voice.asr.sphinx_worker" in child.cmdline():
+                found.add(child.pid)
+    return found
 
 
 def busiest() -> int:
@@ -235,6 +241,33 @@ async def test_two_calls_do_not_mix(pool: SphinxPool, speak: Speak) -> None:
         assert "morning" in second.text
 
 
+async def test_a_worker_that_hangs_at_the_end_of_an_utterance_fails_the_turn(pool: SphinxPool, speak: Speak) -> None:
+    async with Call(pool) as call:
+        *speech, stop = utterance(speak("what time is it"))
+        await call.send(*speech)
+        await call.wait_for(VADUserStartedSpeakingFrame)
+        await asyncio.sleep(0.2)
+        os.kill(busiest(), signal.SIGSTOP)
+        await call.send(stop)
+        (failed,) = await call.wait_for(RecogniserFailedFrame)
+        assert "signal 9" in failed.reason
+
+
+async def test_a_worker_that_hangs_in_long_speech_fails_only_that_turn(pool: SphinxPool, speak: Speak) -> None:
+    async with Call(pool) as call:
+        frames = utterance(speak("what time is it"))
+        await call.send(*frames[:60])
+        await call.wait_for(VADUserStartedSpeakingFrame)
+        await asyncio.sleep(0.2)
+        os.kill(busiest(), signal.SIGSTOP)
+        await call.send(*audio(bytes(40 * 32000)), VADUserStoppedSpeakingFrame())
+        (failed,) = await call.wait_for(RecogniserFailedFrame)
+        assert "recogniser process" in failed.reason
+        await call.send(*utterance(speak("good morning")))
+        (heard,) = await call.wait_for(TranscriptionFrame)
+        assert "morning" in heard.text
+
+
 async def test_muting_abandons_the_utterance(pool: SphinxPool, speak: Speak) -> None:
     async with Call(pool) as call:
         frames = utterance(speak("what time is it"))
@@ -329,7 +362,9 @@ async def test_the_final_text_comes_soon_after_speech(tmp_path: Path, capsys: py
     with capsys.disabled():
         for name, times in (("speech", after_speech), ("detector's decision", after_detector)):
             p95, p99 = (statistics.quantiles(times, n=100, method="inclusive")[p - 1] * 1000 for p in (95, 99))
-            print(f"\nfinal text after the end of {name}: median {statistics.median(times) * 1000:.0f} ms, "
-                  f"p95 {p95:.0f} ms, p99 {p99:.0f} ms, n {len(times)}")
+            print(
+                f"\nfinal text after the end of {name}: median {statistics.median(times) * 1000:.0f} ms, "
+                f"p95 {p95:.0f} ms, p99 {p99:.0f} ms, n {len(times)}"
+            )
     assert statistics.median(after_speech) < TTFS_P99
     assert statistics.median(after_detector) < 1

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
@@ -22,7 +23,12 @@ async def pool() -> AsyncIterator[SphinxPool]:
 
 
 def workers() -> set[int]:
-    return {child.pid for child in psutil.Process().children() if "voice.asr.sphinx_worker" in child.cmdline()}
+    found = set()
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended just now
+            if "voice.asr.sphinx_worker" in child.cmdline():
+                found.add(child.pid)
+    return found
 
 
 async def until(condition: Callable[[], bool]) -> None:

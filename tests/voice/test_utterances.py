@@ -108,6 +108,20 @@ def test_the_second_half_of_endless_speech_counts_from_zero() -> None:
     assert [c.utterance for c in commands if isinstance(c, StartUtterance)] == [2, 3, 4]
 
 
+def test_a_text_is_awaited_from_the_end_of_an_utterance_until_it_is_answered_or_given_up() -> None:
+    utterances = Utterances()
+    utterances.begin()
+    assert not utterances.is_awaited(1)
+    utterances.finish()
+    assert utterances.is_awaited(1)
+    utterances.answered(1)
+    assert not utterances.is_awaited(1)
+    utterances.begin()
+    utterances.finish()
+    utterances.abandon()
+    assert not utterances.is_awaited(2)
+
+
 def test_a_lost_recogniser_takes_everything_with_it() -> None:
     utterances = Utterances()
     utterances.begin()

@@ -109,9 +109,8 @@ def interpolate(general: Trigrams, domain: DomainStatistics, weight: float) -> T
     p1 = (1 - weight) * p1g + weight * domain.unigram
 
     general_keys = general.bigram_word * _BASE + general.bigram_before
-    keys = _union(general_keys, domain.bigram_keys)
+    keys, at_general, at_domain = _merge(general_keys, domain.bigram_keys)
     word, before = keys // _BASE, keys % _BASE
-    at_general, at_domain = np.searchsorted(keys, general_keys), np.searchsorted(keys, domain.bigram_keys)
     p2g = bo1g[before] * p1g[word]
     p2g[at_general] = np.exp(general.bigram_prob)
     seen = ~np.isnan(domain.left_after_one)
@@ -158,29 +157,34 @@ def _interpolate_trigrams(
     p2g, p2d, p2, bo2g = general_mix
     general_at = at_general[general.trigram_bigram] * _BASE + general.trigram_before2
     domain_at = np.searchsorted(keys, domain.trigram_keys[0]) * _BASE + domain.trigram_keys[1]
-    both = _union(general_at, domain_at)
+    both, at_general3, at_domain3 = _merge(general_at, domain_at)
     bigram, farther = both // _BASE, both % _BASE
     nearest = keys[bigram] % _BASE
     history = nearest * _BASE + farther
-    pair = np.minimum(np.searchsorted(domain.pair_keys, history), len(domain.pair_keys) - 1)
-    mixed = domain.pair_keys[pair] == history
 
     # Only histories whose nearest word belongs to the domain change; a history that is no bigram backs off freely.
     touched = np.flatnonzero(seen[nearest])
     place = np.minimum(np.searchsorted(keys, history[touched]), len(keys) - 1)
     known = keys[place] == history[touched]
     touched, place = touched[known], place[known]
+    pairs_at = np.searchsorted(keys, domain.pair_keys)
+    pair_of_bigram = np.full(len(keys), -1)
+    pair_of_bigram[pairs_at] = np.arange(len(pairs_at))
+    mixed = touched[pair_of_bigram[place] >= 0]
+    pair = pair_of_bigram[place][pair_of_bigram[place] >= 0]
+
     p3g = np.empty(len(both))
     p3g[touched] = bo2g[place] * p2g[bigram[touched]]
-    p3g[np.searchsorted(both, general_at)] = np.exp(general.trigram_prob)
-    p3d = domain.left_after_two[pair] * p2d[bigram]
-    p3d[np.searchsorted(both, domain_at)] = domain.trigram_prob
-    p3 = np.where(mixed, (1 - weight) * p3g + weight * p3d, p3g)
+    p3g[at_general3] = np.exp(general.trigram_prob)
+    p3d = np.zeros(len(both))
+    p3d[mixed] = domain.left_after_two[pair] * p2d[bigram[mixed]]
+    p3d[at_domain3] = domain.trigram_prob
+    p3 = p3g.copy()
+    p3[mixed] = (1 - weight) * p3g[mixed] + weight * p3d[mixed]
 
     size = len(keys)
     among, among_general = (_rest(place, p[bigram[touched]], size) for p in (p2, p2g))
     bo2 = bo2g * among_general / among
-    pairs_at = np.searchsorted(keys, domain.pair_keys)
     bo2[pairs_at] = (1 - np.bincount(place, p3[touched], size)[pairs_at]) / among[pairs_at]
     return bigram, farther, p3, bo2
 
@@ -191,11 +195,15 @@ def _columns(counter: Mapping[Any, int]) -> list[Ints]:
     return [*np.array([gram for gram, _ in rows], np.int64).T, np.array([count for _, count in rows], np.int64)]
 
 
-def _union(first: Ints, second: Ints) -> Ints:
-    """All keys of two arrays, sorted and without duplicates; quick when both already are, or nearly."""
-    keys = np.sort(np.concatenate([first, second]), kind="stable")
-    union: Ints = keys[np.append(True, np.diff(keys) > 0)]
-    return union
+def _merge(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
+    """All keys of two sorted arrays without duplicates, sorted, and where in them the keys of each array are.
+
+    Quick when the second array is much the shorter one.
+    """
+    place = np.searchsorted(first, second)
+    missing = second[first[np.minimum(place, len(first) - 1)] != second]
+    merged: Ints = np.insert(first, np.searchsorted(first, missing), missing)
+    return merged, np.arange(len(first)) + np.searchsorted(missing, first), np.searchsorted(merged, second)
 
 
 def _rest(history: Ints, prob: Doubles, size: int) -> Doubles:

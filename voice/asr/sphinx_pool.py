@@ -74,7 +74,7 @@ class SphinxPool:
             try:
                 self._refill()
                 await self._changed.wait_for(lambda: self._has_idle() or self._failure or self._is_closed)
-                if not self._idle:
+                if self._is_closed or not self._idle:
                     self._check()
                 worker = self._idle.pop(0)
             finally:

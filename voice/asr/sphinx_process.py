@@ -39,8 +39,13 @@ class SphinxWorker:
             arguments += ["--language-model", str(language_model.path)]
         return cls(
             await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "voice.asr.sphinx_worker", *arguments,
-                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=_environment(),
+                sys.executable,
+                "-m",
+                "voice.asr.sphinx_worker",
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env=_environment(),
             )
         )
 

@@ -91,6 +91,9 @@ def read_trie(path: Path) -> Trigrams:
     words = data[words_at + 4 :].split(b"\0")[:-1]
     if len(words) != counts[0]:
         raise TrieFormatError(f"{path} lists {len(words)} words but counts {counts[0]}.")
+    # Two of the en-us model's trigrams are out of order.
+    bigram = _parents(child)
+    order = np.argsort(bigram * counts[0] + before2, kind="stable")
     scale = np.float32(np.log(LOG_BASE))
     return Trigrams(
         words=tuple(word.decode() for word in words),
@@ -100,9 +103,9 @@ def read_trie(path: Path) -> Trigrams:
         bigram_before=before[:-1],
         bigram_prob=tables[0][prob[:-1]],
         bigram_backoff=tables[1][backoff[:-1]],
-        trigram_bigram=_parents(child),
-        trigram_before2=before2,
-        trigram_prob=tables[2][prob3],
+        trigram_bigram=bigram,
+        trigram_before2=before2[order],
+        trigram_prob=tables[2][prob3[order]],
     )
 
 

@@ -73,6 +73,10 @@ class Utterances:
         self.lose()
         return [AbandonUtterance(number) for number in given_up]
 
+    def is_awaited(self, utterance: int) -> bool:
+        """Whether an utterance has been finished, and neither answered nor abandoned since."""
+        return utterance in self._unanswered
+
     def answered(self, utterance: int) -> bool:
         """The recogniser has given the text of an utterance; says whether that is the last thing it owed."""
         self._unanswered.discard(utterance)

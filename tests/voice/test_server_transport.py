@@ -1,0 +1,79 @@
+"""What the server refuses to hear, and that it says why."""
+
+import json
+
+import pytest
+from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessageFrame
+from pipecat.frames.protobufs import frames_pb2
+
+from voice.server.transport import AHEAD, IN_RATE, StrictSerializer, WireError
+
+SECOND = bytes(2 * IN_RATE)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def audio(pcm: bytes = bytes(640), *, rate: int = IN_RATE, channels: int = 1) -> bytes:
+    frame = frames_pb2.Frame()
+    frame.audio.audio, frame.audio.sample_rate, frame.audio.num_channels = pcm, rate, channels
+    return bytes(frame.SerializeToString())
+
+
+def message(text: str) -> bytes:
+    frame = frames_pb2.Frame()
+    frame.message.data = text
+    return bytes(frame.SerializeToString())
+
+
+async def read(data: str | bytes, serializer: StrictSerializer | None = None) -> Frame | None:
+    return await (serializer or StrictSerializer()).deserialize(data)
+
+
+async def test_audio_and_json_objects_come_through() -> None:
+    heard = await read(audio())
+    assert isinstance(heard, InputAudioRawFrame)
+    assert (len(heard.audio), heard.sample_rate, heard.num_channels) == (640, IN_RATE, 1)
+    told = await read(message(json.dumps({"label": "rtvi-ai", "type": "client-ready"})))
+    assert isinstance(told, InputTransportMessageFrame)
+    assert told.message["type"] == "client-ready"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\xff\xfe\xfd\xfc", "not a pipecat protobuf frame"),
+        ("hello", "not a pipecat protobuf frame"),
+        (b"", "holds no frame"),
+        (audio(rate=8000), "16000 Hz mono, not 8000 Hz with 1 channels"),
+        (audio(channels=2), "16000 Hz mono, not 16000 Hz with 2 channels"),
+        (audio(bytes(641)), "an odd number of bytes"),
+        (message('{"type": '), "holds no frame"),
+        (message("[1, 2]"), "not a JSON object"),
+        (message("null"), "not a JSON object"),
+        (audio(SECOND * 11), "ahead of real time"),
+    ],
+)
+async def test_anything_else_is_refused_with_the_reason(data: str | bytes, reason: str) -> None:
+    serializer = StrictSerializer()
+    with pytest.raises(WireError, match=reason):
+        await read(data, serializer)
+    assert serializer.refusal is not None
+    assert reason in serializer.refusal
+    assert len(serializer.refusal.encode()) <= 123, "a WebSocket's closing reason has no more bytes"
+
+
+async def test_audio_may_come_late_but_not_faster_than_it_can_be_spoken() -> None:
+    clock = Clock()
+    serializer = StrictSerializer(clock=clock)
+    await read(audio(SECOND), serializer)
+    clock.now += 60
+    for _ in range(60 + int(AHEAD) - 1):
+        await read(audio(SECOND), serializer)
+    with pytest.raises(WireError, match="ahead of real time"):
+        await read(audio(SECOND), serializer)

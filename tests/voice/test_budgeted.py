@@ -262,6 +262,7 @@ async def test_text_is_passed_on_clause_by_clause() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["fallback", "race", "adaptive"])
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_whatever_the_large_tier_does_a_healthy_fast_tier_answers_by_the_deadline(

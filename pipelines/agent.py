@@ -1,11 +1,14 @@
 """The Python API: an agent is a pipeline, a prompt and tools; `serve` puts it on a WebSocket."""
 
 import asyncio
+import contextlib
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from loguru import logger
 from pipecat.pipeline.worker import PipelineWorker
 
 from pipelines import auto, settings
@@ -89,7 +92,7 @@ class Agent:
 
 
 def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765) -> None:
-    """Serve `agent` on ws://host:port/ws until Ctrl-C.
+    """Serve `agent` on ws://host:port/ws until Ctrl-C, then return. A program that sets up no log sees warnings.
 
     Raises:
         ConfigurationError: the port is in use, or the pipeline needs something that is not there.
@@ -97,4 +100,15 @@ def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765) -> None:
     """
     from pipelines.serve import serve_agent
 
-    asyncio.run(serve_agent(agent, host=host, port=port))
+    _log_warnings()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve_agent(agent, host=host, port=port))
+
+
+def _log_warnings() -> None:
+    """Show warnings in place of what loguru shows by default, pipecat's debug lines; a program's own log stays."""
+    try:
+        logger.remove(0)
+    except ValueError:
+        return
+    logger.add(sys.stderr, level="WARNING", format="{level} {name}: {message}")

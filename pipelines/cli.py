@@ -136,9 +136,12 @@ def _port(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f'"{text}" is not a number of seconds above 0')
     return number
 
 

@@ -1,6 +1,7 @@
 """The Python API: the README's agent takes a call, and its tool answers in it."""
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,10 @@ def test_the_readmes_agent_answers_with_its_tool(tmp_path: Path) -> None:
     assert len([line for line in example.splitlines() if line.strip()]) <= 10
     script = tmp_path / "agent.py"
     script.write_text(example.replace("serve(agent)", "serve(agent, port=0)"))
-    server = subprocess.Popen([sys.executable, "-u", str(script)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    log = tmp_path / "log.txt"
+    with log.open("w") as stderr:
+        command = [sys.executable, "-u", str(script)]
+        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr, text=True)
     try:
         assert server.stdout is not None
         url = server.stdout.readline().removeprefix("Listening on ").strip()
@@ -42,9 +46,13 @@ def test_the_readmes_agent_answers_with_its_tool(tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert "left the warehouse" in done.stderr
+        server.send_signal(signal.SIGINT)
+        assert server.wait(10) == 0
+        assert "Traceback" not in log.read_text()
+        assert "DEBUG" not in log.read_text()
     finally:
-        server.terminate()
-        assert server.wait(5) is not None
+        server.kill()
+        server.wait(5)
 
 
 def test_a_tool_that_cannot_be_called_is_refused_when_the_agent_is_made() -> None:

@@ -3,8 +3,10 @@
 import argparse
 import logging
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from voice.errors import SaidBefore, VoiceError
 
@@ -100,6 +102,22 @@ def prepare_process(*, verbose: bool) -> None:
     logger.add(sys.stderr, level="DEBUG" if verbose else "WARNING", format="{level} {name}: {message}")
 
 
+@contextmanager
+def loading_code() -> Iterator[None]:
+    """While libraries are imported: Ctrl-C ends the process at once.
+
+    Where it is an exception, an extension module that is being initialised makes an ImportError of it.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _command(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
     name: str,
@@ -146,38 +164,44 @@ def _seconds(text: str) -> float:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from pipelines.replay import run_replay
+    with loading_code():
+        from pipelines.replay import run_replay
 
     return run_replay(args)
 
 
 def _talk(args: argparse.Namespace) -> int:
-    from pipelines.talk import run_talk
+    with loading_code():
+        from pipelines.talk import run_talk
 
     return run_talk(args)
 
 
 def _devices(args: argparse.Namespace) -> int:
-    from pipelines.listing import list_sound
+    with loading_code():
+        from pipelines.listing import list_sound
 
     print("\n".join(list_sound()))
     return 0
 
 
 def _serve(args: argparse.Namespace) -> int:
-    from pipelines.serve import run_serve
+    with loading_code():
+        from pipelines.serve import run_serve
 
     return run_serve(args)
 
 
 def _simulate(args: argparse.Namespace) -> int:
-    from pipelines.simulate import run_simulate
+    with loading_code():
+        from pipelines.simulate import run_simulate
 
     return run_simulate(args)
 
 
 def _pipelines(args: argparse.Namespace) -> int:
-    from pipelines.listing import list_pipelines
+    with loading_code():
+        from pipelines.listing import list_pipelines
 
     print("\n".join(list_pipelines()))
     return 0

@@ -290,6 +290,13 @@ async def none_is_left(processes: list[psutil.Process]) -> bool:
     return await eventually(lambda: not any(map(is_running, processes)))
 
 
+def test_ctrl_c_while_code_is_loaded_says_nothing() -> None:
+    script = "import os, signal, time\nfrom pipelines.cli import loading_code\n"
+    script += "with loading_code():\n os.kill(os.getpid(), signal.SIGINT)\n time.sleep(10)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
 async def test_ctrl_c_while_the_models_load(replay: Callable[[], Command], tmp_path: Path) -> None:
     command = replay()
     children = [await command.server()]

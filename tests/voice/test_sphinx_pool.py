@@ -107,7 +107,7 @@ async def test_a_worker_that_dies_in_a_callers_hands_says_so_and_is_not_used_aga
 
 
 async def test_closing_leaves_no_process_even_with_workers_out_and_loading() -> None:
-    pool = SphinxPool(spare=2)
+    pool = SphinxPool(spare=0)
     out = await pool.acquire()
     loading = asyncio.create_task(pool.acquire())
     await asyncio.sleep(0)

@@ -1,20 +1,20 @@
-"""What became of the requests to language models: was the answer's text there in time, from whom, and what was wasted?
+"""What became of a run's requests to language models: were the answers' texts there in time, from whom, at what waste?
 
-A turn is *within* when the tier that was asked first had a speakable clause by the deadline (commit + LLM budget),
-*rescued* when only another tier had, *bridged* when mere opening words were spoken by then, else *missed*.
+Each turn is judged by `latency.verdict`; here the verdicts are counted.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from latency.budget import Deadline
 from latency.marks import Mark
-from latency.stats import Spread, p99
+from latency.stats import Extent, Spread, p99
 from latency.turn import TurnRecord
+from latency.verdict import Judged, Reported, in_use, is_committed, judge_turn
 
-Verdict = Literal["within", "rescued", "bridged", "missed"]
+USED = ("spoken", "called")
+"""Outcomes of requests whose answer was of use: words that were spoken, or tools that were run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +24,42 @@ class Tier:
     attempts: int
     spoken: int
     """Attempts whose text was spoken."""
-    first_clause_ms: Spread
-    """From a request to its first speakable clause."""
+    first_clause_ms: Extent
+    """From a request to its first speakable clause, of those that came so far; the others would have taken longer."""
+    model: str | None
+    called: int
+    """Attempts of which tools were run and nothing was spoken."""
+    cancelled: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waste:
+    """What an answer in time costs: requests beyond each answer's first, and the tokens nobody heard."""
+
+    extra: int
+    spoken: int
+    """Of the extra ones: those that were needed, spoken or run as tools."""
+    cancelled: int
+    failed: int
+    tokens: int | None
+    """In and out, of all cancelled and failed requests; None when no request is on record with its tokens."""
+    tokens_estimated: int | None
+    """The part of them that no provider told."""
+    tokens_total: int | None
+    """Of all requests."""
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmTurn:
+    """A turn that a language model was asked in."""
+
+    session: str
+    turn: int
+    judged: Judged
+    counted: bool
+    """Whether its verdict is one of the report's: the turn wants an answer, and there is a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +72,31 @@ class Llm:
     bridged: int
     missed: int
     overshoot_p99_ms: float | None
+    """How late answer text was, of all judged turns that got any; 0 for text in time."""
     policy: str | None
+    """The pipeline's own; `policies` says which ran."""
     tiers: dict[str, Tier]
+    judged: int
+    """Turns with a verdict."""
+    share_within: float | None
+    """Those within and rescued, of the judged."""
+    overshoot_ms: Extent
+    textless: int
+    """Judged turns that got no answer text at all; they are in no percentile."""
+    bridged_answer_ms: Extent
+    """How long after the deadline the text of the bridged turns' answers came."""
+    deadlines: dict[str, int]
+    """Judged turns by what set the deadline: the LLM's share ("llm"), the turn's total ("turn"), a tier ("floor")."""
+    charged: dict[str, int]
+    """Whom the floors were charged to: the stage that overspent."""
+    phrases: dict[str, int]
+    """Phrases said while no answer was there, by kind: "hold" or "delay"."""
+    policies: dict[str, int]
+    """Turns by policy; several after a change during a call. Empty for a language model without a budget."""
+    reasons: dict[str, int]
+    """Turns by the policy's reason to ask in this order."""
+    waste: Waste
+    turns: tuple[LlmTurn, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,40 +109,38 @@ class Speculation:
     """Head start of those whose text was spoken."""
 
 
-def verdict(turn: TurnRecord, budget: float) -> Verdict | None:
-    """How a turn kept its LLM budget (seconds); None when it was not committed, not asked or interrupted before."""
-    commit = turn.marks.get(Mark.TURN_COMMIT)
-    if commit is None or not (turn.attempts or Mark.LLM_REQUEST in turn.marks):
-        return None
-    clause = _answer_clause(turn)
-    if clause is None and turn.interrupted:
-        return None
-    deadline = Deadline(commit + budget)
-    if clause is not None and clause <= deadline.at:
-        spoken = _spoken(turn.attempts)
-        return "rescued" if spoken and spoken.get("tier") != turn.attempts[0].get("tier") else "within"
-    words = None if turn.apologised else turn.marks.get(Mark.CLAUSE_TO_TTS)
-    return "bridged" if words is not None and words <= deadline.at else "missed"
-
-
 def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | None) -> Llm:
     """Count the verdicts of the turns that want an answer, and what each tier did; `budget` in seconds."""
-    judged = {id(turn): found for turn in turns if turn.wants_answer and (found := verdict(turn, budget))}
-    count = Counter(judged.values())
-    overshoots = [
-        max(0.0, clause - turn.marks[Mark.TURN_COMMIT] - budget) * 1000
-        for turn in turns
-        if id(turn) in judged and (clause := _answer_clause(turn)) is not None
-    ]
+    asked = tuple(_judged(turns, budget))
+    judged = [turn.judged for turn in asked if turn.counted]
+    count = Counter(one.verdict for one in judged)
+    late = [one.late_ms / 1000 for one in judged if one.late_ms is not None]
+    overshoot = [max(0.0, seconds) for seconds in late]
+    in_time = count["within"] + count["rescued"]
+    budgeted = [turn.judged for turn in asked if turn.judged.policy]
     return Llm(
         budget_ms=round(budget * 1000, 1),
         within=count["within"],
         rescued=count["rescued"],
         bridged=count["bridged"],
         missed=count["missed"],
-        overshoot_p99_ms=p99(overshoots),
+        overshoot_p99_ms=p99([seconds * 1000 for seconds in overshoot]),
         policy=policy,
-        tiers=_tiers(attempt for turn in turns for attempt in _all_attempts(turn)),
+        tiers=_tiers(turns),
+        judged=len(judged),
+        share_within=round(in_time / len(judged), 4) if judged else None,
+        overshoot_ms=Extent.of(overshoot),
+        textless=len(judged) - len(late),
+        bridged_answer_ms=Extent.of(
+            one.late_ms / 1000 for one in judged if one.verdict == "bridged" and one.late_ms is not None
+        ),
+        deadlines=dict(Counter(one.limit for one in judged if one.limit)),
+        charged=dict(Counter(one.charged for one in judged if one.charged)),
+        phrases=dict(Counter(str(said.get("kind")) for turn in turns for said in _said(turn))),
+        policies=dict(Counter(one.policy for one in budgeted if one.policy)),
+        reasons=dict(Counter(one.reason for one in budgeted if one.reason)),
+        waste=_waste(turns),
+        turns=asked,
     )
 
 
@@ -93,18 +148,18 @@ def speculation_figures(turns: Sequence[TurnRecord]) -> Speculation:
     """Count the requests that ran ahead of their turn's commit, also in turns that were never committed."""
     started = discarded = 0
     saved: list[float] = []
-    for turn in turns:
-        for server_turn in turn.server_turns or ({"marks": turn.marks, "attempts": turn.attempts},):
-            commit = (server_turn.get("marks") or {}).get(Mark.TURN_COMMIT)
-            for attempt in server_turn.get("attempts") or ():
-                if attempt.get("request") is None or (commit is not None and attempt["request"] >= commit):
-                    continue
-                started += 1
-                if commit is not None and attempt.get("outcome") == "spoken":
-                    saved.append(commit - attempt["request"])
-                else:
-                    discarded += 1
-    known = any(_all_attempts(turn) for turn in turns)
+    for server_turn in _server_turns(turns):
+        commit = (server_turn.get("marks") or {}).get(Mark.TURN_COMMIT)
+        used = in_use(server_turn.get("attempts") or (), server_turn.get("responses") or ())
+        for attempt in server_turn.get("attempts") or ():
+            if attempt.get("request") is None or (commit is not None and attempt["request"] >= commit):
+                continue
+            started += 1
+            if commit is not None and attempt.get("outcome") in USED and attempt in used:
+                saved.append(commit - attempt["request"])
+            else:
+                discarded += 1
+    known = any(server_turn.get("attempts") for server_turn in _server_turns(turns))
     return Speculation(
         started=started if known else None,
         discarded=discarded if known else None,
@@ -112,35 +167,85 @@ def speculation_figures(turns: Sequence[TurnRecord]) -> Speculation:
     )
 
 
-def _answer_clause(turn: TurnRecord) -> float | None:
-    spoken = _spoken(turn.attempts)
-    clause = spoken.get("first_clause") if spoken else None
-    return clause if clause is not None else turn.marks.get(Mark.LLM_FIRST_CLAUSE)
+def _judged(turns: Iterable[TurnRecord], budget: float) -> Iterator[LlmTurn]:
+    for turn in turns:
+        if judged := judge_turn(turn, budget):
+            counted = turn.wants_answer and judged.verdict is not None
+            yield LlmTurn(session=turn.session, turn=turn.turn, judged=judged, counted=counted)
 
 
-def _spoken(attempts: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    return next((attempt for attempt in attempts if attempt.get("outcome") == "spoken"), None)
+def _server_turns(turns: Iterable[TurnRecord]) -> Iterator[Mapping[str, Any]]:
+    """The server's own turns, several for one of the user's when that was taken for finished too early."""
+    for turn in turns:
+        own = {"marks": turn.marks, "attempts": turn.attempts, "responses": turn.responses}
+        yield from turn.server_turns or (own,)
 
 
-def _all_attempts(turn: TurnRecord) -> list[Mapping[str, Any]]:
-    if turn.server_turns:
-        return [attempt for server_turn in turn.server_turns for attempt in server_turn.get("attempts") or ()]
-    return list(turn.attempts)
+def _said(turn: TurnRecord) -> Iterator[Mapping[str, Any]]:
+    for server_turn in _server_turns([turn]):
+        for response in server_turn.get("responses") or ():
+            yield from response.get("said") or ()
 
 
-def _tiers(attempts: Iterable[Mapping[str, Any]]) -> dict[str, Tier]:
-    by_tier: dict[str, list[Mapping[str, Any]]] = {}
-    for attempt in attempts:
-        by_tier.setdefault(str(attempt.get("tier") or "unnamed"), []).append(attempt)
-    return {
-        name: Tier(
-            attempts=len(own),
-            spoken=sum(attempt.get("outcome") == "spoken" for attempt in own),
-            first_clause_ms=Spread.of(
-                attempt["first_clause"] - attempt["request"]
-                for attempt in own
-                if attempt.get("request") is not None and attempt.get("first_clause") is not None
-            ),
-        )
-        for name, own in sorted(by_tier.items())
-    }
+def _answers(turns: Iterable[TurnRecord]) -> Iterator[list[Reported]]:
+    """The requests made for each answer, in order; `outcome` says "cancelled" where the answer was withdrawn."""
+    for server_turn in _server_turns(turns):
+        attempts, responses = server_turn.get("attempts") or (), server_turn.get("responses") or ()
+        withdrawn = {response.get("response") for response in responses if not is_committed(response)}
+        answers: dict[Any, list[Reported]] = {}
+        for attempt in attempts:
+            number = attempt.get("response")
+            if number in withdrawn and attempt.get("outcome") in USED:
+                attempt = {**attempt, "outcome": "cancelled"}
+            answers.setdefault(number, []).append(attempt)
+        yield from answers.values()
+
+
+def _tiers(turns: Iterable[TurnRecord]) -> dict[str, Tier]:
+    by_tier: dict[str, list[Reported]] = {}
+    for answer in _answers(turns):
+        for attempt in answer:
+            by_tier.setdefault(str(attempt.get("tier") or "unnamed"), []).append(attempt)
+    return {name: _tier(attempts) for name, attempts in sorted(by_tier.items())}
+
+
+def _tier(attempts: Sequence[Reported]) -> Tier:
+    outcomes = Counter(attempt.get("outcome") for attempt in attempts)
+    return Tier(
+        attempts=len(attempts),
+        spoken=outcomes["spoken"],
+        first_clause_ms=Extent.of(
+            attempt["first_clause"] - attempt["request"]
+            for attempt in attempts
+            # The rest of another's answer comes in whole sentences: its first clause is no match for the others'.
+            if attempt.get("continues") is None
+            and attempt.get("request") is not None
+            and attempt.get("first_clause") is not None
+        ),
+        model=", ".join(dict.fromkeys(str(a["model"]) for a in attempts if a.get("model"))) or None,
+        called=outcomes["called"],
+        cancelled=outcomes["cancelled"],
+        failed=outcomes["failed"],
+    )
+
+
+def _waste(turns: Sequence[TurnRecord]) -> Waste:
+    answers = list(_answers(turns))
+    extra = Counter(attempt.get("outcome") for answer in answers for attempt in answer[1:])
+    known = [attempt for answer in answers for attempt in answer if attempt.get("tokens")]
+    lost = [attempt for attempt in known if attempt.get("outcome") in ("cancelled", "failed")]
+    tokens, total = _tokens(lost), _tokens(known)
+    return Waste(
+        extra=extra.total(),
+        spoken=sum(extra[outcome] for outcome in USED),
+        cancelled=extra["cancelled"],
+        failed=extra["failed"],
+        tokens=tokens if known else None,
+        tokens_estimated=_tokens(a for a in lost if a["tokens"].get("estimated")) if known else None,
+        tokens_total=total if known else None,
+        share=round(tokens / total, 4) if total else None,
+    )
+
+
+def _tokens(attempts: Iterable[Reported]) -> int:
+    return sum((a["tokens"].get("in") or 0) + (a["tokens"].get("out") or 0) for a in attempts)

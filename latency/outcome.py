@@ -4,7 +4,8 @@
   before the user's next turn.
 * Cut-off: the bot begins to speak between the start and the end of the user's speech, pauses included.
 * Barge-in stop: the user's onset to the last audible sample of the utterance that was under way.
-* A turn that wants an answer and gets none has exactly one reason. An apology for a language model that failed is none.
+* A turn that wants an answer and gets none has exactly one reason. An apology for a language model that failed is none,
+  and no more is a phrase that bridged a wait.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from latency.run import RATE
 from latency.scoring import is_right
 from latency.session import Session
 from latency.turn import UNNAMED, TurnRecord
+from latency.verdict import is_answerless
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 FLUSH_REACH = 0.1
 """Seconds between an interruption and the end of the utterance it stopped."""
+ONSET_REACH = 0.05
+"""Seconds by which the client's and the recording's onset of an answer may differ."""
 BARGE_IN_REACH = 1.0
 """Seconds after the user's speech within which an interruption may still be due to it."""
 JITTER_BUFFER = 0.3
@@ -52,6 +56,8 @@ class Outcome:
     latency: float | None = None
     answer: float | None = None
     """End of speech to the first audible sample of the answer itself, where a filler may come first."""
+    whole: float | None = None
+    """End of speech to the last audible sample of an answer that was heard to its end."""
     cut_off: bool = False
     answered: bool = False
     unanswered: Unanswered | None = None
@@ -96,9 +102,17 @@ def judge_session(
         session=session,
         outcomes=tuple(outcomes),
         recorded=True,
-        gaps=tuple(gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes)),
+        gaps=_dropouts(gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes), turns),
         false_barge_ins=_false_barge_ins(turns, spoken, session.flushes),
     )
+
+
+def _dropouts(found: Sequence[Span], turns: Sequence[TurnRecord]) -> tuple[Span, ...]:
+    """Gaps in the bot's speech without the silences between a bridging phrase and the answer it was said for."""
+    both = (Mark.FIRST_AUDIBLE, Mark.FIRST_ANSWER_AUDIBLE)
+    known = [tuple(turn.marks[mark] for mark in both) for turn in turns if all(mark in turn.marks for mark in both)]
+    bridged = [answer for first, answer in known if answer > first]
+    return tuple(gap for gap in found if not any(abs(gap.end - answer) <= ONSET_REACH for answer in bridged))
 
 
 def _unrecorded(turn: TurnRecord) -> Outcome:
@@ -117,12 +131,13 @@ def _judge(
     if start is None or end is None:
         return Outcome(turn=turn)
     reply = next((u for u in spoken if u.start >= end and (following is None or u.start < following)), None)
-    if turn.apologised:
+    answerless = is_answerless(turn)
+    if answerless:
         reply = None
     early = [u for u in spoken if start <= u.start < end]
     under_way = next((u for u in spoken if u.start < start < u.end), None)
     latency = reply.start - end if reply else None
-    answered = turn.wants_answer and not turn.apologised and (reply is not None or any(u.end > end for u in early))
+    answered = turn.wants_answer and not answerless and (reply is not None or any(u.end > end for u in early))
     unanswered = None
     if turn.wants_answer and not answered:
         talked_on = under_way is not None and under_way.end > end
@@ -133,6 +148,7 @@ def _judge(
         turn=turn,
         latency=latency,
         answer=_answer(turn, latency),
+        whole=_whole(turn, spoken, end, following) if reply else None,
         cut_off=bool(early) and not turn.backchannel,
         answered=answered,
         unanswered=unanswered,
@@ -168,6 +184,11 @@ def _answer(turn: TurnRecord, latency: float | None) -> float | None:
     """Recorded first audio, plus what the client's playout says lay between that and the answer."""
     first, answer = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_ANSWER_AUDIBLE)
     return None if latency is None or first is None or answer is None else latency + answer - first
+
+
+def _whole(turn: TurnRecord, spoken: Sequence[Span], end: float, following: float | None) -> float | None:
+    last = max(u.end for u in spoken if u.start >= end and (following is None or u.start < following))
+    return None if turn.interrupted or (following is not None and last > following) else last - end
 
 
 def _right(turn: TurnRecord, answered: bool) -> bool | None:

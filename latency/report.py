@@ -105,6 +105,8 @@ class Report:
     components: Mapping[str, str]
     turn_ms_barge_in: Distribution
     """Turns that interrupted the bot."""
+    whole_answer_ms: Distribution
+    """The same as `turn_ms` to the end of answers that were heard to their end."""
     sessions: tuple[SessionOutcome, ...]
     scored: int
     """Turns whose answer can be called right or wrong."""
@@ -148,6 +150,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         run=str(run.folder),
         components=run.header.components,
         turn_ms_barge_in=_latencies(o for o in timed if o.turn.barge_in and not o.turn.cold),
+        whole_answer_ms=Distribution.of(o.whole for o in usual if o.whole is not None),
         sessions=sessions,
         scored=sum(o.right is not None for o in outcomes),
         notes=run.notes,

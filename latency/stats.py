@@ -39,6 +39,21 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Extent(Spread):
+    """Middle, tail and end of a set of durations, ms."""
+
+    max: float | None
+
+    @classmethod
+    def of(cls, seconds: Iterable[float]) -> "Extent":
+        """Summarise durations given in seconds."""
+        values = list(seconds)
+        spread = Spread.of(values)
+        longest = _rounded(max((value * 1000 for value in values), default=None))
+        return cls(n=spread.n, p50=spread.p50, p95=spread.p95, max=longest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
     """A set of latencies, ms; `within_400` and `within_800` count those that took no longer."""
 

@@ -1,20 +1,22 @@
 """Limits on a report's figures, written as text: parsed before anything runs, judged after.
 
     threshold  = figure operator number
-    figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" verdict | single
-    latency    = "turn" | "turn_cold" | "turn_detected_complete" | "turn_fallback" | "answer"
+    figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" budget | single
+    latency    = "turn" | "turn_cold" | "turn_detected_complete" | "turn_fallback" | "answer" | "whole_answer"
     statistic  = "n" | "p50" | "p90" | "p95" | "p99" | "max" | "within_400" | "within_800"
     contribution = "endpointing_wait" | "transcription" | ... | "pipeline" | "residual"
-    verdict    = "within" | "rescued" | "bridged" | "missed"
+    budget     = "within" | "rescued" | "bridged" | "missed" | "judged" | "textless" | "overshoot_p50" |
+                 "overshoot_p99" | "overshoot_max" | "extra" | "wasted"
     single     = "total" | "expected" | "answered" | "unanswered" | "answers_ok" | "cut_offs" | "pauses" | "gaps" |
                  "wer" | "false_cut_off_rate" | "barge_in n" | "barge_in stop_p50" | "barge_in stop_p95" |
                  "barge_in false"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
 Durations are milliseconds: "turn p95 < 800". Shares lie between 0 and 1: `answers_ok` of the turns that say what a
-right answer contains, `within_800` of the measured turns, "llm ..." of the turns that asked a model, "llm within"
-counting the rescued ones too; `wer` and `false_cut_off_rate` are rates. A figure without a single sample gives "no
-data", never a pass.
+right answer contains, `within_800` of the measured turns, the four verdicts of the turns that asked a model, "llm
+within" counting the rescued ones too, "llm wasted" of the tokens; `wer` and `false_cut_off_rate` are rates. "llm
+overshoot_..." says how far answer text came after its deadline, "llm textless" in how many turns none came, "llm extra"
+how many requests were more than one for an answer. A figure without a single sample gives "no data", never a pass.
 """
 
 import operator
@@ -119,11 +121,7 @@ def _contribution(key: str, statistic: str) -> Figure:
 
 
 def _llm(*verdicts: str) -> Figure:
-    def figure(report: "Report") -> float | None:
-        count = {name: getattr(report.llm, name) for name in ("within", "rescued", "bridged", "missed")}
-        return _share(sum(count[name] for name in verdicts), sum(count.values()))
-
-    return figure
+    return lambda report: _share(sum(getattr(report.llm, name) for name in verdicts), report.llm.judged)
 
 
 _LATENCIES = {
@@ -132,6 +130,7 @@ _LATENCIES = {
     "turn_detected_complete": _latency(lambda report: report.turn_ms_detected_complete),
     "turn_fallback": _latency(lambda report: report.turn_ms_fallback),
     "answer": _latency(lambda report: report.answer_ms),
+    "whole_answer": _latency(lambda report: report.whole_answer_ms),
 }
 
 FIGURES: dict[str, Figure] = {
@@ -141,6 +140,13 @@ FIGURES: dict[str, Figure] = {
     "llm rescued": _llm("rescued"),
     "llm bridged": _llm("bridged"),
     "llm missed": _llm("missed"),
+    "llm judged": lambda report: report.llm.judged or None,
+    "llm textless": lambda report: report.llm.textless if report.llm.judged else None,
+    "llm overshoot_p50": lambda report: report.llm.overshoot_ms.p50,
+    "llm overshoot_p99": lambda report: report.llm.overshoot_p99_ms,
+    "llm overshoot_max": lambda report: report.llm.overshoot_ms.max,
+    "llm extra": lambda report: report.llm.waste.extra if report.llm.tiers else None,
+    "llm wasted": lambda report: report.llm.waste.share,
     "total": lambda report: report.turns.total or None,
     "expected": lambda report: report.turns.expected or None,
     "answered": lambda report: report.turns.answered if report.turns.expected else None,
@@ -158,8 +164,8 @@ FIGURES: dict[str, Figure] = {
 }
 """Every figure a threshold may name, and how it is read from a report."""
 
-_SHARES = {name for name in FIGURES if name.startswith("llm ") or "within_" in name} | {
-    "answers_ok", "false_cut_off_rate",
+_SHARES = {name for name in FIGURES if "within_" in name} | {
+    "llm within", "llm rescued", "llm bridged", "llm missed", "llm wasted", "answers_ok", "false_cut_off_rate",
 }  # fmt: skip
 
 

@@ -81,8 +81,11 @@ class TurnRecord:
     server_turns: tuple[Mapping[str, Any], ...] = ()
     """The server's own reports of this turn, in order, their times converted to the recording's clock."""
     attempts: tuple[Mapping[str, Any], ...] = ()
-    """Requests to language models: tier, request, first_token, first_clause, end, outcome (spoken, silent, cancelled or
-    failed)."""
+    """Requests to language models: tier, model, request, first_token, first_clause, end, outcome (spoken, called,
+    cancelled, failed or silent), tokens, and `response`, the number of the answer they were made for."""
+    responses: tuple[Mapping[str, Any], ...] = ()
+    """Answers that were asked for under a budget, several in a turn with tools: response, policy, reason, commit,
+    deadline, limit, charged, said, gave_up; empty for a language model without one."""
     late_ms_max: float | None = None
     """How late the client sent this turn's worst audio frame, ms."""
 
@@ -111,12 +114,6 @@ class TurnRecord:
         """Silences inside the turn of at least `SHORTEST_PAUSE`, (start, end)."""
         gaps = ((a[1], b[0]) for a, b in zip(self.speech, self.speech[1:], strict=False))
         return tuple(gap for gap in gaps if gap[1] - gap[0] >= SHORTEST_PAUSE)
-
-    @property
-    def apologised(self) -> bool:
-        """A language model failed and none answered: what the user heard, if anything, is no answer."""
-        outcomes = {attempt.get("outcome") for attempt in self.attempts}
-        return "failed" in outcomes and "spoken" not in outcomes
 
     def contributions(self) -> dict[str, float | None]:
         """Split the time from the true end of speech to the first audible sample; the parts never overlap.
@@ -182,7 +179,7 @@ class TurnRecord:
         except (TypeError, ValueError) as error:
             raise TurnError(f"speech is [[start, end], ...], labels [[start, end, label], ...]: {error}") from error
         values["marks"] = known_marks(values.get("marks") or {})
-        for key in ("contains", "server_turns", "attempts"):
+        for key in ("contains", "server_turns", "attempts", "responses"):
             if isinstance(values.get(key), str | Mapping):
                 raise TurnError(f"{key} is a list, not {values[key]!r}")
             values[key] = tuple(values.get(key) or ())

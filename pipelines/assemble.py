@@ -19,10 +19,12 @@ from pipecat.turns.user_start import VADUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
-from pipelines.engines import Engines, where
+from pipelines.engines import Engines
 from pipelines.observer import MonotonicClock, TurnObserver
-from pipelines.settings import OpenAITier
+from pipelines.settings import Responder, Tiers
 from pipelines.turn_log import TurnLog
+from voice.llm.budgeted import BudgetedLLMService
+from voice.llm.swap import Swap, answer_swaps, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.transport import IN_RATE, CallTransport
 from voice.tts.piper import PiperTTSService
@@ -47,7 +49,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
 
     The VAD stands in front of the recogniser, so that what the recogniser does never delays it.
     """
-    settings = engines.settings
+    settings, models = engines.settings, engines.models
     params = VADParams(
         confidence=settings.vad.confidence,
         start_secs=settings.vad.start_ms / 1000,
@@ -58,8 +60,12 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     vad = engines.turns.vad(params)
     fallback = max(0.0, settings.turns.fallback_ms / 1000 - params.stop_secs)
     end_of_turn = engines.turns.end_of_turn(vad, fallback=fallback)
-    schemas = ToolsSchema(standard_tools=[describe(tool) for tool in behaviour.tools])
-    context = LLMContext(tools=schemas if behaviour.tools else NOT_GIVEN)
+    llm = models.service(prompt=behaviour.prompt, tools=behaviour.tools)
+    swap = make_swap(llm, settings.llm)
+    wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
+    tools = [*behaviour.tools, *([swap_tool(swap)] if swap and wants_swap_tool else [])]
+    schemas = ToolsSchema(standard_tools=[describe(tool) for tool in tools])
+    context = LLMContext(tools=schemas if tools else NOT_GIVEN)
     strategies = UserTurnStrategies(
         start=[VADUserTurnStartStrategy()],
         stop=[TurnStop(turn_analyzer=end_of_turn)],
@@ -73,38 +79,33 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             VADProcessor(vad_analyzer=vad),
             engines.recogniser.service(),
             user,
-            make_llm(engines, behaviour),
+            llm,
             PiperTTSService(engines.voice),
             transport.output(),
             assistant,
         ]
     )
+    log = TurnLog(tier=models.components["llm"], models=models.models, synthesised=models.synthesised)
     rtvi = RTVIProcessor()
     _answer_pings(rtvi)
+    answer_swaps(rtvi, swap)
     return PipelineWorker(
         pipeline,
         clock=MonotonicClock(),
         # A call is silent for as long as its user is; who hangs up closes the socket.
         idle_timeout_secs=None,
-        observers=[TurnObserver(TurnLog(tier=engines.components()["llm"]), rtvi)],
+        observers=[TurnObserver(log, rtvi)],
         params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
         rtvi_processor=rtvi,
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
     )
 
 
-def make_llm(engines: Engines, behaviour: Behaviour) -> LLMService[Any]:
-    """What answers in this call."""
-    tier = engines.settings.llm
-    if isinstance(tier, OpenAITier):
-        from voice.llm.openai_chat import ChatService
-
-        assert engines.chat is not None
-        prompt = behaviour.prompt or tier.prompt
-        return ChatService(engines.chat, model=tier.model, prompt=prompt, max_tokens=tier.max_tokens, where=where(tier))
-    from voice.llm.responder.service import ResponderLLMService
-
-    return ResponderLLMService(tools=behaviour.tools)
+def make_swap(llm: LLMService[Any], settings: Responder | Tiers) -> Swap | None:
+    """What changes a call's language models while it goes on; None when it has none."""
+    if isinstance(settings, Tiers) and isinstance(llm, BudgetedLLMService):
+        return Swap(llm, tiers=tuple(settings.tiers), bridge=settings.bridge)
+    return None
 
 
 def _answer_pings(rtvi: RTVIProcessor) -> None:

@@ -1,24 +1,13 @@
 """`--pipeline auto`: the best that is already here and costs nothing. It downloads nothing and says what it took."""
 
-import json
 import os
-import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pipelines import settings
+from pipelines.local_servers import find_servers, probe
 from pipelines.settings import Settings
-
-# Where local servers listen by default: Ollama, llama.cpp, vLLM, LM Studio.
-LOCAL_SERVERS = {"Ollama": 11434, "llama.cpp": 8080, "vLLM": 8000, "LM Studio": 1234}
-FIND_WITHIN = 0.15
-PROBE_WITHIN = 20.0
-"""Seconds for the one-token probe: a server may have to load its model first."""
-
-
-# Loopback never goes through a proxy, whatever the environment says.
-_open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,32 +50,14 @@ def _asr() -> tuple[dict[str, Any], str]:
 
 
 def _llm() -> tuple[dict[str, Any], str]:
-    for name, port in LOCAL_SERVERS.items():
-        url = f"http://127.0.0.1:{port}/v1"
-        model = first_model(url)
-        if model and _answers(url, model):
-            return {"provider": "openai", "base_url": url, "model": model}, f"llm: {model} at {name} on port {port}"
+    """The table of what answers, and why."""
+    servers = find_servers()
+    taken, failed = probe([server for server in servers if server.model])
+    problems = [f"port {server.port}: {server.problem}" for server in (*servers, *failed) if server.problem]
+    but = f" ({'; '.join(problems)})" if problems else ""
+    if taken:
+        large = {"provider": "openai", "base_url": taken.url, "model": taken.model}
+        return {"policy": "single", "large": large}, f"llm: {taken.model} at {taken.name} on port {taken.port}{but}"
     return {"provider": "responder"}, (
-        "llm: the responder, because no language model server listens here; `ollama run llama3.2` starts one"
+        f"llm: the responder, because no language model server answers here{but}; `ollama run llama3.2` starts one"
     )
-
-
-def first_model(url: str) -> str | None:
-    """The first model a server offers, or None when nothing that speaks OpenAI's protocol answers in time."""
-    try:
-        with _open(f"{url}/models", timeout=FIND_WITHIN) as answer:
-            models = json.load(answer)["data"]
-        return str(models[0]["id"]) if models else None
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
-        return None
-
-
-def _answers(url: str, model: str) -> bool:
-    """Whether the server really completes: one token."""
-    body = json.dumps({"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}).encode()
-    request = urllib.request.Request(f"{url}/chat/completions", body, {"Content-Type": "application/json"})
-    try:
-        with _open(request, timeout=PROBE_WITHIN) as answer:
-            return bool(json.load(answer)["choices"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return False

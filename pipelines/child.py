@@ -35,12 +35,17 @@ class Server:
     process: psutil.Process | None = None
 
     def load(self) -> Load | None:
-        """What the server and its workers use; None when it is not our child or has gone."""
+        """What the server and its workers use; None when it is not our child or has gone.
+
+        The simulator is not counted: it stands for servers elsewhere.
+        """
         if self.process is None:
             return None
         cpu, rss = 0.0, 0
         try:
             for process in [self.process, *self.process.children(recursive=True)]:
+                if "simulate" in process.cmdline():
+                    continue
                 times = process.cpu_times()
                 cpu += times.user + times.system
                 rss += process.memory_info().rss
@@ -58,12 +63,28 @@ async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[S
         ComponentError: it ended before it was ready without a word.
     """
     options = [part for override in overrides for part in ("--set", override)]
-    command = [sys.executable, "-m", "pipelines.cli", "serve", "--port", "0", "--until-stdin-closes"]
+    async with announced("serve", "--pipeline", pipeline, *options) as (url, process):
+        yield Server(url, await health(url), process)
+
+
+@asynccontextmanager
+async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, psutil.Process]]:
+    """Run a `voice` command that serves on a free loopback port while the context lasts.
+
+    Gives the URL that it announces, and its process.
+
+    Raises:
+        SaidBefore, ComponentError: see `own_server`.
+    """
     process = await asyncio.create_subprocess_exec(
-        *command,
-        "--pipeline",
-        pipeline,
-        *options,
+        sys.executable,
+        "-m",
+        "pipelines.cli",
+        command,
+        "--port",
+        "0",
+        "--until-stdin-closes",
+        *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         # A Ctrl-C is for us: we end the call, save the run and then stop the child.
@@ -73,10 +94,9 @@ async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[S
         assert process.stdout is not None
         while line := (await process.stdout.readline()).decode():
             if line.startswith(LISTENING):
-                url = line.removeprefix(LISTENING).strip()
-                yield Server(url, await health(url), psutil.Process(process.pid))
+                yield line.removeprefix(LISTENING).split()[0], psutil.Process(process.pid)
                 return
-        raise _failure(await process.wait())
+        raise _failure(command, await process.wait())
     finally:
         await _stop(process)
 
@@ -97,11 +117,11 @@ async def health(url: str) -> dict[str, Any]:
     return await asyncio.to_thread(fetch)
 
 
-def _failure(code: int) -> VoiceError:
+def _failure(command: str, code: int) -> VoiceError:
     if code in (ConfigurationError.exit_code, ComponentError.exit_code):
         return SaidBefore(code)
     how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
-    return ComponentError(f"The agent's process {how} before it was ready; `voice -v serve` shows how far it comes.")
+    return ComponentError(f"`voice {command}` {how} before it was ready; `voice -v {command}` shows how far it comes.")
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -4,29 +4,24 @@ This and `assemble` are the only places that know all parts. Each engine's libra
 """
 
 import asyncio
-import logging
-import os
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pipecat.services.stt_service import STTService
 
-from pipelines.settings import OpenAITier, Piper, ResponderTier, Settings, Sphinx, Whisper
-from voice.errors import ConfigurationError
+from pipelines.language_models import LanguageModels, make_language_models
+from pipelines.settings import Piper, Settings, Sphinx, Whisper
 from voice.tts.voice import Voice, embedded_voice
 from voice.turns.models import TurnModels
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
     from voice.asr.sphinx_pool import SphinxPool
     from voice.asr.whisper import SharedWhisper
 
 PACKAGES = ("turnaround", "pipecat-ai", "pocketsphinx", "faster-whisper", "ctranslate2", "piper-tts", "onnxruntime")
-log = logging.getLogger(__name__)
 # Each look-up reads files, which /healthz must not do in the midst of calls; loading fills the cache.
 version = cache(metadata.version)
 
@@ -60,8 +55,7 @@ class Engines:
     turns: TurnModels
     recogniser: Recogniser
     voice: Voice
-    chat: "AsyncOpenAI | None" = None
-    """The client of the language model's server; None for the responder."""
+    models: LanguageModels
 
     @classmethod
     async def load(cls, settings: Settings) -> "Engines":
@@ -71,23 +65,25 @@ class Engines:
             ConfigurationError: a setting names something that does not exist.
             ComponentError: an engine is missing or broken.
         """
-        check_key(settings.llm)
+        models = make_language_models(settings.llm)
         recogniser = make_recogniser(settings.asr)
-        starting = asyncio.create_task(recogniser.start())
+        starting = [asyncio.create_task(engine.start()) for engine in (recogniser, models)]
         try:
             turns = await asyncio.to_thread(TurnModels, smart_turn=settings.turns.detector == "smart-turn")
             voice = await asyncio.to_thread(lambda: Voice(voice_file(settings.tts)))
             await turns.warm_up()
             await voice.speak("Ready.")
-            chat = await load_llm(settings.llm)
+            await voice.prepare(models.phrases)
             await asyncio.to_thread(versions)
-            await starting
+            await asyncio.gather(*starting)
         except BaseException:
-            starting.cancel()
-            await asyncio.gather(starting, return_exceptions=True)
+            for task in starting:
+                task.cancel()
+            await asyncio.gather(*starting, return_exceptions=True)
+            await models.close()
             await recogniser.close()
             raise
-        return cls(settings, turns, recogniser, voice, chat)
+        return cls(settings, turns, recogniser, voice, models)
 
     def components(self) -> dict[str, str]:
         """What runs in each stage, by name and version."""
@@ -97,7 +93,7 @@ class Engines:
             "vad": f"Silero ({pipecat})",
             "turns": f"{detector}, fallback {self.settings.turns.fallback_ms} ms",
             "asr": self.recogniser.name,
-            "llm": llm_name(self.settings.llm),
+            **self.models.components,
             "tts": f"Piper {version('piper-tts')} {self.voice.name}",
         }
 
@@ -105,8 +101,7 @@ class Engines:
         """Stop processes and threads."""
         await self.recogniser.close()
         self.voice.close()
-        if self.chat:
-            await self.chat.close()
+        await self.models.close()
 
 
 class WhisperRecogniser:
@@ -201,63 +196,6 @@ def voice_file(tts: Piper) -> Path:
     from voice.tts.published import published_voice
 
     return published_voice(tts.voice)
-
-
-async def load_llm(tier: ResponderTier | OpenAITier) -> "AsyncOpenAI | None":
-    """Ready what answers: a client with an open connection, or the responder's grammar.
-
-    A server that does not answer now is logged and may come back: each turn that it fails says so.
-    """
-    if isinstance(tier, OpenAITier):
-        chat = await asyncio.to_thread(_make_client, tier)
-        from voice.llm.openai_chat import warm_up
-
-        if problem := await warm_up(chat, model=tier.model, where=where(tier)):
-            log.warning("%s", problem)
-        return chat
-    await asyncio.to_thread(_rehearse_responder)
-    return None
-
-
-def _make_client(tier: OpenAITier) -> "AsyncOpenAI":
-    """The shared client; in a thread of its own, because the SDK takes a second to import."""
-    from voice.llm.openai_chat import make_client
-
-    # A server on this machine wants no key, but the SDK refuses to start without one.
-    key = os.environ.get(tier.api_key_env, "") if tier.api_key_env else "none"
-    return make_client(base_url=tier.base_url, api_key=key, silence=tier.silence_ms / 1000)
-
-
-def _rehearse_responder() -> None:
-    """Import and compile what the first call would otherwise wait for on the event loop: about a second."""
-    from voice.llm.responder.service import ResponderLLMService
-    from voice.llm.responder.understanding import grammar, last_grammar
-
-    # pipecat imports the adapter of a service, and with it a provider's SDK, when the first one is made.
-    ResponderLLMService()
-    grammar()
-    last_grammar()
-
-
-def where(tier: OpenAITier) -> str:
-    """The server of a language model, as people read it."""
-    return tier.base_url or "OpenAI"
-
-
-def llm_name(llm: Any) -> str:
-    """What answers, as the report shows it."""
-    if isinstance(llm, OpenAITier):
-        return f"{llm.model} at {where(llm)}"
-    return "responder (no language model)"
-
-
-def check_key(llm: Any) -> None:
-    """Refuse a provider whose key is not set, naming the variable and what works without one."""
-    if isinstance(llm, OpenAITier) and llm.api_key_env and not os.environ.get(llm.api_key_env):
-        raise ConfigurationError(
-            f"{llm.model} needs a key in the environment variable {llm.api_key_env}, which is not set; "
-            "the pipelines embedded and local work without one."
-        )
 
 
 def simulated(components: dict[str, str]) -> list[str]:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from pipelines import settings
-from pipelines.settings import OpenAITier, Settings, Whisper
+from pipelines.settings import OpenAITier, Settings, Tiers, Whisper
 
 
 def list_pipelines() -> list[str]:
@@ -28,12 +28,14 @@ def needs(pipeline: Settings) -> list[str]:
             f"Whisper weights {pipeline.asr.model}: downloaded at the first start; without the hub, copy a model "
             'folder here and --set asr.model="/path/to/it"'
         )
-    if isinstance(pipeline.llm, OpenAITier):
-        key = pipeline.llm.api_key_env
+    tiers = pipeline.llm.tiers.values() if isinstance(pipeline.llm, Tiers) else ()
+    openai = [tier for tier in tiers if isinstance(tier, OpenAITier)]
+    for key in dict.fromkeys(tier.api_key_env for tier in openai):
         if key and not os.environ.get(key):
             missing.append(f"an API key in the environment variable {key}")
-        if pipeline.llm.base_url and not _serves(pipeline.llm.base_url):
-            missing.append(f"a language model server at {pipeline.llm.base_url}, for example `ollama serve`")
+    for url in dict.fromkeys(tier.base_url for tier in openai):
+        if url and not _serves(url):
+            missing.append(f"a language model server at {url}, for example `ollama serve`")
     voice = pipeline.tts.voice
     if voice != "embedded" and not _voice_here(voice):
         missing.append(f'the Piper voice {voice}: downloaded at the first start, or use tts.voice = "embedded"')
@@ -55,9 +57,9 @@ def _weights_here(model: str) -> bool:
 
 
 def _serves(url: str) -> bool:
-    from pipelines.auto import first_model
+    from pipelines.local_servers import first_model
 
-    return first_model(url) is not None
+    return not url.startswith("http://") or first_model(url) is not None
 
 
 def list_sound() -> list[str]:

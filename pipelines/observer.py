@@ -28,8 +28,11 @@ from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.services.llm_service import LLMService
 
 from pipelines.turn_log import ServerTurn, TurnLog
-from voice.llm.failure import LLMFailureFrame
+from voice.llm.frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame
 from voice.turns.frames import TurnEndFrame
+
+TOLD = ("policy", "reason", "commit", "deadline", "limit", "charged", "attempts", "said", "gave_up", "final")
+"""Fields of an `AttemptsFrame` that belong to a turn's report."""
 
 
 class MonotonicClock(BaseClock):
@@ -69,9 +72,12 @@ class TurnObserver(BaseObserver):
         log = self.log
         match frame:
             case TTSAudioRawFrame():
-                log.audio(frame.context_id, now)
+                log.audio(frame.context_id, frame.num_frames / frame.sample_rate, now)
             case AggregatedTextFrame() if frame.will_be_spoken and not isinstance(frame, TTSTextFrame):
-                log.clause(frame.context_id, frame.text, now)
+                note = log.bridged if frame.text_type == HOLD_PHRASE else log.clause
+                note(frame.context_id, frame.text, now)
+            case AttemptsFrame():
+                return log.asked(frame.response, {key: getattr(frame, key) for key in TOLD})
             case UserStartedSpeakingFrame():
                 return log.user_started(now)
             case VADUserStoppedSpeakingFrame():

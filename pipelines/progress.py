@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from latency.budget import Budget
+from latency.verdict import judge
 from voice.client.call_result import CallResult
 from voice.client.listener import CallListener
 from voice.client.scripted_caller import PlacedTurn
@@ -65,6 +67,8 @@ class CallProgress(CallListener):
         self._turn: PlacedTurn | None = None
         self._heard: list[str] = []
         self._said: list[str] = []
+        self._reports: dict[int, Mapping[str, Any]] = {}
+        self._reported_before = -1
 
     def __enter__(self) -> "CallProgress":
         self._console.print(f"[bold]{escape(self._title)}[/]")
@@ -79,6 +83,9 @@ class CallProgress(CallListener):
         """A new turn begins, so the one before it is over."""
         self._print_turn()
         self._turn, self._heard, self._said = turn, [], []
+        # What is told from now on of a turn known by now is the end of the one before.
+        self._reported_before = max(self._reports, default=self._reported_before)
+        self._reports = {}
         self._status.update(f"[dim]caller:[/] {escape(turn.turn.text or turn.turn.name)}")
 
     def on_partial(self, text: str) -> None:
@@ -94,6 +101,11 @@ class CallProgress(CallListener):
         self._said.append(text)
         self._status.update(f"[dim]bot:[/] {escape(text)}")
 
+    def on_turn(self, report: Mapping[str, Any]) -> None:
+        """Who was asked for an answer, and when it came."""
+        if report["turn"] > self._reported_before:
+            self._reports[report["turn"]] = report
+
     def on_error(self, text: str) -> None:
         """The server reports a failure."""
         self._console.print(f"[red]server[/]  {escape(text)}")
@@ -108,5 +120,38 @@ class CallProgress(CallListener):
         else:
             took = f"[{'green' if answer < PAUSE else 'yellow'}]{answer * 1000:6.0f} ms[/]"
         heard, said = " ".join(self._heard) or "(nothing)", " ".join(self._said) or "(nothing)"
-        self._console.print(f"{took}  {escape(heard)} [dim]→[/] {escape(said)}")
+        spoken = next(filter(None, (spoken_by(self._reports[n]) for n in sorted(self._reports, reverse=True))), "")
+        by = f"  [dim]({escape(spoken)})[/]" if spoken else ""
+        self._console.print(f"{took}  {escape(heard)} [dim]→[/] {escape(said)}{by}")
         self._turn = None
+
+
+def spoken_by(report: Mapping[str, Any]) -> str | None:
+    """The tier that spoke, and how it came to that if it was not simply the first one asked, in time.
+
+    Args:
+        report: the server's of a turn.
+
+    Returns:
+        Such as "large", "fast, rescued", "large, 320 ms late" or "One moment. … large"; None when no language model
+        under a budget has anything to do with the turn.
+    """
+    responses = report.get("responses") or []
+    judged = judge(
+        report["marks"],
+        report.get("attempts") or [],
+        responses,
+        interrupted=bool(report.get("interrupted")),
+        budget=Budget().llm,
+    )
+    if not responses or judged is None:
+        return None
+    match judged.verdict:
+        case "rescued":
+            return f"{judged.tier}, rescued"
+        case "bridged":
+            return f"{' '.join(judged.phrases)} … {judged.tier or ''}".rstrip()
+        case "missed":
+            return f"{judged.tier}, {judged.lateness} late" if judged.tier else "no answer"
+        case _:
+            return judged.tier

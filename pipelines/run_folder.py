@@ -67,7 +67,9 @@ def record(turn: dict[str, Any]) -> TurnRecord:
     except TurnError as error:
         said = f"the server's instants were dropped ({error})"
         failed = f"{turn['failed']}; {said}" if turn.get("failed") else said
-        return TurnRecord.from_json(turn | {"marks": {}, "server_turns": [], "attempts": [], "failed": failed})
+        return TurnRecord.from_json(
+            turn | {"marks": {}, "server_turns": [], "attempts": [], "responses": [], "failed": failed}
+        )
 
 
 def load_between(before: Load | None, after: Load | None, seconds: float) -> dict[str, float] | None:

@@ -3,45 +3,16 @@
 import argparse
 import asyncio
 import contextlib
-import errno
 import gc
-import socket
 import sys
 from collections.abc import Callable
 
 import uvicorn
 
 from pipelines.agent import Agent
-from voice.errors import ConfigurationError
 from voice.server.app import Calls, create_app
+from voice.server.listening import listen, stdin_closed
 from voice.server.transport import LARGEST_MESSAGE
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket.
-
-    Raises:
-        ConfigurationError: the address cannot be had.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sets TCP_NODELAY; without, small messages wait 40 ms for an acknowledgement.
-    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # An empty name would be every address of the machine.
-        sock.bind((host or " ", port))
-        sock.listen(128)
-    except (OSError, UnicodeError) as error:
-        sock.close()
-        raise ConfigurationError(_refusal(host, port, error)) from error
-    return sock
-
-
-def _refusal(host: str, port: int, error: OSError | UnicodeError) -> str:
-    why = error.strerror if isinstance(error, OSError) else "no host name"
-    if isinstance(error, OSError) and error.errno in (errno.EADDRINUSE, errno.EACCES):
-        return f"Cannot listen on {host}:{port} ({why}); choose another port with --port, or 0 for a free one."
-    return f'Cannot listen on "{host}" ({why}); give an address of this machine with --host, such as 127.0.0.1.'
 
 
 async def serve_agent(
@@ -72,7 +43,7 @@ async def serve_agent(
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve(sockets=[sock]))
     loading = asyncio.create_task(agent.start())
-    watching = asyncio.create_task(_stdin_closed()) if until_stdin_closes else None
+    watching = asyncio.create_task(stdin_closed()) if until_stdin_closes else None
     try:
         await asyncio.wait({serving, loading, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
         if loading.done():
@@ -93,15 +64,6 @@ async def serve_agent(
             await loading
         await serving
         await agent.close()
-
-
-async def _stdin_closed() -> None:
-    """Return at the end of standard input."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while await reader.read(1024):
-        pass
 
 
 def run_serve(args: argparse.Namespace) -> int:

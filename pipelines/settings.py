@@ -6,13 +6,17 @@ A pipeline is a TOML file: one table a stage. Times that people write are in mil
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
+from latency.budget import LLM_ALLOWED
 from voice.errors import ConfigurationError
 
 FOLDER = Path(__file__).parent
+Fault = Literal[
+    "silent", "keepalive", "dribble", "refuse", "401", "429", "500", "midfail", "slow-connect", "cut-socket"
+]
 PROMPT = (
     "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one to three short sentences "
     "of plain text, without lists, markup or emoji."
@@ -57,25 +61,71 @@ class Whisper(Table):
     compute_type: Literal["int8", "int8_float16", "float16", "float32"] = "int8"
 
 
-class ResponderTier(Table):
+class Responder(Table):
     """The embedded backend without a language model."""
 
     provider: Literal["responder"]
 
 
-class OpenAITier(Table):
-    """Any server that speaks OpenAI's Chat Completions. The key is read from the variable `api_key_env`.
+class Tier(Table):
+    """What every language model says of itself.
 
-    `silence_ms`: how long it may send nothing, before an answer or inside it, until the turn has failed.
+    `p95_ms`: how long its first clause takes in 95 of 100 requests; assumed until enough is measured.
+    `silence_ms`: how long it may send nothing, before an answer or inside it, until its request has failed.
     """
+
+    wire: Literal["chat", "responses"] = "chat"
+    max_tokens: Annotated[int, Field(ge=1, le=8192)] = 300
+    silence_ms: Annotated[int, Field(ge=100, le=120_000)] = 10_000
+    p95_ms: Annotated[int, Field(ge=10, le=60_000)] | None = None
+
+
+class OpenAITier(Tier):
+    """Any server that speaks OpenAI's protocols. The key is read from the variable `api_key_env`."""
 
     provider: Literal["openai"]
     model: str
     base_url: str | None = None
     api_key_env: str | None = None
+
+
+class SimTier(Tier):
+    """A model of our simulator, which is started with the pipeline. `ttft_ms` fixes its time to first token."""
+
+    provider: Literal["sim"]
+    model: str = "sonnet"
+    # A status such as 500 is a number to TOML.
+    fault: Annotated[Fault, BeforeValidator(lambda fault: str(fault) if type(fault) is int else fault)] | None = None
+    ttft_ms: Annotated[float, Field(gt=0, le=60_000)] | None = None
+
+
+class Simulator(Table):
+    """Whose figures simulated models have, and the seed of their chance."""
+
+    preset: Literal["field", "optimistic"] = "field"
+    seed: int = 1
+
+
+class Tiers(Table):
+    """Language models under a policy and a budget: the time from the end of the user's turn to the first clause.
+
+    `swap_tool`: offer the models a tool with which they change who answers from then on.
+    """
+
+    policy: Literal["single", "hedged", "fallback", "race", "adaptive"] = "adaptive"
+    budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = 450
+    bridge: bool = True
+    hold_phrases: list[str] = []
     prompt: str = PROMPT
-    max_tokens: Annotated[int, Field(ge=1, le=8192)] = 300
-    silence_ms: Annotated[int, Field(ge=100, le=120_000)] = 10_000
+    swap_tool: bool = False
+    large: Annotated[OpenAITier | SimTier, Field(discriminator="provider")] | None = None
+    fast: Annotated[OpenAITier | SimTier, Field(discriminator="provider")] | None = None
+    simulator: Simulator = Simulator()
+
+    @property
+    def tiers(self) -> dict[str, OpenAITier | SimTier]:
+        """Those there are, by name, the large one first."""
+        return {name: tier for name, tier in (("large", self.large), ("fast", self.fast)) if tier}
 
 
 class Piper(Table):
@@ -93,7 +143,10 @@ class Settings(Table):
     vad: Vad = Vad()
     turns: Turns = Turns()
     asr: Annotated[Sphinx | Whisper, Field(discriminator="engine")]
-    llm: Annotated[ResponderTier | OpenAITier, Field(discriminator="provider")]
+    llm: Annotated[
+        Annotated[Responder, Tag("responder")] | Annotated[Tiers, Tag("tiers")],
+        Discriminator(lambda llm: _llm_kind(llm)),
+    ]
     tts: Piper = Piper()
 
 
@@ -156,39 +209,57 @@ def apply_override(table: dict[str, Any], override: str) -> None:
     table[last] = parsed
 
 
+def _llm_kind(llm: Any) -> str:
+    """Which of the two forms an `llm` table has."""
+    provider = llm.get("provider") if isinstance(llm, dict) else getattr(llm, "provider", None)
+    return "responder" if provider == "responder" else "tiers"
+
+
 def _sentence(table: dict[str, Any], error: dict[str, Any], source: str) -> str:
-    # pydantic puts the discriminator's value into the path; the file has no such key.
     path = [str(part) for part in error["loc"]]
-    key = ".".join(p for i, p in enumerate(path) if not (i == 1 and path[0] in ("asr", "llm") and len(path) > 2))
+    key = ".".join(_in_file(path))
     context = error.get("ctx", {})
+    if key == "llm.provider" and error["type"] == "extra_forbidden":
+        return (
+            f'{source}: llm.provider must be "responder"; a language model is a tier: '
+            'write [llm.large] with provider = "openai", and [llm.fast] beside it.'
+        )
     if error["type"] == "extra_forbidden":
-        known = ", ".join(_known(table, path))
+        known = ", ".join(_model_at(path[:-1]).model_fields)
         return f"{source}: {key} is not a setting; known here: {known}."
     if error["type"] == "missing":
         return f"{source}: {key} is missing."
     if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
         tag = str(context.get("discriminator", "")).strip("'")
-        allowed = _tags(path[0])
-        return f"{source}: {key}.{tag} must be one of {', '.join(allowed)}."
+        allowed = (str(context.get("expected_tags", "")) or ", ".join(_TAGS[_in_file(path)[0]])).replace("'", "")
+        return f"{source}: {key}.{tag} must be one of {allowed}."
     return f"{source}: {key} = {error['input']!r} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}."
 
 
-def _tags(stage: str) -> list[str]:
-    """The engines a stage may name."""
-    unions: dict[str, tuple[type[Table], ...]] = {"asr": (Sphinx, Whisper), "llm": (ResponderTier, OpenAITier)}
-    tag = {"asr": "engine", "llm": "provider"}[stage]
-    return [get_args(option.model_fields[tag].annotation)[0] for option in unions[stage]]
+_TAGS = {"asr": ("sphinx", "whisper"), "llm": ("openai", "sim")}
+_UNIONS: dict[str, type[Table]] = {
+    "sphinx": Sphinx,
+    "whisper": Whisper,
+    "responder": Responder,
+    "tiers": Tiers,
+    "openai": OpenAITier,
+    "sim": SimTier,
+}
 
 
-def _known(table: dict[str, Any], path: list[str]) -> list[str]:
-    model: type[BaseModel] = Settings
-    if len(path) > 1:
-        stages: dict[str, type[Table]] = {"vad": Vad, "turns": Turns, "tts": Piper}
-        engines: dict[str, type[Table]] = {
-            "sphinx": Sphinx,
-            "whisper": Whisper,
-            "responder": ResponderTier,
-            "openai": OpenAITier,
-        }
-        model = stages.get(path[0]) or engines[path[1]]
-    return list(model.model_fields)
+def _in_file(path: Sequence[str]) -> list[str]:
+    """A path as the file has it: pydantic puts into it which form of a table was taken."""
+    choices = {1} if path[0] in ("asr", "llm") else set()
+    if len(path) > 3 and path[2] in ("large", "fast"):
+        choices.add(3)
+    return [part for position, part in enumerate(path) if position not in choices]
+
+
+def _model_at(path: Sequence[str]) -> type[BaseModel]:
+    """The table that a path of pydantic's leads to."""
+    if not path:
+        return Settings
+    if path[-1] in _UNIONS:
+        return _UNIONS[path[-1]]
+    stages: dict[str, type[Table]] = {"vad": Vad, "turns": Turns, "tts": Piper, "simulator": Simulator}
+    return stages[path[-1]]

@@ -9,6 +9,7 @@ from voice.errors import ConfigurationError
 from voice.llm.simulator.app import serving
 from voice.llm.simulator.plan import Fault, parse_fault
 from voice.llm.simulator.simulator import PREFIX, Simulator
+from voice.server.listening import stdin_closed
 
 
 def parse_faults(settings: Sequence[str]) -> dict[str, Fault]:
@@ -28,11 +29,18 @@ def parse_faults(settings: Sequence[str]) -> dict[str, Fault]:
     return faults
 
 
-async def simulate(simulator: Simulator, *, port: int, announce: Callable[[str], None] = print) -> None:
+async def simulate(
+    simulator: Simulator,
+    *,
+    port: int,
+    announce: Callable[[str], None] = print,
+    until_stdin_closes: bool = False,
+) -> None:
     """Serve until SIGINT or SIGTERM.
 
     Args:
         announce: is told where, with which figures and which models, in a few lines.
+        until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
     """
     async with serving(simulator, port=port) as endpoint:
         announce(f"Listening on {endpoint.base_url} (Chat Completions) and {endpoint.ws_url} (Responses)")
@@ -40,13 +48,19 @@ async def simulate(simulator: Simulator, *, port: int, announce: Callable[[str],
         for profile in simulator.profiles.values():
             times = f"{profile.p50 * 1000:.0f}/{profile.p95 * 1000:.0f}"
             announce(f"  {PREFIX + profile.name:22}{times:>10}  {profile.stands_for}")
-        await endpoint.stopped
+        if not until_stdin_closes:
+            await endpoint.stopped
+            return
+        watching = asyncio.create_task(stdin_closed())
+        await asyncio.wait({endpoint.stopped, watching}, return_when=asyncio.FIRST_COMPLETED)
+        watching.cancel()
 
 
 def run_simulate(args: argparse.Namespace) -> int:
     """`voice simulate`."""
-    # Requests and above all cancelled ones are what one looks at here.
-    logging.getLogger("voice.llm.simulator").setLevel(logging.INFO)
+    if not args.until_stdin_closes:
+        # Requests and above all cancelled ones are what one looks at here; a parent has a report of its own.
+        logging.getLogger("voice.llm.simulator").setLevel(logging.INFO)
     simulator = Simulator(
         preset=args.preset, seed=args.seed, faults=parse_faults(args.fault), socket_life=args.socket_life
     )
@@ -54,5 +68,5 @@ def run_simulate(args: argparse.Namespace) -> int:
     def announce(line: str) -> None:
         print(line, flush=True)
 
-    asyncio.run(simulate(simulator, port=args.port, announce=announce))
+    asyncio.run(simulate(simulator, port=args.port, announce=announce, until_stdin_closes=args.until_stdin_closes))
     return 0

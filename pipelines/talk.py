@@ -7,21 +7,26 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from latency.cli import RUNS, show
 from latency.run import RunWriter, new_folder
+from pipelines.keys import single_keys
 from pipelines.progress import Progress
 from pipelines.replay import check_server, server_for
 from pipelines.run_folder import check_folder, load_between, run_header, save, writing
+from pipelines.swap_keys import SwapKeys
 from voice.client.device import DeviceLine
 from voice.client.listener import CallListener
 from voice.client.live_turns import with_live_turns
 from voice.client.session import CallSession
 from voice.client.sound_card import list_devices
+from voice.client.wire import ClientMessage
 from voice.errors import ComponentError
 
 
@@ -47,14 +52,47 @@ class Transcript(CallListener):
     """The conversation in the terminal, as it happens."""
 
     def __init__(self, console: Console) -> None:
+        self.swaps: SwapKeys | None = None
+        """What takes another language model in mid-call; set it before the call."""
         self._console = console
         self._status = console.status("")
+        self._told: object = None
 
     def on_ready(self) -> None:
         """The line is open."""
         self._console.print("[bold]Speak; Ctrl-C hangs up.[/] Use headphones, or the agent will hear itself.")
         self._status.update("[dim]listening[/]")
         self._status.start()
+        if self.swaps:
+            self.swaps.open()
+
+    def note(self, text: str, *, label: str = "keys") -> None:
+        """A line about the call itself."""
+        self._console.print(f"[dim]{label:>5}  {escape(text)}[/]")
+
+    def on_answer(self, asked: ClientMessage, data: Any) -> None:
+        """The server has done what was asked."""
+        if self.swaps:
+            self.swaps.answered(asked, data)
+
+    def on_refusal(self, asked: ClientMessage, reason: str) -> None:
+        """The server has not."""
+        if self.swaps:
+            self.swaps.refused(asked, reason)
+
+    def on_turn(self, report: Mapping[str, Any]) -> None:
+        """Who answered, once the turn is over."""
+        responses = report.get("responses")
+        if not (self.swaps and self.swaps.several and report.get("final") and isinstance(responses, list)):
+            return
+        last = responses[-1] if responses else None
+        if not isinstance(last, Mapping) or last.get("tier") is None:
+            return
+        # A turn is reported again after each change, and with a tool has several answers.
+        told = (report.get("turn"), len(responses), last["tier"])
+        if told != self._told:
+            self._told = told
+            self.note(f"{last['tier']} answered ({last.get('policy')}: {last.get('reason')})", label="llm")
 
     def on_partial(self, text: str) -> None:
         """The recogniser's words so far."""
@@ -81,6 +119,8 @@ class Transcript(CallListener):
     def close(self) -> None:
         """The call is over."""
         self._status.stop()
+        if self.swaps:
+            self.swaps.close()
 
 
 async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]:
@@ -95,11 +135,13 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
         header = run_header(server, sys.argv[1:])
         transcript = Transcript(console)
         session = CallSession(server.url, line, listener=transcript)
+        swaps = transcript.swaps = SwapKeys(session.send_message, transcript.note)
         before = server.load()
         calling = asyncio.create_task(session.run())
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, calling.cancel)
+        for hang_up in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(hang_up, calling.cancel)
         try:
-            with contextlib.suppress(asyncio.CancelledError):
+            with single_keys(swaps.press) as swaps.active, contextlib.suppress(asyncio.CancelledError):
                 await calling
         finally:
             transcript.close()

@@ -4,6 +4,7 @@ A turn opens when the user starts to speak and holds everything up to the next o
 monotonic clock; the names are those of `latency.marks`.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,21 @@ class ServerTurn:
     awaits_context: bool = False
     apologises: bool = False
     """The language model failed before its first words: what is spoken is not its answer."""
+    opening: list[str] = field(default_factory=list)
+    """Phrases spoken because no answer was there."""
+    opening_seconds: float = 0.0
+    opening_contexts: set[str] = field(default_factory=set)
+    responses: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    """What became of the requests for each answer, by its number in the call; more than one after a tool."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    answer_sampled: bool = False
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether a language model is still at it, or its first words are still to be spoken."""
+        if any(not response["final"] for response in self.responses.values()):
+            return True
+        return bool(self.opening) and not self.answer_sampled and not self.failed
 
     def report(self) -> dict[str, Any]:
         """The turn as the client is told it (JSON)."""
@@ -38,16 +54,29 @@ class ServerTurn:
             "marks": dict(self.marks),
             "heard": " ".join(self.heard),
             "said": " ".join(self.said),
-            # Words spoken before the answer to bridge a wait; none yet.
-            "opening": None,
+            "opening": " ".join(self.opening) or None,
+            "opening_seconds": round(self.opening_seconds, 4) or None,
             "ended_by": self.ended_by or ("timeout" if "turn_commit" in self.marks else None),
             "smart_turn": self.smart_turn,
             "interrupted": self.interrupted,
             "failed": self.failed,
             "attempts": self._attempts(),
+            "answer_pending": self.awaits_answer,
+            "responses": [self._response(number, response) for number, response in self.responses.items()],
         }
 
+    def _response(self, number: int, response: Mapping[str, Any]) -> dict[str, Any]:
+        told = ("policy", "reason", "commit", "deadline", "limit", "charged", "said", "gave_up")
+        spoken = first_spoken(response)
+        return {"response": number, **{key: response[key] for key in told}, "tier": spoken["tier"] if spoken else None}
+
     def _attempts(self) -> list[dict[str, Any]]:
+        if self.responses:
+            return [
+                {"response": number, "model": self.models.get(attempt["tier"]), **attempt}
+                for number, response in self.responses.items()
+                for attempt in response["attempts"]
+            ]
         if "llm_request" not in self.marks:
             return []
         return [
@@ -67,15 +96,31 @@ class ServerTurn:
         return "spoken" if self.said else "cancelled" if self.interrupted else "silent"
 
 
+def first_spoken(response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The attempt whose text was spoken first."""
+    return next((attempt for attempt in response["attempts"] if attempt["outcome"] == "spoken"), None)
+
+
 class TurnLog:
     """The turns of one call. Every method takes the instant; those that return a turn want it reported.
 
     Args:
-        tier: name of the language model that answers, for the attempts.
+        tier: name of what answers, for attempts that nobody else records.
+        models: the model of each tier.
+        synthesised: told how many seconds the first clause of an answer took to its first sample.
     """
 
-    def __init__(self, *, tier: str) -> None:
+    def __init__(
+        self,
+        *,
+        tier: str,
+        models: Mapping[str, str] | None = None,
+        synthesised: Callable[[float], None] = lambda _seconds: None,
+    ) -> None:
         self.tier = tier
+        self.models = models or {}
+        self._synthesised = synthesised
+        self._answered: dict[int, ServerTurn] = {}
         self.turn: ServerTurn | None = None
         self._count = 0
 
@@ -85,7 +130,7 @@ class TurnLog:
         if before:
             before.interrupted = "llm_request" in before.marks
             before.final = True
-        self.turn = ServerTurn(self._count, tier=self.tier)
+        self.turn = ServerTurn(self._count, tier=self.tier, models=self.models)
         self._count += 1
         return before
 
@@ -117,6 +162,27 @@ class TurnLog:
             self.turn.final = False
             self.turn.awaits_context = True
 
+    def asked(self, number: int, response: Mapping[str, Any]) -> ServerTurn | None:
+        """What became of the requests for an answer so far; belongs to the turn in which it was first told.
+
+        Args:
+            number: of the answer in this call.
+            response: the fields of an `AttemptsFrame`.
+        """
+        turn = self._answered.get(number, self.turn)
+        if turn is None:
+            return None
+        if response["final"]:
+            self._answered.pop(number, None)
+        else:
+            self._answered[number] = turn
+        turn.responses[number] = response
+        spoken = next(filter(None, map(first_spoken, turn.responses.values())), None)
+        if spoken and spoken["first_token"] is not None:
+            # Its text was there before it was chosen.
+            turn.marks["llm_first_token"] = spoken["first_token"]
+        return turn
+
     def ended(
         self, ended_by: str, *, probability: float | None, inference: float | None, failed: str | None
     ) -> ServerTurn | None:
@@ -144,6 +210,14 @@ class TurnLog:
         if self.turn and "llm_request" in self.turn.marks:
             self.turn.llm_end = now
 
+    def bridged(self, context: str | None, text: str, now: float) -> None:
+        """A phrase that is no answer was handed to TTS."""
+        turn = self.turn
+        if turn and context is not None and "llm_first_clause" not in turn.marks:
+            turn.opening.append(text)
+            turn.opening_contexts.add(context)
+            self.mark_first("clause_to_tts", now)
+
     def clause(self, context: str | None, text: str, now: float) -> None:
         """A clause was handed to TTS.
 
@@ -161,10 +235,17 @@ class TurnLog:
         if context in turn.contexts:
             turn.said.append(text)
 
-    def audio(self, context: str | None, now: float) -> None:
-        """TTS produced samples for a context."""
-        if self.turn and context in self.turn.contexts:
+    def audio(self, context: str | None, seconds: float, now: float) -> None:
+        """TTS produced so many seconds of samples for a context."""
+        turn = self.turn
+        if turn and context in turn.opening_contexts:
+            turn.opening_seconds += seconds
             self.mark_first("tts_first_sample", now)
+        elif turn and context in turn.contexts:
+            self.mark_first("tts_first_sample", now)
+            if not turn.answer_sampled and not turn.opening and "llm_first_clause" in turn.marks:
+                self._synthesised(now - turn.marks["llm_first_clause"])
+            turn.answer_sampled = True
 
     def sent(self, now: float) -> ServerTurn | None:
         """The first audio of an utterance is about to be written to the socket."""
@@ -177,7 +258,7 @@ class TurnLog:
     def bot_stopped(self, now: float) -> ServerTurn | None:
         """The bot's utterance was sent in full, or was interrupted."""
         turn = self.turn
-        if turn and "first_sent" in turn.marks and not turn.final:
+        if turn and "first_sent" in turn.marks and not turn.final and not turn.awaits_answer:
             turn.final = True
             return turn
         return None

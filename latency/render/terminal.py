@@ -10,14 +10,15 @@ from rich.table import Table
 
 from latency.onset import AUDIBLE_DB
 from latency.outcome import Outcome
-from latency.render.histogram import TARGET_MS, histogram
+from latency.render.histogram import histogram
+from latency.render.llm_block import llm_lines, tier_table
+from latency.render.numbers import UNKNOWN, count, ms, percent
+from latency.render.turn_table import turn_table
 from latency.report import RESIDUAL_FLAG_MS, Report
 from latency.scoring import NORMALISER
 from latency.stats import METHOD, P99_NEEDS, Distribution
 
 PIPE_WIDTH = 120
-LONGEST_TEXT = 26
-_UNKNOWN = "-"
 
 
 def write(report: Report, file: TextIO) -> None:
@@ -30,9 +31,11 @@ def write(report: Report, file: TextIO) -> None:
     _headline(console, report)
     for line in histogram([o.latency for o in _usual(report) if o.latency is not None], ascii_only=not _unicode(file)):
         console.print(line, no_wrap=True)
-    console.print(_turn_table(report))
+    console.print(turn_table(report))
     console.print(_latency_table(report))
     console.print(_contribution_table(report))
+    if tiers := tier_table(report.llm):
+        console.print(tiers)
     for line in _figures(report):
         console.print(line)
     _verdicts(console, report)
@@ -58,79 +61,40 @@ def _headline(console: Console, report: Report) -> None:
     turn, turns = report.turn_ms, report.turns
     console.print()
     console.print(
-        f"Turn latency  p50 {_ms(turn.p50)}  p95 {_ms(turn.p95)}  max {_ms(turn.max)} ms; "
+        f"Turn latency  p50 {ms(turn.p50)}  p95 {ms(turn.p95)}  max {ms(turn.max)} ms; "
         f"{turn.within_800} of {turn.n} turns within 800 ms; {turns.answered} of {turns.expected} answered",
         style="bold",
     )
+    if report.llm.phrases:
+        answer = report.answer_ms
+        console.print(
+            f"First answer  p50 {ms(answer.p50)}  p95 {ms(answer.p95)}  max {ms(answer.max)} ms; "
+            f"{answer.within_800} of {answer.n} within 800 ms: a phrase that bridges a wait is no answer",
+            style="bold",
+        )
 
 
 def _usual(report: Report) -> list[Outcome]:
     return [o for o in report.outcomes if o.turn.wants_answer and not o.turn.cold and not o.turn.barge_in]
 
 
-def _turn_table(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    several = len(report.sessions) > 1
-    table.add_column("turn", no_wrap=True)
-    for heading in ("heard", "said"):
-        table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=LONGEST_TEXT)
-    table.add_column("ms", justify="right", no_wrap=True)
-    table.add_column("ended by", no_wrap=True)
-    table.add_column("right?", no_wrap=True)
-    table.add_column("remarks")
-    for outcome in report.outcomes:
-        turn = outcome.turn
-        late = outcome.latency is not None and outcome.latency * 1000 > TARGET_MS
-        table.add_row(
-            f"{turn.session} {turn.turn}" if several else str(turn.turn),
-            turn.heard if turn.heard is not None else _UNKNOWN,
-            turn.said if turn.said is not None else _UNKNOWN,
-            _UNKNOWN if outcome.latency is None else f"{outcome.latency * 1000:.0f}",
-            (turn.ended_by or _UNKNOWN).replace("_", " "),
-            {True: "yes", False: "NO", None: ""}[outcome.right],
-            "; ".join(_remarks(outcome)),
-            style="red" if outcome.unanswered or outcome.cut_off else "yellow" if late else None,
-        )
-    return table
-
-
-def _remarks(outcome: Outcome) -> Iterator[str]:
-    turn = outcome.turn
-    if outcome.unanswered:
-        yield f"UNANSWERED: {outcome.unanswered}" + (f" ({turn.failed})" if turn.failed else "")
-    elif turn.failed:
-        yield turn.failed
-    if outcome.cut_off:
-        yield "CUT OFF"
-    if turn.barge_in:
-        stop = outcome.barge_in_stop
-        yield "barge-in" if stop is None else f"stopped in {stop * 1000:.0f} ms"
-    if turn.backchannel:
-        yield "backchannel"
-    elif not turn.wants_answer:
-        yield "wants no answer"
-    if turn.cold:
-        yield "cold"
-    if turn.truth == "estimated":
-        yield "end of speech estimated"
-    if outcome.residual is not None and outcome.residual * 1000 > RESIDUAL_FLAG_MS:
-        yield f"{outcome.residual * 1000:.0f} ms unexplained"
-
-
 def _latency_table(report: Report) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("ms", "n", "p50", "p90", "p95", "p99", "max", "<= 400", "<= 800"):
         table.add_column(heading, justify="left" if heading == "ms" else "right", no_wrap=True)
+    # Only where a phrase may come before the answer is the first audio anything else than the answer's.
+    budgeted = bool(report.llm.policies)
     rows: list[tuple[str, Distribution]] = [
-        ("turn latency", report.turn_ms),
+        ("turn latency (first audio)" if budgeted else "turn latency", report.turn_ms),
         ("  taken for complete at once", report.turn_ms_detected_complete),
         ("  waited for the fallback", report.turn_ms_fallback),
         ("first answer audio", report.answer_ms),
+        *([("whole answer", report.whole_answer_ms)] if budgeted and report.whole_answer_ms.n else []),
         ("cold turns (apart)", report.turn_ms_cold),
         ("barge-in turns (apart)", report.turn_ms_barge_in),
     ]
     for name, one in rows:
-        percentiles = [_ms(value) for value in (one.p50, one.p90, one.p95, one.p99, one.max)]
+        percentiles = [ms(value) for value in (one.p50, one.p90, one.p95, one.p99, one.max)]
         table.add_row(name, str(one.n), *percentiles, str(one.within_400), str(one.within_800))
     return table
 
@@ -140,39 +104,36 @@ def _contribution_table(report: Report) -> Table:
     for heading in ("where the time goes, ms", "n", "p50", "p95"):
         table.add_column(heading, justify="right" if heading != "where the time goes, ms" else "left", no_wrap=True)
     for key, spread in report.contributions_ms.items():
-        table.add_row(key.replace("_", " "), str(spread.n), _ms(spread.p50), _ms(spread.p95))
+        table.add_row(key.replace("_", " "), str(spread.n), ms(spread.p50), ms(spread.p95))
     return table
 
 
 def _figures(report: Report) -> Iterator[str]:
-    turns, quality, llm, stop = report.turns, report.quality, report.llm, report.barge_in
+    turns, quality, stop = report.turns, report.quality, report.barge_in
     unanswered = ", ".join(f"{reason} {n}" for reason, n in turns.unanswered.items())
     yield f"answers      {turns.answered} of {turns.expected} expected; unanswered: {unanswered or 'none'}"
-    yield f"right        {_of(turns.answers_ok, report.scored)}; word error rate {_percent(quality.wer)}"
+    yield f"right        {_of(turns.answers_ok, report.scored)}; word error rate {percent(quality.wer)}"
     yield (
-        f"cut-offs     {_count(quality.cut_offs)}; {_count(quality.pauses)} pauses inside turns, "
-        f"of which taken for the end {_percent(quality.false_cut_off_rate)}; gaps in bot speech {_count(quality.gaps)}"
+        f"cut-offs     {count(quality.cut_offs)}; {count(quality.pauses)} pauses inside turns, "
+        f"of which taken for the end {percent(quality.false_cut_off_rate)}; gaps in bot speech {count(quality.gaps)}"
     )
     yield (
-        f"barge-in     {stop.n}; bot silent after p50 {_ms(stop.stop_p50_ms)}, p95 {_ms(stop.stop_p95_ms)} ms; "
-        f"false interruptions {_count(stop.false)}"
+        f"barge-in     {stop.n}; bot silent after p50 {ms(stop.stop_p50_ms)}, p95 {ms(stop.stop_p95_ms)} ms; "
+        f"false interruptions {count(stop.false)}"
     )
-    yield (
-        f"LLM budget   {llm.budget_ms:g} ms: within {llm.within}, rescued {llm.rescued}, bridged {llm.bridged}, "
-        f"missed {llm.missed}"
-    )
+    yield from llm_lines(report.llm)
     ahead = report.speculation
     if ahead.started:
         yield (
             f"speculation  {ahead.started} started, {ahead.discarded} discarded; "
-            f"head start p50 {_ms(ahead.saved_p50_ms)} ms"
+            f"head start p50 {ms(ahead.saved_p50_ms)} ms"
         )
     left = report.residual_ms
     yield (
         "residual     unknown (no clock alignment or marks missing)"
         if left is None
         else (
-            f"residual     p50 {_ms(left.p50)}, p95 {_ms(left.p95)} ms over {left.n} turns; "
+            f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms over {left.n} turns; "
             f"{left.flagged} above {RESIDUAL_FLAG_MS:g} ms"
         )
     )
@@ -182,7 +143,7 @@ def _figures(report: Report) -> Iterator[str]:
         if pacing.ok is None
         else (
             f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of {pacing.frames} frames over "
-            f"20 ms late, worst {_ms(pacing.late_max_ms)} ms, clock ratio {pacing.clock_ratio or _UNKNOWN}"
+            f"20 ms late, worst {ms(pacing.late_max_ms)} ms, clock ratio {pacing.clock_ratio or UNKNOWN}"
         )
     )
     if servers := [session.session.server for session in report.sessions if session.session.server]:
@@ -221,17 +182,5 @@ def _unicode(file: TextIO) -> bool:
     return (getattr(file, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
-def _ms(value: float | None) -> str:
-    return _UNKNOWN if value is None else f"{value:.0f}"
-
-
-def _percent(value: float | None) -> str:
-    return _UNKNOWN if value is None else f"{value:.1%}"
-
-
-def _count(value: float | None) -> str:
-    return _UNKNOWN if value is None else f"{value:g}"
-
-
 def _of(part: int | None, whole: int) -> str:
-    return _UNKNOWN if part is None else f"{part} of {whole} that say what a right answer contains"
+    return UNKNOWN if part is None else f"{part} of {whole} that say what a right answer contains"

@@ -68,6 +68,32 @@ def test_an_apology_for_a_failed_model_is_no_answer_and_has_no_latency(conversat
     assert (found.answered, found.latency, found.unanswered) == (False, None, Unanswered.FAILED)
 
 
+def test_a_phrase_that_bridged_a_wait_for_nothing_is_no_answer(conversation: Any) -> None:
+    said = [{"at": 2.4, "kind": "hold", "text": "One moment."}]
+    response = {"response": 0, "commit": 2.0, "limit": "llm", "deadline": 2.45, "said": said}
+    attempts = [{"tier": "large", "outcome": "cancelled", "response": 0}]
+    bridged = turn(0, (1, 2), attempts=attempts, responses=[response], heard="hello", interrupted=True)
+    found = judge(conversation(12).bot(2.5, 3.2), bridged, turn(1, (6, 7))).outcomes[0]
+    assert (found.answered, found.latency, found.whole) == (False, None, None)
+    assert found.unanswered is Unanswered.TALKED_OVER
+
+
+def test_the_whole_answer_ends_with_the_turns_last_sound_if_it_was_heard_to_its_end(conversation: Any) -> None:
+    talk = conversation(14).bot(2.5, 3.0).bot(3.6, 5.0).bot(8.5, 10.5).bot(11.0, 12.0)
+    first, second, third = judge(talk, turn(0, (1, 2)), turn(1, (7, 8)), turn(2, (10.2, 10.8))).outcomes
+    assert first.whole == pytest.approx(3.0, abs=NEAR)
+    assert second.whole is None
+    assert third.whole == pytest.approx(1.2, abs=NEAR)
+    assert only(conversation(9).bot(2.5, 3), turn(0, (1, 2), interrupted=True)).whole is None
+
+
+@pytest.mark.parametrize(("answer", "gaps"), [(3.8, 0), (2.5, 1)])
+def test_waiting_for_an_answer_behind_a_phrase_is_no_drop_out(conversation: Any, answer: float, gaps: int) -> None:
+    marks = {"first_audible": 2.5, "first_answer_audible": answer}
+    found = judge(conversation(9).bot(2.5, 3.2).bot(3.8, 5), turn(0, (1, 2), marks=marks), underruns=[(3.2, 3.79)])
+    assert len(found.gaps) == gaps
+
+
 def test_a_turn_that_another_model_rescued_is_answered(conversation: Any) -> None:
     attempts = [{"tier": "large", "outcome": "failed"}, {"tier": "fast", "outcome": "spoken"}]
     found = only(conversation(8).bot(2.5, 4), turn(0, (1, 2), attempts=attempts))

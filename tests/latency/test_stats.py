@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from latency.stats import Distribution, Spread, p99, percentile
+from latency.stats import Distribution, Extent, Spread, p99, percentile
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 101])
@@ -30,3 +30,9 @@ def test_latencies_are_counted_against_400_and_800_ms_inclusively() -> None:
     found = Distribution.of([0.4, 0.4001, 0.8, 0.80001, 2.0])
     assert (found.within_400, found.within_800) == (1, 3)
     assert (found.p50, found.max) == (800.0, 2000.0)
+
+
+def test_an_extent_adds_the_longest_to_a_spread() -> None:
+    found = Extent.of(seconds / 10 for seconds in range(1, 12))
+    assert (found.n, found.p50, found.p95, found.max) == (11, 600.0, 1050.0, 1100.0)
+    assert Extent.of([]) == Extent(n=0, p50=None, p95=None, max=None)

@@ -39,6 +39,14 @@ def report(short_run: Path, load: Callable[[Path], Run]) -> Report:
         ("gaps == 0", "passed"),
         ("wer < 0.1", "failed"),
         ("llm within >= 0.99", "passed"),
+        ("llm judged == 1", "passed"),
+        ("llm textless == 0", "passed"),
+        ("llm overshoot_max <= 25", "passed"),
+        ("llm overshoot_p50 > 0", "failed"),
+        ("llm overshoot_p99 <= 25", "no data"),
+        ("llm extra == 0", "passed"),
+        ("llm wasted <= 0.1", "no data"),
+        ("whole_answer p50 > 1500", "passed"),
         ("endpointing_wait p50 <= 200", "passed"),
         ("endpointing_wait p95 < 100", "failed"),
         ("residual p95 < 20", "passed"),
@@ -70,6 +78,8 @@ def test_a_run_without_a_measurement_passes_nothing(make_run: Callable[..., Path
         ("turn < 800", 'there is no figure "turn"'),
         ("answers_ok >= 85", "is a share between 0 and 1, not 85"),
         ("llm within >= 99", "is a share between 0 and 1"),
+        ("llm wasted < 10", "is a share between 0 and 1"),
+        ("llm overshoot < 25", "of llm there is within, rescued, bridged, missed, judged, textless, overshoot_p50"),
     ],
 )
 def test_what_is_no_threshold_is_refused_before_anything_runs(expr: str, complaint: str) -> None:

@@ -17,7 +17,7 @@ def test_a_turn_survives_its_line_unchanged() -> None:
     before = turn(
         labels=[[0.0, 3.0, "noise"]], contains=["it is"], ended_by="smart_turn",
         marks={"vad_stop": 2.2, "first_sent": None}, smart_turn={"probability": 0.93, "ms": 41.0},
-        attempts=[{"tier": "responder", "request": 2.3}],
+        attempts=[{"tier": "responder", "request": 2.3}], responses=[{"response": 0, "deadline": 2.7}],
     )  # fmt: skip
     line = json.dumps(before.to_json())
     assert TurnRecord.from_json(line) == before
@@ -27,6 +27,11 @@ def test_a_turn_survives_its_line_unchanged() -> None:
 
 def test_absent_and_null_marks_are_unknown() -> None:
     assert turn(marks={"vad_stop": None}).marks == turn().marks == {}
+
+
+def test_a_line_from_before_there_were_budgets_still_loads() -> None:
+    line = {"schema": 1, **MINIMAL, "attempts": [{"tier": "responder", "request": 2.3}]}
+    assert (turn().responses, TurnRecord.from_json(line).responses) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -42,6 +47,7 @@ def test_absent_and_null_marks_are_unknown() -> None:
         ({"speech": [1.0, 2.0]}, "speech is"),
         ({"ended_by": "magic"}, "ended_by is 'magic'"),
         ({"contains": "it is"}, "contains is a list"),
+        ({"responses": {"response": 0}}, "responses is a list"),
         ({"want_answer": True}, "unknown key 'want_answer'"),
         ({"schema": 2}, "schema 2 is not the 1"),
     ],

@@ -8,10 +8,10 @@ ROOT = Path(__file__).resolve().parents[2]
 FIRST_CALL = """
 import asyncio, sys
 import pipelines.assemble
-from pipelines.engines import load_llm
-from pipelines.settings import ResponderTier
+from pipelines.language_models import make_language_models
+from pipelines.settings import Responder
 
-asyncio.run(load_llm(ResponderTier(provider="responder")))
+asyncio.run(make_language_models(Responder(provider="responder")).start())
 loaded = set(sys.modules)
 from voice.llm.responder.service import ResponderLLMService
 ResponderLLMService()

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from voice.llm.bridging import NOT_ANSWERING as APOLOGY
+
 ROOT = Path(__file__).resolve().parents[2]
 HEARD = "What time is it in Paris?"
-APOLOGY = "Sorry, my language model is not answering right now."
 AGENT = '''
 import sys
 from pipelines import Agent, serve
@@ -49,7 +50,7 @@ def turns(folder: Path) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def settings(openai_server: Any, scripted_whisper: Callable[[str], Path]) -> list[str]:
     model = scripted_whisper(HEARD)
-    return [f"asr.model={model}", f"llm.base_url={openai_server.url}", "llm.model=sim:echo"]
+    return [f"asr.model={model}", f"llm.large.base_url={openai_server.url}", "llm.large.model=sim:echo"]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_a_call_is_answered_survives_a_failure_of_the_provider_and_reports_it(
     local: Any, openai_server: Any, conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
     openai_server.requests.clear()
-    openai_server.faults.extend([None, "http_500"])
+    openai_server.faults.extend([None, "http_500", "http_500"])
     fixture = conversation("paris", *[("commands/01", "you said what time is it in paris")] * 3)
     done = voice("replay", str(fixture), "--url", local.url, "--out", str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
@@ -73,7 +74,7 @@ def test_a_call_is_answered_survives_a_failure_of_the_provider_and_reports_it(
     assert first["failed"] is None
     assert [attempt["outcome"] for attempt in first["attempts"]] == ["spoken"]
     assert failed["said"] == APOLOGY
-    assert failed["failed"] == f"sim:echo at {openai_server.url} answered HTTP 500: the model has crashed."
+    assert failed["failed"] == f"large: sim:echo at {openai_server.url} answered HTTP 500: the model has crashed."
     assert failed["marks"]["first_audible"] > failed["speech"][-1][1], "the apology was heard"
 
     figures = report(tmp_path / "run")
@@ -91,7 +92,8 @@ def test_a_call_is_answered_survives_a_failure_of_the_provider_and_reports_it(
 
     asked = [[message["role"] for message in request["messages"]] for request in openai_server.requests]
     assert asked[0] == ["system", "user"]
-    assert asked[2] == ["system", "user", "assistant", "user", "assistant", "user"], "the failed turn leaves no hole"
+    assert [attempt["outcome"] for attempt in failed["attempts"]] == ["failed", "failed"], "it was asked once more"
+    assert asked[3] == ["system", "user", "assistant", "user", "assistant", "user"], "the failed turn leaves no hole"
 
 
 def test_without_the_server_the_caller_is_told_and_the_report_names_it(
@@ -103,7 +105,7 @@ def test_without_the_server_the_caller_is_told_and_the_report_names_it(
     assert done.returncode == 0, done.stderr
     (turn,) = turns(tmp_path / "run")
     assert turn["said"] == APOLOGY
-    assert turn["failed"] == f"sim:echo at {openai_server.url} could not be reached, or broke off."
+    assert turn["failed"] == f"large: sim:echo at {openai_server.url} could not be reached, or broke off."
     assert report(tmp_path / "run")["turns"]["unanswered"] == {"component failed": 1}
 
 

@@ -1,11 +1,13 @@
 """A pipeline file is checked before anything runs; each error names file, key and what is allowed."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from pipelines import settings
 from voice.errors import ConfigurationError
+from voice.llm.simulator.plan import Fault
 
 
 @pytest.mark.parametrize("name", settings.names())
@@ -19,7 +21,11 @@ def test_single_settings_are_overridden_with_their_types() -> None:
 
 
 BAD = [
-    ("nowhere", [], r'no pipeline "nowhere"; use one of auto, embedded, local, openai'),
+    (
+        "nowhere",
+        [],
+        r'no pipeline "nowhere"; use one of auto, embedded, local, openai, sim-adaptive, sim-fallback, sim-single',
+    ),
     (
         "embedded",
         ["turns.fallback=3"],
@@ -29,7 +35,27 @@ BAD = [
     ("embedded", ["turns.detector=psychic"], r"turns.detector = 'psychic' .* 'smart-turn' or 'silence'"),
     ("embedded", ["asr.engine=ears"], r"asr.engine must be one of sphinx, whisper"),
     ("embedded", ["asr.model=x"], r"asr.model is not a setting; known here: engine, domain_weight"),
-    ("embedded", ["llm.provider=openai"], r"llm.model is missing"),
+    (
+        "embedded",
+        ["llm.provider=openai"],
+        r'llm.provider must be "responder"; a language model is a tier: write \[llm.large',
+    ),
+    ("embedded", ["llm.policy=race"], r"llm.policy is not a setting; known here: provider"),
+    (
+        "local",
+        ["llm.policy=psychic"],
+        r"llm.policy = 'psychic' .* 'single', 'hedged', 'fallback', 'race' or 'adaptive'",
+    ),
+    ("local", ["llm.budget_ms=50"], r"llm.budget_ms = 50 .* greater than or equal to 100"),
+    ("local", ["llm.budget_ms=9000"], r"llm.budget_ms = 9000 .* less than or equal to 5000"),
+    ("local", ["llm.medium.model=x"], r"llm.medium is not a setting; known here: policy, budget_ms, .*large, fast"),
+    ("local", ["llm.fast.model=x"], r"llm.fast.provider must be one of openai, sim"),
+    ("local", ["llm.fast.provider=psychic"], r"llm.fast.provider must be one of openai, sim"),
+    ("local", ["llm.fast.provider=openai"], r"llm.fast.model is missing"),
+    ("local", ["llm.large.speed=9"], r"llm.large.speed is not a setting; known here: .*model, base_url, api_key_env"),
+    ("sim-single", ["llm.large.fault=hiccup"], r"llm.large.fault = 'hiccup' .* 'silent', 'keepalive', .* 'cut-socket'"),
+    ("sim-single", ["llm.simulator.preset=x"], r"llm.simulator.preset = 'x' .* 'field' or 'optimistic'"),
+    ("sim-single", ["llm.simulator.sed=x"], r"llm.simulator.sed is not a setting; known here: preset, seed"),
     ("embedded", ["fast=yes"], r"fast is not a setting"),
     ("embedded", ["fast"], r"--set takes key=value"),
     ("embedded", ["vad.start_ms.x=3"], r'"start_ms" is a value, not a table'),
@@ -54,3 +80,7 @@ def test_a_pipeline_of_ones_own_is_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[asr]\nengine = "sphinx"\n[llm]\nprovider = "responder"\n')
     assert settings.load(str(path)).name == "mine"
+
+
+def test_faults_are_those_of_the_simulator() -> None:
+    assert list(get_args(settings.Fault)) == list(Fault)

@@ -1,6 +1,8 @@
 """A turn's instants are collected once, in order, and speech that answers nobody is nobody's."""
 
-from pipelines.turn_log import TurnLog
+from typing import Any
+
+from pipelines.turn_log import ServerTurn, TurnLog
 
 
 def answered(log: TurnLog, at: float = 10.0) -> None:
@@ -14,7 +16,7 @@ def answered(log: TurnLog, at: float = 10.0) -> None:
     log.clause("a", "It is ten,", at + 1.27)
     log.clause("a", "past four.", at + 1.29)
     log.llm_ended(at + 1.28)
-    log.audio("a", at + 1.3)
+    log.audio("a", 0.1, at + 1.3)
     log.sent(at + 1.31)
 
 
@@ -105,7 +107,7 @@ def test_a_model_that_fails_before_its_first_words_leaves_a_failed_turn_with_the
     failed = log.llm_failed("sim:echo could not be reached.", 11.3)
     log.llm_ended(11.3)
     log.clause("a", "Sorry.", 11.31)
-    log.audio("a", 11.35)
+    log.audio("a", 0.1, 11.35)
     log.sent(11.36)
     assert failed is not None
     assert log.bot_stopped(12.0) is failed
@@ -145,3 +147,82 @@ def test_an_answer_with_a_tools_result_belongs_to_the_turn_though_words_before_i
     assert report["marks"]["llm_request"] == 11.25
     assert report["marks"]["first_sent"] == 11.31
     assert report["attempts"][0]["end"] == 13.2
+
+
+def attempt(tier: str, **known: Any) -> dict[str, Any]:
+    unknown = dict.fromkeys(("first_token", "first_clause", "end", "outcome", "failed", "continues"))
+    return {"tier": tier, "request": 11.25, **unknown, "calls": [], **known}
+
+
+def tell(log: TurnLog, *attempts: dict[str, Any], number: int = 0, **known: Any) -> ServerTurn | None:
+    common = {"policy": "fallback", "reason": "large first", "commit": 11.25, "deadline": 11.7, "limit": "llm"}
+    rest = {"charged": None, "said": (), "gave_up": None, "final": False}
+    return log.asked(number, {**common, **rest, "attempts": attempts, **known})
+
+
+def tiered() -> TurnLog:
+    return TurnLog(tier="fallback", models={"large": "sim:sonnet", "fast": "sim:groq-fast"})
+
+
+def test_the_attempts_of_a_turn_are_those_that_the_budgeted_service_tells() -> None:
+    log = tiered()
+    asked(log)
+    tell(log, attempt("large"))
+    tell(log, attempt("large"), attempt("fast"))
+    log.mark_first("llm_first_token", 11.66)
+    log.clause("a", "It is ten.", 11.67)
+    fast = attempt("fast", first_token=11.5, first_clause=11.52, end=11.6, outcome="spoken")
+    turn = tell(log, attempt("large", end=11.67, outcome="cancelled"), fast, final=True)
+    assert turn is not None
+    report = turn.report()
+    assert [(a["tier"], a["model"], a["outcome"]) for a in report["attempts"]] == [
+        ("large", "sim:sonnet", "cancelled"),
+        ("fast", "sim:groq-fast", "spoken"),
+    ]
+    assert report["marks"]["llm_first_token"] == 11.5, "it was there before it was chosen"
+    (response,) = report["responses"]
+    assert (response["tier"], response["deadline"], response["response"]) == ("fast", 11.7, 0)
+
+
+def test_a_hold_phrase_is_an_opening_and_no_part_of_the_answer() -> None:
+    log = tiered()
+    asked(log)
+    tell(log, attempt("large"))
+    log.bridged("hold", "One moment.", 11.68)
+    log.audio("hold", 0.4, 11.69)
+    log.audio("hold", 0.3, 11.7)
+    log.sent(11.7)
+    assert log.bot_stopped(12.4) is None, "the answer is still to come"
+    assert log.turn is not None
+    assert log.turn.report()["answer_pending"]
+    log.clause("a", "It is ten.", 12.9)
+    log.audio("a", 0.5, 12.95)
+    turn = tell(log, attempt("large", first_token=12.85, first_clause=12.9, end=13.0, outcome="spoken"), final=True)
+    assert log.bot_stopped(13.6) is turn
+    assert turn is not None
+    report = turn.report()
+    assert (report["opening"], report["opening_seconds"], report["said"]) == ("One moment.", 0.7, "It is ten.")
+    assert not report["answer_pending"]
+    marks = report["marks"]
+    assert (marks["clause_to_tts"], marks["tts_first_sample"], marks["first_sent"]) == (11.68, 11.69, 11.7)
+    assert marks["llm_first_clause"] == 12.9
+
+
+def test_what_is_told_of_an_answer_later_belongs_to_the_turn_that_it_answers() -> None:
+    log = tiered()
+    asked(log)
+    tell(log, attempt("large"))
+    log.user_started(12.0)
+    before = tell(log, attempt("large", end=12.0, outcome="cancelled"), final=True)
+    assert before is not None
+    assert (before.number, before.interrupted) == (0, True)
+    assert log.turn is not None
+    assert log.turn.report()["responses"] == []
+
+
+def test_the_time_to_a_first_sample_is_measured_where_nothing_stood_in_front() -> None:
+    told: list[float] = []
+    log = TurnLog(tier="fallback", synthesised=told.append)
+    answered(log)
+    log.audio("a", 0.1, 12.0)
+    assert [round(seconds, 3) for seconds in told] == [0.03]

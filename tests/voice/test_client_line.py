@@ -14,6 +14,7 @@ class Numbers:
     """A source of `count` numbered frames that notes what it was asked for."""
 
     placed = ()
+    answer_pending = False
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -91,6 +91,33 @@ def test_without_an_answer_the_next_turn_starts_four_seconds_after_the_last_ones
     assert ended == pytest.approx(starts[1] + 1.2 + 4.0, abs=0.021)
 
 
+class Waiting(ScriptedCaller):
+    """A caller who is told to wait at 3 s and that the answer has begun at `until`."""
+
+    until = 7.0
+
+    def next_frame(self, at: float, playout: Playout) -> np.ndarray | None:
+        self.answer_pending = 3.0 <= at < self.until
+        return super().next_frame(at, playout)
+
+
+def test_who_is_asked_to_wait_waits_for_the_answer_itself():
+    bot = Bot()
+    bot.say(3.0, 0.7)
+    bot.say(7.0, 2.0)
+    starts, _, _ = bot.hold(Waiting([turn(), turn()]))
+    assert starts[1] == pytest.approx(9.0 + 0.8, abs=0.05)
+
+
+def test_an_agent_that_never_comes_back_is_waited_for_twelve_seconds():
+    bot = Bot()
+    bot.say(3.0, 0.7)
+    caller = Waiting([turn(), turn()])
+    caller.until = 100.0
+    starts, _, _ = bot.hold(caller, limit=60.0)
+    assert starts[1] == pytest.approx(1.0 + 1.2 + 12.0 + 0.8, abs=0.05)
+
+
 def test_the_caller_hangs_up_a_second_after_the_last_answer():
     bot = Bot()
     bot.say(3.0, 2.0)

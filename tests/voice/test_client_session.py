@@ -70,6 +70,7 @@ class Bot:
         self.socket = socket
         self.rate = rate
         self.received = np.zeros(0, np.int16)
+        self.asked: list[object] = []
         self._has_clock = has_clock
 
     def now(self) -> float:
@@ -91,6 +92,11 @@ class Bot:
         elif self._has_clock and message["data"].get("t") == "clock":
             clock = {"client": message["data"]["d"]["client"], "server": self.now()}
             await self.message("server-response", {"t": "clock", "d": clock}, id=message["id"])
+        elif message["data"].get("t") == "echo":
+            self.asked.append(message["data"]["d"])
+            await self.message("server-response", {"t": "echo", "d": message["data"]["d"]}, id=message["id"])
+        elif message["data"].get("t") == "refuse":
+            await self.message("error-response", {"error": "There is no such thing."}, id=message["id"])
 
     async def message(self, type: str, data: dict, id: str = "") -> None:
         frame = frames_pb2.Frame()
@@ -305,6 +311,12 @@ class Notes(CallListener):
     def on_turn(self, report) -> None:
         self.note("turn", report["turn"], report["final"])
 
+    def on_answer(self, asked, data) -> None:
+        self.note("answer", asked.id, asked.type, data)
+
+    def on_refusal(self, asked, reason) -> None:
+        self.note("refusal", asked.id, asked.type, reason)
+
 
 async def test_a_listener_is_told_in_order():
     notes = Notes()
@@ -317,6 +329,51 @@ async def test_a_listener_is_told_in_order():
         ("said", "It is noon."),
         ("turn", 0, True),
     ]
+
+
+async def test_a_message_is_answered_or_refused_in_mid_call_and_the_call_goes_on():
+    bots = []
+
+    async def answer(socket: ServerConnection) -> None:
+        bots.append(Bot(socket))
+        await bots[0].answer_turns(delay=0.2)
+
+    async with serving(answer) as url:
+        session = CallSession(url, PacedLine(caller(fixture())), listener=(notes := Notes()))
+        early = session.send_message("echo", {"early": True})
+        running = asyncio.create_task(session.run())
+        await notes.wait("answer", early.id, "echo", {"early": True})
+        await notes.wait("placed", 0)
+        late = session.send_message("echo", [1, None])
+        refused = session.send_message("refuse", {})
+        session.send_message("ignored", {})
+        await notes.wait("answer", late.id, "echo", [1, None])
+        await notes.wait("refusal", refused.id, "refuse", "There is no such thing.")
+        result = await running
+    assert bots[0].asked == [{"early": True}, [1, None]]
+    assert len({early.id, late.id, refused.id}) == 3
+    assert len(result.turns) == 1
+    assert result.alignment is not None
+    session.send_message("echo", "after the end")
+    assert result.closed is None
+
+
+async def test_a_message_that_is_no_json_is_the_callers_mistake():
+    session = CallSession("ws://127.0.0.1:1/ws", PacedLine(caller(fixture())))
+    with pytest.raises(TypeError):
+        session.send_message("echo", {1, 2})
+
+
+async def test_answers_to_nobody_are_let_pass():
+    async def chatter(socket: ServerConnection) -> None:
+        bot = Bot(socket)
+        await bot.message("error-response", {"error": "Client version unknown."}, id="ready")
+        await bot.message("server-response", {"t": "other", "d": {}}, id="message-0")
+        await bot.answer_turns(delay=0.2)
+
+    result = await call(chatter, fixture(), listener=(notes := Notes()))
+    assert not [event for event in notes.seen if event[0] in ("answer", "refusal")]
+    assert len(result.turns) == 1
 
 
 async def test_an_interruption_silences_the_bot_at_once():
@@ -398,6 +455,31 @@ async def test_without_clock_answers_server_marks_are_unknown_and_turns_still_ma
         assert record["heard"] == "what time is it"
         assert record["marks"]["turn_commit"] is None
         assert record["marks"]["first_audible"] is not None
+
+
+async def test_hanging_up_does_not_wait_for_a_server_that_is_stuck():
+    stuck = asyncio.Event()
+
+    async def talk(socket: ServerConnection) -> None:
+        bot = Bot(socket)
+        async for _ in bot.frames():
+            if len(bot.received) == RATE // 2:
+                # It neither reads nor says goodbye any more.
+                socket.transport.pause_reading()
+                await stuck.wait()
+
+    async with serving(talk, close_timeout=0.1) as url:
+        session = CallSession(url, PacedLine(caller(fixture(turns=50))), listener=(notes := Notes()))
+        running = asyncio.create_task(session.run())
+        await notes.wait("placed", 0)
+        await asyncio.sleep(1.0)
+        begin = time.monotonic()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        took = time.monotonic() - begin
+        stuck.set()
+    assert took < 1.5
 
 
 async def test_cancelling_keeps_what_was_recorded():

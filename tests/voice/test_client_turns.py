@@ -92,7 +92,7 @@ def test_a_record_says_what_was_played_where_and_what_was_expected():
     assert (record["wants_answer"], record["contains"]) == (True, ["it is"])
     assert (record["barge_in"], record["backchannel"], record["cold"]) == (False, False, False)
     assert (record["heard"], record["said"], record["ended_by"], record["smart_turn"]) == (None, None, None, None)
-    assert record["attempts"] == record["server_turns"] == []
+    assert record["attempts"] == record["responses"] == record["server_turns"] == []
     assert set(record["marks"]) == {mark.value for mark in Mark}
     assert {name for name, at in record["marks"].items() if at is not None} == {"speech_end"}
 
@@ -125,6 +125,44 @@ def test_server_instants_are_told_on_the_recordings_clock():
     assert record["smart_turn"] == {"probability": 0.9, "ms": 12.0}
     assert "unheard_of" not in record["server_turns"][0]["marks"]
     assert TurnRecord.from_json(record).marks[Mark.TURN_COMMIT] == pytest.approx(12.25)
+
+
+def test_the_instants_of_a_budget_are_told_on_the_recordings_clock():
+    response = {
+        "response": 3,
+        "policy": "fallback",
+        "reason": "large first",
+        "commit": server(12.25),
+        "deadline": server(12.7),
+        "limit": "llm",
+        "charged": None,
+        "said": [{"at": server(12.68), "kind": "hold", "text": "One moment."}],
+        "gave_up": None,
+        "tier": "large",
+    }
+    withdrawn = response | {"response": 2, "commit": None, "deadline": None, "limit": None, "said": []}
+    told = report(
+        0,
+        received=12.4,
+        marks={"turn_commit": server(12.25)},
+        responses=[withdrawn, response],
+        opening_seconds=0.8,
+    )
+    result, fixture = call(reports=(told,))
+    (record,) = turn_records(result, fixture, "s")
+    first, second = record["responses"]
+    assert first == withdrawn
+    assert second == response | {
+        "commit": pytest.approx(12.25),
+        "deadline": pytest.approx(12.7),
+        "said": [{"at": pytest.approx(12.68), "kind": "hold", "text": "One moment."}],
+    }
+    assert record["server_turns"][0]["responses"] == record["responses"]
+    assert record["server_turns"][0]["opening_seconds"] == 0.8
+    assert TurnRecord.from_json(record).responses == (first, second)
+    (unaligned,) = turn_records(*call(reports=(told,), alignment=None), "s")
+    assert unaligned["responses"][1]["deadline"] is unaligned["responses"][1]["said"][0]["at"] is None
+    assert unaligned["responses"][1]["limit"] == "llm"
 
 
 @pytest.mark.parametrize(
@@ -269,3 +307,27 @@ def test_the_first_audio_is_the_answer_only_if_the_server_says_that_nothing_brid
     (record,) = turn_records(result, fixture, "s")
     assert record["marks"]["first_audible"] == 12.6
     assert record["marks"]["first_answer_audible"] == answer
+
+
+@pytest.mark.parametrize(("recorded", "answer"), [(True, 13.54), (False, None)])
+def test_the_answer_is_looked_up_in_the_recording_behind_its_phrase(recorded: bool, answer) -> None:
+    playout = Playout(0.0)
+    sound = np.full(16000, 8000, np.int16)
+    silent = np.zeros(1600, np.int16)
+    playout.push(12.54, np.concatenate([sound[:14400], silent, sound]), 16000)
+    playout.advance(20.0)
+    (heard,) = playout.utterances
+    recorder = Recorder(playout, keep=recorded)
+    recorder.inject(np.zeros(20 * 16000, np.int16))
+    told = report(
+        0,
+        marks={"vad_stop": server(12.2), "turn_commit": server(12.3)},
+        opening="One moment.",
+        opening_seconds=1.0,
+        attempts=[{"tier": "large", "outcome": "spoken"}],
+        responses=[{"response": 0, "said": [{"at": server(12.5), "kind": "hold", "text": "One moment."}]}],
+    )
+    result, fixture = call(reports=(told,), utterances=(heard,), recorder=recorder, seconds=20.0)
+    (record,) = turn_records(result, fixture, "s")
+    assert record["marks"]["first_audible"] == pytest.approx(12.54)
+    assert record["marks"]["first_answer_audible"] == (answer and pytest.approx(answer, abs=0.001))

@@ -102,3 +102,29 @@ def test_a_clock_answer_is_recognised_and_one_without_its_clock_is_refused():
     assert wire.clock_pong(wire.Message("bot-ready", "3", {})) is None
     with pytest.raises(wire.WireError, match="without its clock"):
         wire.clock_pong(wire.Message("server-response", "3", {"t": "clock", "d": {"client": 1.0}}))
+
+
+@pytest.mark.parametrize("data", [{"tier": "fast"}, {}, None, ["a", 1]])
+async def test_a_message_of_our_own_is_what_pipecat_reads(data):
+    sent = wire.client_message(wire.ClientMessage("message-0", "llm", data))
+    read = await ProtobufFrameSerializer().deserialize(sent)
+    assert read.message == {
+        "label": "rtvi-ai",
+        "type": "client-message",
+        "id": "message-0",
+        "data": {"t": "llm", "d": data},
+    }
+
+
+@pytest.mark.parametrize(
+    ("type", "data", "expected"),
+    [
+        ("server-response", {"t": "llm", "d": {"policy": "race"}}, wire.Answer("4", data={"policy": "race"})),
+        ("server-response", {"t": "llm"}, wire.Answer("4")),
+        ("error-response", {"error": "No such tier."}, wire.Answer("4", refusal="No such tier.")),
+        ("error-response", {}, wire.Answer("4", refusal="The server refused without a reason.")),
+        ("server-message", {"t": "llm", "d": {}}, None),
+    ],
+)
+def test_answers_and_refusals_are_told_from_everything_else(type, data, expected):
+    assert wire.answer(wire.Message(type, "4", data)) == expected

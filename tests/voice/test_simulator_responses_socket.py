@@ -140,6 +140,42 @@ async def test_a_warm_up_gives_an_id_to_go_on_from_and_no_output() -> None:
         assert "rex" in text_of(await until_end(socket)).lower()
 
 
+async def test_a_warm_up_is_on_record_as_one_and_a_silent_server_does_not_answer_it() -> None:
+    async with connected() as (simulator, socket):
+        await socket.response.create(model=FAST, generate=False, input=[])
+        await until_end(socket)
+        await socket.response.create(model=f"{FAST}&fault=silent", generate=False, input=[])
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.3):
+                await socket.recv()
+        warm, silent = simulator.journal.exchanges
+    assert (warm.warm_up, warm.outcome) == (True, "completed")
+    assert silent.warm_up
+    assert silent.outcome != "completed"
+
+
+async def test_a_server_may_forget_the_conversation_when_a_response_is_cancelled() -> None:
+    async with connected(Simulator(seed=1, on_cancel="forget")) as (_, socket):
+        await socket.response.create(model=FAST, input="hello")
+        done = (await until_end(socket))[-1]
+        await socket.response.create(model=SLOW, input="hello")
+        created = await until(socket, "response.created")
+        await socket.send({"type": "response.cancel", "response_id": created.response.id})
+        await until_end(socket)
+        await socket.response.create(model=FAST, input="hello", previous_response_id=done.response.id)
+        assert (await until_end(socket))[-1].error.code == "previous_response_not_found"
+
+
+async def test_a_server_may_not_know_how_to_cancel() -> None:
+    async with connected(Simulator(seed=1, on_cancel="unknown")) as (simulator, socket):
+        await socket.response.create(model=f"{FAST}&tokens_per_s=50", input="what is two plus two")
+        created = await until(socket, "response.created")
+        await socket.send({"type": "response.cancel", "response_id": created.response.id})
+        assert "event response.cancel" in (await until(socket, "error")).error.message
+        assert (await until_end(socket))[-1].type == "response.completed"
+        assert simulator.journal.exchanges[0].outcome == "completed"
+
+
 async def test_a_cancelled_response_ends_at_once_and_the_next_is_clean() -> None:
     async with connected() as (simulator, socket):
         await socket.response.create(model=SLOW, input="hello")

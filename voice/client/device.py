@@ -94,6 +94,9 @@ class DeviceLine:
             self.pacing.note(captured, self._clock())
             yield frame
 
+    def wait_for_answer(self, pending: bool) -> None:
+        """A person hears that."""
+
     def close(self) -> None:
         """Stop the card."""
         if self._stream:

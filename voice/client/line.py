@@ -15,6 +15,9 @@ from voice.client.scripted_caller import PlacedTurn
 class Source(Protocol):
     """Gives the user's audio when asked; a `ScriptedCaller` is one."""
 
+    answer_pending: bool
+    """The agent has said that its answer is still to come."""
+
     @property
     def placed(self) -> Sequence[PlacedTurn]:
         """Turns with known truth that have started."""
@@ -41,6 +44,9 @@ class Line(Protocol):
 
     def frames(self) -> AsyncGenerator[Pcm, None]:
         """The user's audio in frames of 20 ms, each when its last sample has been captured."""
+
+    def wait_for_answer(self, pending: bool) -> None:
+        """Whether the agent has said that its answer is still to come."""
 
     def close(self) -> None:
         """Release what `open` took; may be called without it."""
@@ -104,6 +110,10 @@ class PacedLine:
             if self._user_tap:
                 self._user_tap(frame)
             yield frame
+
+    def wait_for_answer(self, pending: bool) -> None:
+        """The source knows what to make of it."""
+        self._source.answer_pending = pending
 
     def close(self) -> None:
         """Nothing is held."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from voice.client.scripted_caller import PlacedTurn
-from voice.client.wire import Incoming, Interruption, Message
+from voice.client.wire import ClientMessage, Incoming, Interruption, Message
 
 
 class CallListener:
@@ -36,6 +36,12 @@ class CallListener:
 
     def on_error(self, text: str) -> None:
         """The server reports a failure."""
+
+    def on_answer(self, asked: ClientMessage, data: Any) -> None:
+        """The server's answer to a message of `CallSession.send_message`."""
+
+    def on_refusal(self, asked: ClientMessage, reason: str) -> None:
+        """The server refused a message of `CallSession.send_message`; `reason` is a sentence."""
 
 
 class LiveEvents:

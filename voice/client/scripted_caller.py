@@ -1,8 +1,8 @@
 """A caller who plays recordings: decides when each turn starts by what the loudspeaker has played. Pure.
 
 The next turn starts 0.8 s after the bot has gone silent, or after 4 s without an answer, unless the turn says otherwise
-(`send_after`). Between turns the line carries digital silence. After the last answer the caller waits a second and
-hangs up.
+(`send_after`). Who is asked to wait ("One moment.") waits, up to 12 s. Between turns the line carries digital silence.
+After the last answer the caller waits a second and hangs up.
 """
 
 from collections.abc import Sequence
@@ -63,6 +63,7 @@ class ScriptedCaller:
         lead_in: silence before the first turn.
         hang_up_after: silence after the last answer.
         patience: a bot that speaks longer than this is talked over.
+        pending_wait: how long after a turn's end an agent that has asked to wait may take.
     """
 
     def __init__(
@@ -74,15 +75,20 @@ class ScriptedCaller:
         lead_in: float = 1.0,
         hang_up_after: float = 1.0,
         patience: float = 60.0,
+        pending_wait: float = 12.0,
     ) -> None:
         self.placed: list[PlacedTurn] = []
         """The turns that have started."""
+        self.answer_pending = False
+        """The agent has said that its answer is still to come."""
         self._turns = turns
         self._reply_wait = reply_wait
         self._after_reply = after_reply
         self._lead_in = lead_in
         self._hang_up_after = hang_up_after
         self._patience = patience
+        self._pending_wait = pending_wait
+        self._last_pending = 0.0
         self._offset = 0
 
     def next_frame(self, at: float, playout: Playout) -> Pcm | None:
@@ -119,11 +125,15 @@ class ScriptedCaller:
         if not heard:
             since = max([since, *(flush for flush in playout.flushes if self.placed and flush > self.placed[-1].onset)])
             return not self.placed and rule is None or at - since >= self._reply_wait
+        if self.answer_pending and at - since < self._pending_wait:
+            self._last_pending = at
+            return False
         if rule and rule.event == "bot_started_speaking":
             return at - heard[0].start >= rule.delay
         if rule:
             pause = max(rule.delay, JOIN)
-        return at - heard[-1].end >= pause or at - since >= self._patience
+        # An answer that is no longer pending has yet to be heard.
+        return at - max(heard[-1].end, self._last_pending) >= pause or at - since >= self._patience
 
     def _heard(self, playout: Playout) -> list[Utterance]:
         """What the bot has said in answer to the last turn.

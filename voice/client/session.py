@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import time
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -22,6 +23,9 @@ from voice.errors import ComponentError, ConfigurationError
 
 READY_WITHIN = 5.0
 """Seconds the server may take from the handshake's first message to `bot-ready`."""
+
+HANG_UP_WITHIN = 0.5
+"""Seconds a server may take to say goodbye; who hangs up does not wait for one that is stuck."""
 
 PING_GAP, PING_EVERY = 0.05, 5.0
 """Seconds between the pings at connect, and after them."""
@@ -67,6 +71,8 @@ class CallSession:
         self._pings: dict[str, float] = {}
         self._exchanges: list[ClockExchange] = []
         self._turns: dict[int, ReportedTurn] = {}
+        self._asked: dict[str, wire.ClientMessage] = {}
+        self._outbox: asyncio.Queue[bytes] = asyncio.Queue()
         self._closed: str | None = None
 
     async def run(self) -> CallResult:
@@ -86,6 +92,24 @@ class CallSession:
             self._line.close()
             await socket.close()
         return self.result()
+
+    def send_message(self, type: str, data: Any) -> wire.ClientMessage:
+        """Tell the server something, or ask it; the listener is told what it answers, if it does.
+
+        Returns at once. What is sent before the bot is ready waits until it is; after the call nothing is sent.
+
+        Args:
+            type: what it is about.
+            data: any JSON.
+
+        Raises:
+            TypeError: `data` is no JSON.
+        """
+        # Pings have plain numbers.
+        message = wire.ClientMessage(f"message-{len(self._asked)}", type, data)
+        self._outbox.put_nowait(wire.client_message(message))
+        self._asked[message.id] = message
+        return message
 
     def result(self) -> CallResult:
         """What has been recorded and reported so far."""
@@ -115,7 +139,7 @@ class CallSession:
                 compression=None,
                 max_size=None,
                 ping_interval=None,
-                close_timeout=2,
+                close_timeout=HANG_UP_WITHIN,
                 proxy=None if is_local else True,
             )
         except InvalidStatus as error:
@@ -158,7 +182,8 @@ class CallSession:
         sender = asyncio.create_task(self._send(socket))
         receiver = asyncio.create_task(self._receive(socket))
         pinger = asyncio.create_task(self._ping(socket))
-        tasks = (sender, receiver, pinger)
+        poster = asyncio.create_task(self._post(socket))
+        tasks = (sender, receiver, pinger, poster)
         try:
             await asyncio.wait((sender, receiver), return_when=asyncio.FIRST_COMPLETED)
             if socket.close_code is not None:
@@ -203,6 +228,11 @@ class CallSession:
                 await socket.send(wire.clock_ping(number, now))
                 await asyncio.sleep(PING_GAP if number < PINGS else PING_EVERY)
 
+    async def _post(self, socket: ClientConnection) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await socket.send(await self._outbox.get())
+
     def _handle(self, incoming: wire.Incoming, now: float) -> None:
         if isinstance(incoming, wire.AudioPacket):
             self._play(incoming, now)
@@ -211,6 +241,7 @@ class CallSession:
         elif isinstance(incoming, wire.Message):
             self._note_pong(incoming, now)
             self._note_turn(incoming, now)
+            self._note_answer(incoming)
         self._events.handle(incoming)
 
     def _play(self, packet: wire.AudioPacket, now: float) -> None:
@@ -225,6 +256,16 @@ class CallSession:
         if server is not None and sent is not None:
             self._exchanges.append(ClockExchange(sent=sent, received=now, server=server))
 
+    def _note_answer(self, message: wire.Message) -> None:
+        answer = wire.answer(message)
+        asked = self._asked.get(answer.id) if answer else None
+        if answer is None or asked is None:
+            return
+        if answer.refusal is None:
+            self._listener.on_answer(asked, answer.data)
+        else:
+            self._listener.on_refusal(asked, answer.refusal)
+
     def _note_turn(self, message: wire.Message, now: float) -> None:
         report = message.data
         if message.type != "server-message" or report.get("type") != "turn":
@@ -235,6 +276,7 @@ class CallSession:
         origin = self._line.origin
         known = self._turns.get(number)
         received = known.received if known else now - origin
+        self._line.wait_for_answer(bool(report.get("answer_pending")))
         self._turns[number] = ReportedTurn(number=number, report=report, received=received, origin=origin)
         self._listener.on_turn(report)
 

@@ -6,14 +6,17 @@ from dataclasses import asdict
 from typing import Any
 
 from latency.marks import Mark
+from voice.client.answer_onset import first_answer_audible
 from voice.client.call_result import CallResult, ReportedTurn
 from voice.client.fixture import Fixture
+from voice.client.pcm import Pcm
 from voice.client.scripted_caller import PlacedTurn
 
 SCHEMA = 1
 
 _MARKS = tuple(mark.value for mark in Mark)
 _ATTEMPT_INSTANTS = ("request", "first_token", "first_clause", "end")
+_RESPONSE_INSTANTS = ("commit", "deadline")
 
 
 def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bool = False) -> list[dict[str, Any]]:
@@ -30,8 +33,9 @@ def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bo
     """
     onsets = [placed.onset for placed in result.placed]
     horizons = [*onsets, math.inf][1:]
+    bot = _bot(result)
     return [
-        _record(result, placed, horizon, fixture, session) | {"cold": cold and placed.index == 0}
+        _record(result, placed, horizon, fixture, session, bot) | {"cold": cold and placed.index == 0}
         for placed, horizon in zip(result.placed, horizons, strict=True)
         if placed.end <= result.seconds or result.closed is not None
     ]
@@ -79,7 +83,9 @@ def session_entry(
     }
 
 
-def _record(result: CallResult, placed: PlacedTurn, horizon: float, fixture: Fixture, session: str) -> dict[str, Any]:
+def _record(
+    result: CallResult, placed: PlacedTurn, horizon: float, fixture: Fixture, session: str, bot: Pcm | None
+) -> dict[str, Any]:
     turn = placed.turn
     late = result.pacing.late_max(placed.at, min(horizon, result.seconds))
     return {
@@ -97,11 +103,11 @@ def _record(result: CallResult, placed: PlacedTurn, horizon: float, fixture: Fix
         "barge_in": turn.barge_in,
         "backchannel": turn.backchannel,
         "late_ms_max": None if late is None else round(late * 1000, 2),
-        **_server_side(result, placed, horizon),
+        **_server_side(result, placed, horizon, bot),
     }
 
 
-def _server_side(result: CallResult, placed: PlacedTurn, horizon: float) -> dict[str, Any]:
+def _server_side(result: CallResult, placed: PlacedTurn, horizon: float, bot: Pcm | None) -> dict[str, Any]:
     """What the server says of the turn; when it opened several turns for it, the last one committed is the answer's."""
     matched = [reported for reported in result.turns if placed.onset <= result.stopped(reported) < horizon]
     reports = [_converted(result, reported) for reported in matched]
@@ -121,33 +127,38 @@ def _server_side(result: CallResult, placed: PlacedTurn, horizon: float) -> dict
         "smart_turn": last.get("smart_turn"),
         "interrupted": bool(last.get("interrupted", False)),
         "failed": failed,
-        "marks": marks | _first_answer(last, _client_marks(result, placed, horizon)),
+        "marks": marks | _client_marks(result, placed, horizon, last, bot),
         "server_turns": reports,
         "attempts": last.get("attempts", []),
+        "responses": last.get("responses", []),
     }
 
 
-def _client_marks(result: CallResult, placed: PlacedTurn, horizon: float) -> dict[str, float | None]:
+def _bot(result: CallResult) -> Pcm | None:
+    """What was played, as recorded, if anything has to be looked up in it."""
+    if not any(reported.report.get("opening") for reported in result.turns):
+        return None
+    try:
+        return result.stereo()[:, 1]
+    except ValueError:  # the call was not recorded
+        return None
+
+
+def _client_marks(
+    result: CallResult, placed: PlacedTurn, horizon: float, report: Mapping[str, Any], bot: Pcm | None
+) -> dict[str, float | None]:
     """What the loudspeaker played: the first audio after the speech's end, and a bot that was talking at its onset."""
     marks: dict[str, float | None] = {Mark.SPEECH_END: _rounded(placed.end) if placed.turn.speech else None}
-    if answer := [one for one in result.utterances if placed.end <= one.start < horizon]:
-        marks[Mark.FIRST_RECEIVED] = _rounded(answer[0].received)
-        marks[Mark.FIRST_AUDIBLE] = _rounded(answer[0].start)
-        marks[Mark.ANSWER_END] = _rounded(answer[-1].end)
+    if heard := [one for one in result.utterances if placed.end <= one.start < horizon]:
+        marks[Mark.FIRST_RECEIVED] = _rounded(heard[0].received)
+        marks[Mark.FIRST_AUDIBLE] = _rounded(heard[0].start)
+        marks[Mark.ANSWER_END] = _rounded(heard[-1].end)
+        answer = first_answer_audible(report, heard, bot)
+        marks[Mark.FIRST_ANSWER_AUDIBLE] = None if answer is None else _rounded(answer)
     if under_way := [one for one in result.utterances if one.start < placed.onset < one.end]:
         marks[Mark.USER_ONSET] = _rounded(placed.onset)
         marks[Mark.BOT_SILENT] = _rounded(under_way[0].end)
     return marks
-
-
-def _first_answer(report: Mapping[str, Any], heard: dict[str, float | None]) -> dict[str, float | None]:
-    """Adds when the answer itself was heard: the first audio, of a server that says it put no opening in front.
-
-    What was heard does not tell a filler from an answer, so of any other server that stays unknown.
-    """
-    if report.get("opening", "unknown") is None and Mark.FIRST_AUDIBLE in heard:
-        heard[Mark.FIRST_ANSWER_AUDIBLE] = heard[Mark.FIRST_AUDIBLE]
-    return heard
 
 
 def _converted(result: CallResult, reported: ReportedTurn) -> dict[str, Any]:
@@ -162,6 +173,12 @@ def _converted(result: CallResult, reported: ReportedTurn) -> dict[str, Any]:
     report["attempts"] = [
         attempt | {key: convert(attempt.get(key)) for key in _ATTEMPT_INSTANTS}
         for attempt in report.get("attempts") or []
+    ]
+    report["responses"] = [
+        response
+        | {key: convert(response.get(key)) for key in _RESPONSE_INSTANTS}
+        | {"said": [said | {"at": convert(said.get("at"))} for said in response.get("said") or []]}
+        for response in report.get("responses") or []
     ]
     return report
 

@@ -50,6 +50,36 @@ class Text:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class ClientMessage:
+    """What a client tells its server or asks it for.
+
+    Parameters:
+        id: its answer has the same.
+        type: what it is about.
+        data: any JSON.
+    """
+
+    id: str
+    type: str
+    data: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server answers to a client message.
+
+    Parameters:
+        id: of the message.
+        data: any JSON; None when it was refused.
+        refusal: why it was refused, in a sentence.
+    """
+
+    id: str
+    data: Any = None
+    refusal: str | None = None
+
+
 Incoming: TypeAlias = AudioPacket | Interruption | Message | Text
 
 
@@ -74,9 +104,27 @@ def client_ready() -> bytes:
     return encode_message("client-ready", "ready", {"version": RTVI_VERSION, "about": {"library": "turnaround"}})
 
 
+def client_message(message: ClientMessage) -> bytes:
+    """A message of our own; `answer` reads what comes back.
+
+    Raises:
+        TypeError: its data is no JSON.
+    """
+    return encode_message("client-message", message.id, {"t": message.type, "d": message.data})
+
+
+def answer(message: Message) -> Answer | None:
+    """What a server says to a client message; None when it is something else."""
+    if message.type == "server-response":
+        return Answer(message.id, data=message.data.get("d"))
+    if message.type == "error-response":
+        return Answer(message.id, refusal=str(message.data.get("error") or "The server refused without a reason."))
+    return None
+
+
 def clock_ping(number: int, now: float) -> bytes:
     """Ask for the server's monotonic clock; `clock_pong` reads the answer."""
-    return encode_message("client-message", str(number), {"t": "clock", "d": {"client": now}})
+    return client_message(ClientMessage(str(number), "clock", {"client": now}))
 
 
 def clock_pong(message: Message) -> float | None:

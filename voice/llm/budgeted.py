@@ -27,11 +27,11 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSet
 from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
-from latency.budget import Budget, Commit
+from latency.budget import FLOOR_GUARD, Budget, Commit
 from voice.errors import ConfigurationError
 from voice.llm.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
-from voice.llm.policy import Policy
+from voice.llm.policy import Plan, Policy
 from voice.llm.response import Response
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
@@ -238,7 +238,7 @@ class BudgetedLLMService(LLMService[Any]):
 
     async def _respond(self, context: LLMContext) -> None:
         plan = self._policy.plan(self._book).without(self._book.down(time.monotonic()))
-        self._fast_p95 = plan.fast_p95
+        self._fast_p95 = self._rescue_p95(plan)
         response = self._response = Response(
             number=self._responses,
             plan=plan,
@@ -261,6 +261,15 @@ class BudgetedLLMService(LLMService[Any]):
             await self.stop_processing_metrics()
             if response.began:
                 await self.push_frame(LLMFullResponseEndFrame())
+
+    def _rescue_p95(self, plan: Plan) -> float:
+        """What the deadline cannot come before: the fast tier's time, or a lone tier's as far as the budget goes.
+
+        Nobody would answer any sooner than a lone tier, so a turn that others have delayed does not make it late.
+        """
+        if plan.fast_p95 is not None:
+            return plan.fast_p95
+        return min(self._book.p95(plan.first[0]), self._budget.llm - FLOOR_GUARD)
 
     def _commit(self, response: Response) -> None:
         """The turn is over: its budget runs from now. What was known of the user's silence is used up."""

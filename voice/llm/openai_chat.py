@@ -1,24 +1,23 @@
-"""OpenAI's Chat Completions for a voice call: bounded waits, no silent retries, and words when no answer comes."""
+"""OpenAI's Chat Completions for a voice call: bounded waits, no silent retries, a connection that is always open."""
 
+import asyncio
 import ipaddress
-from collections.abc import Sequence
+import logging
 from typing import Any
 from urllib.parse import urlsplit
 
 from openai import APIError, APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
-from pipecat.frames.frames import FunctionCallFromLLM
+from pipecat.frames.frames import StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.utils.http import connection_limits
 
-from voice.llm.failure import LLMFailureFrame
+from voice.llm.frames import LLMFailureFrame
 from voice.llm.provider_errors import reason
 
 CONNECT_WITHIN = 2.0
 """Seconds."""
-NOT_ANSWERING = "Sorry, my language model is not answering right now."
-BROKE_OFF = "Sorry, I lost the rest of my answer."
-SENTENCE_ENDS = ".!?…"
+log = logging.getLogger(__name__)
 
 
 def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncOpenAI:
@@ -61,10 +60,10 @@ async def warm_up(client: AsyncOpenAI, *, model: str, where: str) -> str | None:
 
 
 class ChatService(OpenAILLMService):
-    """pipecat's OpenAI service on a shared client. A request that gives no answer is answered by an apology.
+    """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is told as an `LLMFailureFrame`.
 
-    The apology stands in the answer's place, so that the caller hears it and the context keeps turns that alternate;
-    its frame is an `LLMFailureFrame`. Once words of the answer were said, it says that the rest is lost.
+    A request that is cancelled takes its connection with it; another one is opened at once, so that the next turn need
+    not wait for it.
 
     Args:
         client: see `make_client`.
@@ -78,8 +77,7 @@ class ChatService(OpenAILLMService):
         self._shared_client = client
         self._model = model
         self._where = where
-        self._last_words = ""
-        self._called = False
+        self._opening: asyncio.Task[None] | None = None
         # pipecat tells the model of a turn without words as the developer, a role that only OpenAI's servers know.
         self.supports_developer_role = client.base_url.host == "api.openai.com"
         super().__init__(settings=self.Settings(model=model, max_tokens=max_tokens, system_instruction=prompt))
@@ -88,32 +86,37 @@ class ChatService(OpenAILLMService):
         """The shared client; called by pipecat."""
         return self._shared_client
 
-    async def run_function_calls(self, function_calls: Sequence[FunctionCallFromLLM]) -> None:
-        """Run what the model asked for; its words come with the next request."""
-        self._called = bool(function_calls)
-        await super().run_function_calls(function_calls)
+    async def start(self, frame: StartFrame) -> None:
+        """The call begins; a server may have closed the connection since the last one."""
+        await super().start(frame)
+        self._open()
 
-    async def _push_llm_text(self, text: str) -> None:
-        self._last_words = text.strip() or self._last_words
-        await super()._push_llm_text(text)
+    async def cleanup(self) -> None:
+        """Leave no task behind."""
+        if self._opening:
+            await self.cancel_task(self._opening)
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
     async def _process_context(self, context: LLMContext) -> None:
-        self._last_words, self._called = "", False
         try:
             await super()._process_context(context)
-        except Exception as error:
-            await self._apologise(reason(error, model=self._model, where=self._where))
+        except asyncio.CancelledError:
+            self._open()
             raise
-        if not self._last_words and not self._called:
-            sentence = f"{self._model} at {self._where} gave an answer without words."
-            await self._apologise(sentence)
-            await self.push_error(sentence)
+        except Exception as error:
+            # pipecat tells it too, in its own words, and decides whether the service is of any further use.
+            told = reason(error, model=self._model, where=self._where)
+            await self.push_frame(LLMFailureFrame(text="", reason=told))
+            raise
 
-    async def _apologise(self, sentence: str) -> None:
-        words = NOT_ANSWERING
-        if self._last_words:
-            words = f" {BROKE_OFF}" if self._last_words[-1] in SENTENCE_ENDS else f"… {BROKE_OFF}"
-        await self.push_frame(LLMFailureFrame(text=words, reason=sentence))
+    def _open(self) -> None:
+        """See to it that a connection is open, meanwhile."""
+        if self._opening is None or self._opening.done():
+            self._opening = self.create_task(self._warm_up(), "open a connection")
+
+    async def _warm_up(self) -> None:
+        if problem := await warm_up(self._shared_client, model=self._model, where=self._where):
+            log.info("%s", problem)
 
 
 def _is_loopback(url: str) -> bool:

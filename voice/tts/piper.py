@@ -44,7 +44,7 @@ class ClauseAggregator(BaseTextAggregator):
 
 
 class PiperTTSService(TTSService):
-    """Speaks each clause with a shared `Voice`.
+    """Speaks each clause with a shared `Voice`; what that has prepared (a `HoldPhraseFrame`) plays at once.
 
     Audio leaves at the voice's rate in pieces of 100 ms at most, so that an interruption has little to take back.
 
@@ -68,8 +68,16 @@ class PiperTTSService(TTSService):
         return True
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Note where an answer starts, then let pipecat do the rest."""
-        if isinstance(frame, LLMFullResponseStartFrame | TTSSpeakFrame):
+        """Note where an utterance starts, then let pipecat do the rest."""
+        if isinstance(frame, TTSSpeakFrame):
+            # An utterance of its own, even between an answer's start and its first clause.
+            of_answer, self._first_clause = self._first_clause, True
+            try:
+                await super().process_frame(frame, direction)
+            finally:
+                self._first_clause = of_answer
+            return
+        if isinstance(frame, LLMFullResponseStartFrame):
             self._first_clause = True
         await super().process_frame(frame, direction)
 
@@ -77,8 +85,10 @@ class PiperTTSService(TTSService):
         """Speak one clause. Yields 16-bit mono audio at the pipeline's output rate."""
         lead = LEAD_FIRST if self._first_clause else LEAD_LATER
         self._first_clause = False
-        await self.start_tts_usage_metrics(text)
-        samples = await self._piper.speak(text, lead=lead)
+        samples = self._piper.prepared(text) if lead == LEAD_FIRST else None
+        if samples is None:
+            await self.start_tts_usage_metrics(text)
+            samples = await self._piper.speak(text, lead=lead)
         step = self._piper.sample_rate // 10
 
         async def pieces() -> AsyncIterator[bytes]:

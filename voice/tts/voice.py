@@ -6,6 +6,7 @@ piper-tts is GPL-3.0-or-later; this module is the only one that imports it.
 import asyncio
 import json
 import logging
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 from pathlib import Path
@@ -74,6 +75,7 @@ class Voice:
         self.sample_rate: int = settings.sample_rate
         self._voice: Any = PiperVoice(config=settings, session=session)
         self._speaking_style = SynthesisConfig(normalize_audio=False)
+        self._prepared: dict[str, Samples] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
 
     def synthesize(self, text: str, *, lead: float = LEAD_LATER) -> Samples:
@@ -93,6 +95,23 @@ class Voice:
         """`synthesize` on the voice's own thread, so that the event loop stays free."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, lambda: self.synthesize(text, lead=lead))
+
+    async def prepare(self, phrases: Iterable[str]) -> None:
+        """Synthesise phrases that must not wait for the thread; `prepared` has them from then on.
+
+        Raises:
+            ConfigurationError: a phrase has nothing that can be spoken.
+        """
+        for phrase in map(str.strip, phrases):
+            if phrase not in self._prepared:
+                samples = await self.speak(phrase, lead=LEAD_FIRST)
+                if not len(samples):
+                    raise ConfigurationError(f"The phrase “{phrase}” has nothing that can be spoken; write words.")
+                self._prepared[phrase] = samples
+
+    def prepared(self, text: str) -> Samples | None:
+        """A prepared phrase as `synthesize` gives it, `LEAD_FIRST` in front; None for any other text."""
+        return self._prepared.get(text.strip())
 
     def close(self) -> None:
         """Let the thread end."""

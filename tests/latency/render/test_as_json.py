@@ -23,7 +23,13 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found["contributions_ms"]["endpointing_wait"]) == ["n", "p50", "p95"]
     assert list(found["llm"]) == [
         "budget_ms", "within", "rescued", "bridged", "missed", "overshoot_p99_ms", "policy", "tiers",
+        "judged", "share_within", "overshoot_ms", "textless", "bridged_answer_ms", "deadlines", "charged", "phrases",
+        "policies", "reasons", "waste", "turns",
     ]  # fmt: skip
+    assert list(found["llm"]["tiers"]["responder"]) == [
+        "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed",
+    ]  # fmt: skip
+    assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"
     assert list(found["barge_in"]) == ["n", "stop_p50_ms", "stop_p95_ms", "false"]
     assert list(found["quality"]) == ["cut_offs", "pauses", "false_cut_off_rate", "gaps", "wer"]
     assert list(found["speculation"]) == ["started", "discarded", "saved_p50_ms"]

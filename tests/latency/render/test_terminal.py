@@ -2,6 +2,7 @@ import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from latency.render.terminal import write
 from latency.report import Report, build
 from latency.run import Run
 from latency.thresholds import Threshold
+from latency.turn import TurnRecord
 
 
 @pytest.fixture
@@ -67,3 +69,65 @@ def test_a_stream_without_unicode_gets_a_report_too(report: Report) -> None:
     write(report, file)
     file.flush()
     assert b"Turn latency" in raw.getvalue()
+
+
+def response(**told: Any) -> dict[str, Any]:
+    usual = {"response": 0, "policy": "fallback", "reason": "large first", "commit": 2.0, "deadline": 2.45}
+    return {**usual, "limit": "llm", "charged": None, "said": [], "gave_up": None, **told}
+
+
+def budgeted(number: int, start: float, answer: float, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord:
+    """A turn of 1 s of speech; its answer is heard `answer` seconds after the first audio."""
+    shift = start - 1
+    first = {"first_audible": 2.6 + shift, "first_answer_audible": 2.6 + shift + answer, "turn_commit": 2.0 + shift}
+    moved = {key: told[key] for key in told if key != "said"}
+    said = [{**one, "at": one["at"] + shift} for one in told.get("said", [])]
+    return TurnRecord.from_json(
+        {
+            "session": "commands",
+            "turn": number,
+            "speech": [[start, start + 1]],
+            "wants_answer": True,
+            "marks": first,
+            "attempts": [{"response": 0, "request": 2.0 + shift, **one} for one in attempts],
+            "responses": [response(said=said, commit=2.0 + shift, deadline=2.45 + shift, **moved)],
+        }  # fmt: skip
+    )
+
+
+def test_a_run_under_a_budget_shows_who_spoke_and_three_times_apart(
+    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+) -> None:
+    talk = conversation(24).bot(2.6, 4.0).bot(7.6, 9.0).bot(12.6, 13.2).bot(13.8, 15.0)
+    turns = [
+        budgeted(0, 1, 0.0, [{"tier": "large", "first_clause": 2.3, "outcome": "spoken"}]),
+        budgeted(1, 6, 0.0, [{"tier": "large", "outcome": "cancelled"},
+                             {"tier": "fast", "first_clause": 7.4, "outcome": "spoken"}]),
+        budgeted(2, 11, 1.2, [{"tier": "large", "first_clause": 13.27, "outcome": "spoken"}],
+                 said=[{"at": 2.43, "kind": "hold", "text": "One moment."}]),
+    ]  # fmt: skip
+    text = drawn(build(load(make_run(turns, talk.samples))))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    for part in (
+        "First answer p50 600 p95 1680 max 1800 ms; 2 of 3 within 800 ms: a phrase that bridges a wait is no answer",
+        "turn latency (first audio) 3 600 600 600 - 600 0 3",
+        "first answer audio 3 600 1560 1680 - 1800 0 2",
+        "whole answer 3 2000 2800 2900 - 3000 0 0",
+        "0 - - 600 - ",
+        "1 - - 600 - rescued by fast",
+        "2 - - 600 - bridged: One moment. (answer 820 ms late)",
+        "LLM budget 450 ms: within 1, rescued 1, bridged 1, missed 0; answer text in time in 66.7% of 3 turns",
+        "overshoot p50 0, max 820 ms after the deadline (n 3); bridged answers p50 820, max 820 ms",
+        "tier model asked spoken tools cancelled failed first clause, ms: n p50 p95 max",
+        "large - 3 2 0 1 0 2 785 1222 1270",
+    ):
+        assert part.strip() in lines, part
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_run_without_a_budget_shows_nothing_of_tiers_phrases_and_whole_answers(report: Report) -> None:
+    lines = [" ".join(line.split()) for line in drawn(report).splitlines()]
+    assert "LLM budget 450 ms: within 1, rescued 0, bridged 0, missed 0" in lines
+    assert any(line.startswith("turn latency 2 750") for line in lines)
+    for part in ("overshoot", "whole answer", "first clause", "First answer", "responder 1"):
+        assert not any(part in line for line in lines), part

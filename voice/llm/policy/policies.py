@@ -49,7 +49,11 @@ class Single:
     def plan(self, book: TierBook) -> Plan:
         """Ask the tier, and once more when that failed."""
         return Plan(
-            policy=self.name, reason="the only tier", first=(self.tier,), bridge=self.bridge, leads=book.leads()
+            policy=self.name,
+            reason="no other tier is asked",
+            first=(self.tier,),
+            bridge=self.bridge,
+            leads=book.leads(),
         )
 
 

@@ -1,7 +1,6 @@
 """The simulator's web application and its server on loopback."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from voice.llm.simulator.responses_socket import ResponsesSocket
 from voice.llm.simulator.simulator import Simulator
 from voice.llm.simulator.url_options import PATH
 from voice.llm.simulator.wire_errors import status_of
+from voice.server.listening import listen
 
 _KEEP_ALIVE = 120  # seconds an idle connection is kept, as real servers do for minutes
 
@@ -105,7 +105,7 @@ async def serving(simulator: Simulator, *, host: str = "127.0.0.1", port: int = 
     Raises:
         ConfigurationError: the address cannot be had.
     """
-    sock = _listen(host, port)
+    sock = listen(host, port)
     config = uvicorn.Config(
         create_app(simulator),
         http=simulator.connections.protocol(),
@@ -123,18 +123,3 @@ async def serving(simulator: Simulator, *, host: str = "127.0.0.1", port: int = 
     finally:
         server.should_exit = True
         await running
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    # asyncio turns off Nagle's delay of small writes only where the protocol is named, not 0.
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((host, port))
-        sock.listen(128)
-    except OSError as error:
-        sock.close()
-        raise ConfigurationError(
-            f"Cannot listen on {host}:{port} ({error.strerror}); choose another port with --port, or 0 for a free one."
-        ) from error
-    return sock

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import struct
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -34,6 +34,9 @@ class Connections:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def __iter__(self) -> Iterator[Connection]:
+        return iter(tuple(self._open.values()))
 
     def of(self, scope: MutableMapping[str, Any]) -> Connection:
         """The connection that a request came on."""

@@ -24,6 +24,7 @@ class Exchange:
         connection: which connection it came on, counted from 1.
         opened: it was the first on its connection, and paid for that.
         bytes_in: length of the request's body or message.
+        warm_up: it asks for no answer.
         input_tokens: tokens of the conversation.
         cached_tokens: how many of them were in the cache.
         requested: when it had arrived.
@@ -41,6 +42,7 @@ class Exchange:
     opened: bool
     bytes_in: int
     requested: float
+    warm_up: bool = False
     input_tokens: int | None = None
     cached_tokens: int | None = None
     first_text: float | None = None
@@ -66,6 +68,7 @@ class Journal:
         connection: int,
         opened: bool,
         bytes_in: int,
+        warm_up: bool = False,
     ) -> Exchange:
         """A request has arrived."""
         self._count += 1
@@ -77,6 +80,7 @@ class Journal:
             connection=connection,
             opened=opened,
             bytes_in=bytes_in,
+            warm_up=warm_up,
             requested=self._clock(),
         )
         self.exchanges.append(exchange)

@@ -90,7 +90,8 @@ class ResponseCall:
         if self._served.fault not in _WITHOUT_BEGINNING:
             await asyncio.sleep(self._served.latency.profile.rtt)
             await self._all(writer.created())
-        if not asked.generate:
+        if not asked.generate and self._served.fault is not Fault.SILENT:
+            await asyncio.sleep(uncached / self._served.latency.profile.prefill_tokens_per_s)
             self._finish(messages)
             await self._all(writer.completed(self._usage(), cut_off=False))
             return

@@ -112,7 +112,7 @@ class SocketSession:
             kind = event.get("type")
             if kind == "response.create":
                 self._start(event, len(text))
-            elif kind == "response.cancel":
+            elif kind == "response.cancel" and self._simulator.on_cancel != "unknown":
                 await self._cancel(event.get("response_id"))
             else:
                 raise ConfigurationError(f"The simulator does not know the event {kind}.")
@@ -133,6 +133,7 @@ class SocketSession:
             connection=self._connection.number,
             opened=self._connection.requests == 1,
             bytes_in=size,
+            warm_up=not asked.generate,
         )
         call = ResponseCall(
             self._simulator,
@@ -152,6 +153,8 @@ class SocketSession:
 
         One that is over already is not worth an error: its end was under way when the client sent this.
         """
+        if self._simulator.on_cancel == "ignore":
+            return
         if response_id is None and len(self._running) == 1:
             response_id = next(iter(self._running))
         found = self._running.get(response_id or "")
@@ -159,6 +162,8 @@ class SocketSession:
             call, task = found
             await self._stop([task])
             await call.cancel()
+            if self._simulator.on_cancel == "forget":
+                self._lanes.evict(call.asked.lane)
 
     async def _stop(self, tasks: list[asyncio.Task[None]]) -> None:
         for task in tasks:

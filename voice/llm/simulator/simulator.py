@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 from voice.errors import ConfigurationError
@@ -61,6 +61,8 @@ class Simulator:
         seed: of all chance; None takes one from the system.
         faults: faults in force from the start, by model name with or without "sim:".
         socket_life: seconds a Responses socket lives.
+        on_cancel: what `response.cancel` does, which OpenAI does not document: it ends the response and its lane's
+            latest complete one is kept, or forgotten with it; or nothing at all; or it is an unknown event.
         clock: seconds, for the journal and the stalls.
 
     Raises:
@@ -74,12 +76,14 @@ class Simulator:
         seed: int | None = None,
         faults: Mapping[str, Fault] | None = None,
         socket_life: float = SOCKET_LIFE,
+        on_cancel: Literal["keep", "forget", "ignore", "unknown"] = "keep",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.preset = preset
         self.seed = random.SystemRandom().getrandbits(32) if seed is None else seed
         self.profiles = load_profiles(preset)
         self.socket_life = socket_life
+        self.on_cancel = on_cancel
         self.clock = clock
         self.journal = Journal(clock)
         self.connections = Connections()

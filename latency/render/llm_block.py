@@ -1,0 +1,72 @@
+"""How the LLM budget was kept, for people: verdicts, lateness, what decided, what it cost, and each tier."""
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.table import Table
+
+from latency.attempts import Llm, Waste
+from latency.render.numbers import UNKNOWN, counted, ms, percent
+
+
+def llm_lines(llm: Llm) -> Iterator[str]:
+    """A line of verdicts; the lines below it only for a language model that ran under a budget."""
+    verdicts = (
+        f"LLM budget   {llm.budget_ms:g} ms: within {llm.within}, rescued {llm.rescued}, bridged {llm.bridged}, "
+        f"missed {llm.missed}"
+    )
+    if not llm.policies:
+        yield verdicts
+        return
+    yield f"{verdicts}; answer text in time in {percent(llm.share_within)} of {llm.judged} turns"
+    yield _line("overshoot", _overshoot(llm))
+    charged = f"; floors charged to {counted(llm.charged)}" if llm.charged else ""
+    yield _line("deadlines", f"set by {counted(llm.deadlines) or UNKNOWN}{charged}")
+    yield _line("policy", f"{counted(llm.policies)}: {counted(llm.reasons)}")
+    if llm.phrases:
+        yield _line("phrases", f"{counted(llm.phrases)}, said while no answer was there; none counts as one")
+    yield _line("waste", _waste(llm.waste))
+
+
+def tier_table(llm: Llm) -> Table | None:
+    """What was asked of each tier and what came of it; None for a language model without a budget."""
+    if not llm.policies:
+        return None
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("tier", "model"):
+        table.add_column(heading)
+    for heading in ("asked", "spoken", "tools", "cancelled", "failed", "first clause, ms: n", "p50", "p95", "max"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, tier in llm.tiers.items():
+        clause = tier.first_clause_ms
+        counts = (tier.attempts, tier.spoken, tier.called, tier.cancelled, tier.failed, clause.n)
+        table.add_row(name, tier.model or UNKNOWN, *map(str, counts), ms(clause.p50), ms(clause.p95), ms(clause.max))
+    return table
+
+
+def _line(label: str, text: str) -> str:
+    return f"  {label:<10} {text}"
+
+
+def _overshoot(llm: Llm) -> str:
+    late = llm.overshoot_ms
+    tail = f"max {ms(late.max)} ms" if llm.overshoot_p99_ms is None else f"p99 {ms(llm.overshoot_p99_ms)} ms"
+    text = f"p50 {ms(late.p50)}, {tail} after the deadline (n {late.n})"
+    if llm.textless:
+        text += f"; {llm.textless} without any answer text"
+    if (bridged := llm.bridged_answer_ms).n:
+        text += f"; bridged answers p50 {ms(bridged.p50)}, max {ms(bridged.max)} ms"
+    return text
+
+
+def _waste(waste: Waste) -> str:
+    ends = ", ".join(
+        f"{n} {name}"
+        for name, n in (("used", waste.spoken), ("cancelled", waste.cancelled), ("failed", waste.failed))
+        if n
+    )
+    text = f"{waste.extra} requests beyond the first" + (f" ({ends})" if ends else "")
+    if waste.tokens is None:
+        return f"{text}; tokens unknown"
+    estimated = f" ({waste.tokens_estimated:,} estimated)" if waste.tokens_estimated else ""
+    return f"{text}; {waste.tokens:,} of {waste.tokens_total:,} tokens unheard: {percent(waste.share)}{estimated}"

@@ -1,0 +1,24 @@
+"""Figures as people read them; an unknown one is a dash."""
+
+UNKNOWN = "-"
+
+
+def ms(value: float | None) -> str:
+    """Whole milliseconds."""
+    return UNKNOWN if value is None else f"{value:.0f}"
+
+
+def percent(value: float | None) -> str:
+    """A share between 0 and 1."""
+    return UNKNOWN if value is None else f"{value:.1%}"
+
+
+def count(value: float | None) -> str:
+    """How many."""
+    return UNKNOWN if value is None else f"{value:g}"
+
+
+def counted(counts: dict[str, int]) -> str:
+    """What there was how often, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {n}" for name, n in ordered)

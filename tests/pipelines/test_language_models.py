@@ -1,0 +1,78 @@
+"""Tiers are made from a pipeline's settings; what contradicts itself or lacks a key is refused in one sentence."""
+
+import logging
+
+import pytest
+
+from pipelines import settings
+from pipelines.language_models import TieredModels, make_language_models
+from pipelines.settings import Tiers
+from voice.errors import ConfigurationError
+
+
+def tiers(pipeline: str, *overrides: str) -> Tiers:
+    llm = settings.load(pipeline, overrides).llm
+    assert isinstance(llm, Tiers)
+    return llm
+
+
+def test_each_tier_is_shown_with_its_model_and_what_is_odd_about_it() -> None:
+    models = TieredModels(tiers("sim-fallback", "llm.large.fault=silent", "llm.fast.ttft_ms=100"))
+    assert models.components == {
+        "llm": "fallback, 450 ms to the first clause",
+        "large": "sim:sonnet (field, chat, fault silent)",
+        "fast": "sim:groq-fast (field, chat, first token after 100 ms)",
+    }
+    assert models.models == {"large": "sim:sonnet", "fast": "sim:groq-fast"}
+
+
+def test_the_responder_is_no_language_model() -> None:
+    models = make_language_models(settings.load("embedded").llm)
+    assert models.components == {"llm": "responder (no language model)"}
+    assert models.phrases == ()
+
+
+def test_a_missing_key_names_its_variable_and_what_works_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    sentence = "llm.large: gpt-4.1 needs a key in the environment variable OPENAI_API_KEY, .* embedded and local work"
+    with pytest.raises(ConfigurationError, match=sentence):
+        TieredModels(tiers("openai"))
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "overrides", "sentence"),
+    [
+        ("sim-single", ["llm.policy=race"], r"The policy race needs two tiers: give \[llm.fast\], or choose single"),
+        ("sim-fallback", ["llm.bridge=false", 'llm.hold_phrases=["Wait."]'], "hold_phrases are never said with"),
+        ("sim-fallback", ['llm.hold_phrases=["Yes, sure."]'], "claims something"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(pipeline: str, overrides: list[str], sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        TieredModels(tiers(pipeline, *overrides))
+
+
+@pytest.mark.parametrize(
+    ("override", "warning"),
+    [
+        ("llm.budget_ms=300", "an LLM budget of 300 ms is outside 400 ms to 500 ms"),
+        ("llm.fast.p95_ms=4000", "the fast tier fast is slower than the large tier large"),
+    ],
+)
+async def test_an_unusual_budget_and_a_slow_fast_tier_are_warned_about(
+    override: str, warning: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    models = TieredModels(tiers("sim-fallback", override))
+    with caplog.at_level(logging.WARNING):
+        await models.start()
+    await models.close()
+    assert warning in caplog.text
+
+
+async def test_the_simulator_is_a_process_that_ends_with_its_models() -> None:
+    models = TieredModels(tiers("sim-fallback"))
+    await models.start()
+    (process,) = models.processes
+    assert process.is_running()
+    await models.close()
+    assert not process.is_running()

@@ -1,0 +1,264 @@
+"""What listens on the usual ports is found in time, and taken only once it completes; all over real sockets."""
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import pytest
+
+from pipelines import auto, local_servers
+from pipelines.local_servers import LocalServer, find_servers, first_model, probe
+from voice.llm.simulator.app import serving
+from voice.llm.simulator.simulator import Simulator
+
+Handler = Callable[[socket.socket, threading.Event], None]
+SLOW = 3.0
+"""Seconds for which a handler that is too slow goes on; a search that waits for one takes at least as long."""
+
+
+def http(body: bytes, *, status: str = "200 OK", kind: str = "application/json") -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def models(*names: str) -> bytes:
+    return json.dumps({"object": "list", "data": [{"id": name, "object": "model"} for name in names]}).encode()
+
+
+def read_request(connection: socket.socket) -> bytes:
+    """The request with its body."""
+    text = b""
+    while b"\r\n\r\n" not in text:
+        text += connection.recv(4096)
+    head, _, body = text.partition(b"\r\n\r\n")
+    length = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
+    while len(body) < length:
+        body += connection.recv(4096)
+    return head + b"\r\n\r\n" + body
+
+
+def says(answer: bytes) -> Handler:
+    def handle(connection: socket.socket, _over: threading.Event) -> None:
+        read_request(connection)
+        connection.sendall(answer)
+
+    return handle
+
+
+def says_nothing(connection: socket.socket, over: threading.Event) -> None:
+    read_request(connection)
+    over.wait(SLOW)
+
+
+def dribbles(answer: bytes) -> Handler:
+    """Sends a byte now and then, each well within any time limit of a single read."""
+
+    def handle(connection: socket.socket, over: threading.Event) -> None:
+        read_request(connection)
+        for index in range(len(answer)):
+            connection.sendall(answer[index : index + 1])
+            if over.wait(SLOW / len(answer)):
+                return
+
+    return handle
+
+
+def lists(*names: str, then: Handler) -> Handler:
+    """Lists models, and treats a request for a completion in its own way."""
+
+    def handle(connection: socket.socket, over: threading.Event) -> None:
+        request = connection.recv(4, socket.MSG_PEEK)
+        if request == b"POST":
+            then(connection, over)
+        else:
+            says(http(models(*names)))(connection, over)
+
+    return handle
+
+
+@contextmanager
+def listening(handle: Handler) -> Iterator[int]:
+    """A server whose connections are handled in a thread each; its port."""
+    over = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def one(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            handle(connection, over)
+
+    def accept(server: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = server.accept()
+                threads.append(threading.Thread(target=one, args=(connection,)))
+                threads[-1].start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        accepting = threading.Thread(target=accept, args=(server,))
+        accepting.start()
+        try:
+            yield server.getsockname()[1]
+        finally:
+            over.set()
+            server.shutdown(socket.SHUT_RDWR)
+            accepting.join()
+            for thread in threads:
+                thread.join()
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More time than users are made to wait: the tests' machine is shared."""
+    assert local_servers.FIND_WITHIN <= 0.15
+    monkeypatch.setattr(local_servers, "FIND_WITHIN", 1.0)
+
+
+@pytest.fixture
+def at_ports(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[int]]]:
+    """Puts servers at the usual ports, named A, B, …; gives the ports."""
+    with ExitStack() as stack:
+
+        def put(*handlers: Handler) -> list[int]:
+            ports = [stack.enter_context(listening(handle)) for handle in handlers]
+            monkeypatch.setattr(local_servers, "LOCAL_SERVERS", dict(zip("ABCDEF", ports, strict=False)))
+            return ports
+
+        yield put
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+COMPLETION = http(b'{"choices": [{"message": {"content": "Hi"}}]}')
+PAGE = b"<!doctype html><title>It works</title>"
+NO_LIST = "listens but lists no models"
+
+
+def test_where_nothing_listens_there_is_nothing_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {"A": (port := free_port())})
+    assert find_servers() == [LocalServer("A", port)]
+    table, reason = auto._llm()
+    assert table == {"provider": "responder"}
+    assert reason == (
+        "llm: the responder, because no language model server answers here; `ollama run llama3.2` starts one"
+    )
+
+
+async def test_our_simulator_is_found_and_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving(Simulator(preset="optimistic", seed=1)) as endpoint:
+        monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {"A": free_port(), "B": endpoint.port})
+        table, reason = await asyncio.to_thread(auto._llm)
+    model = table["large"]["model"]
+    assert table == {
+        "policy": "single",
+        "large": {"provider": "openai", "base_url": f"http://127.0.0.1:{endpoint.port}/v1", "model": model},
+    }
+    assert model.startswith("sim:")
+    assert reason == f"llm: {model} at B on port {endpoint.port}"
+
+
+@pytest.mark.parametrize(
+    ("handle", "problem"),
+    [
+        pytest.param(says_nothing, "listens but lists no models within 1000 ms", id="accepts and says nothing"),
+        pytest.param(
+            dribbles(http(models("m"))), "listens but lists no models within 1000 ms", id="dribbles a right answer"
+        ),
+        pytest.param(dribbles(b"HTTP/1.1 200 OK\r\n" * 100), "listens but lists no models within 1000 ms", id="head"),
+        pytest.param(says(http(PAGE, kind="text/html")), NO_LIST, id="HTML"),
+        pytest.param(says(http(b"{}", status="404 Not Found")), NO_LIST, id="404"),
+        pytest.param(says(b"SSH-2.0-OpenSSH_9.6\r\n"), NO_LIST, id="no HTTP"),
+        pytest.param(says(b""), NO_LIST, id="closes"),
+        pytest.param(says(http(b"[" * 100_000)), NO_LIST, id="nested without end"),
+        pytest.param(says(http(b'{"data": "many"}')), NO_LIST, id="no list"),
+        pytest.param(says(http(b"\xff\xfe\xfd")), NO_LIST, id="no text"),
+        pytest.param(says(http(models())), "A has no model that talks", id="no models"),
+        pytest.param(says(http(models("nomic-embed-text"))), "A has no model that talks", id="vectors only"),
+        pytest.param(says(http(b'{"data": [{"name": "m"}, 3]}')), "A has no model that talks", id="nameless"),
+    ],
+)
+def test_what_listens_but_is_no_language_model_is_named_and_not_taken(
+    at_ports: Callable[..., list[int]], handle: Handler, problem: str
+) -> None:
+    (port,) = at_ports(handle)
+    assert find_servers() == [LocalServer("A", port, problem=problem)]
+    table, reason = auto._llm()
+    assert table == {"provider": "responder"}
+    assert f"answers here (port {port}: {problem});" in reason
+
+
+def test_a_model_that_only_makes_vectors_is_passed_over(at_ports: Callable[..., list[int]]) -> None:
+    at_ports(says(http(models("text-embedding-3", "llama3.2"))))
+    assert find_servers()[0].model == "llama3.2"
+
+
+def test_all_ports_are_looked_at_together(at_ports: Callable[..., list[int]]) -> None:
+    at_ports(says_nothing, dribbles(http(models("m"))), says_nothing, says(http(models("m"))))
+    begin = time.monotonic()
+    servers = find_servers()
+    took = time.monotonic() - begin
+    assert [server.model for server in servers] == [None, None, None, "m"]
+    assert took < 2.0, "one after the other takes 3 s, and so does the dribble unbounded"
+
+
+def test_a_server_that_lists_a_model_but_does_not_complete_is_named_and_not_taken(
+    at_ports: Callable[..., list[int]],
+) -> None:
+    (port,) = at_ports(lists("m", then=says(http(b"{}", status="500 Internal Server Error"))))
+    table, reason = auto._llm()
+    assert table == {"provider": "responder"}
+    assert f"(port {port}: A lists m but did not complete a token (HTTP 500))" in reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (http(b'{"choices": []}'), ""),
+        (http(PAGE), " (Expecting value"),
+        (b"", " (Remote end closed connection without response)"),
+    ],
+)
+def test_an_answer_without_a_token_is_none(at_ports: Callable[..., list[int]], answer: bytes, why: str) -> None:
+    at_ports(lists("m", then=says(answer)))
+    (server,) = find_servers()
+    taken, (failed,) = probe([server])
+    assert taken is None
+    assert str(failed.problem).startswith(f"A lists m but did not complete a token{why}")
+
+
+@pytest.mark.parametrize("then", [says_nothing, dribbles(COMPLETION)], ids=["silent", "dribbles"])
+def test_a_probe_that_hangs_ends_in_time_and_leaves_the_next_server_its_share(
+    at_ports: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch, then: Handler
+) -> None:
+    monkeypatch.setattr(local_servers, "PROBE_WITHIN", 2.0)
+    first, second = at_ports(lists("slow", then=then), lists("quick", then=says(COMPLETION)))
+    begin = time.monotonic()
+    table, reason = auto._llm()
+    took = time.monotonic() - begin
+    assert table["large"]["model"] == "quick"
+    assert reason == (
+        f"llm: quick at B on port {second} (port {first}: A lists slow but did not complete a token within 1 s)"
+    )
+    assert took < SLOW
+
+
+def test_no_proxy_is_asked_for_what_is_on_this_machine(
+    at_ports: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    at_ports(lists("m", then=says(COMPLETION)))
+    assert auto._llm()[0]["large"]["model"] == "m"
+
+
+def test_a_server_is_asked_by_its_address_too(at_ports: Callable[..., list[int]]) -> None:
+    (port,) = at_ports(says(http(models("m"))))
+    assert first_model(f"http://localhost:{port}/v1") == "m"
+    assert first_model(f"http://127.0.0.1:{free_port()}/v1") is None
+    assert first_model("https://127.0.0.1/v1") is None
+    assert first_model("nonsense") is None

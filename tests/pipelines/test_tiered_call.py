@@ -1,0 +1,127 @@
+"""Whole calls with simulated language models under a budget: a slow, silent or broken one is hardly noticed."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from pipelines import settings
+from voice.llm.bridging import DELAY, HOLD, NOT_ANSWERING
+
+ROOT = Path(__file__).resolve().parents[2]
+THREE = (("commands/02", "timer set for 10 minutes"), ("commands/03", "giraffe is spelled"), ("arithmetic/01", ""))
+REPORT = [sys.executable, "-m", "latency", "report", "--json"]
+
+
+def replay(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "pipelines.cli", "replay", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+
+
+def report(folder: Path) -> dict[str, Any]:
+    printed = subprocess.run([*REPORT, str(folder)], cwd=ROOT, capture_output=True, check=True)
+    found: dict[str, Any] = json.loads(printed.stdout)
+    return found
+
+
+def turns(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "turns.jsonl").read_text().splitlines()]
+
+
+def set_all(**values: object) -> list[str]:
+    return [part for key, value in values.items() for part in ("--set", f"{key.replace('__', '.')}={value}")]
+
+
+def test_a_large_model_that_never_answers_is_replaced_within_the_turn_and_the_report_says_so(
+    conversation: Callable[..., Path], tmp_path: Path
+) -> None:
+    fixture = conversation("three", *THREE[:2])
+    options = set_all(llm__large__fault="silent", llm__fast__ttft_ms=100)
+    done = replay(str(fixture), "--pipeline", "sim-fallback", "--out", str(tmp_path / "run"), *options)
+    assert done.returncode == 0, done.stderr
+
+    found = turns(tmp_path / "run")
+    for turn in found:
+        assert [(a["tier"], a["model"], a["outcome"]) for a in turn["attempts"]] == [
+            ("large", "sim:sonnet", "cancelled"),
+            ("fast", "sim:groq-fast", "spoken"),
+        ]
+        (response,) = turn["responses"]
+        assert (response["tier"], response["policy"], response["said"]) == ("fast", "fallback", [])
+        assert response["commit"] < response["deadline"], "on the recording's clock, as the marks"
+        assert response["commit"] == pytest.approx(turn["marks"]["turn_commit"], abs=0.05)
+    figures = report(tmp_path / "run")
+    assert (figures["turns"]["answers_ok"], figures["llm"]["within"]) == (2, 0)
+    assert figures["llm"]["rescued"] + figures["llm"]["missed"] == 2
+    headline = done.stdout.splitlines()[1]
+    assert headline.startswith("SIMULATED, not real: ")
+    assert "sim:sonnet" in headline
+    assert "sim:groq-fast" in headline
+
+
+def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(
+    conversation: Callable[..., Path], tmp_path: Path
+) -> None:
+    fixture = conversation("down", *THREE[:2])
+    options = set_all(llm__large__fault="refuse", llm__fast__fault="500")
+    done = replay(str(fixture), "--pipeline", "sim-adaptive", "--out", str(tmp_path / "run"), *options)
+    assert done.returncode == 0, done.stderr
+    found = turns(tmp_path / "run")
+    assert [turn["said"] for turn in found] == [NOT_ANSWERING] * 2
+    for turn in found:
+        assert turn["marks"]["first_audible"] > turn["speech"][-1][1], "it was heard"
+        assert "sim:sonnet at the simulator could not be reached" in turn["failed"]
+        assert "sim:groq-fast at the simulator answered HTTP 500" in turn["failed"]
+    assert report(tmp_path / "run")["turns"]["unanswered"] == {"component failed": 2}
+
+
+def test_who_is_asked_to_wait_is_answered_after_the_phrase_and_only_the_answer_counts(
+    conversation: Callable[..., Path], tmp_path: Path
+) -> None:
+    fixture = conversation("wait", *THREE[:2])
+    options = set_all(llm__bridge="true", llm__large__ttft_ms=1800)
+    done = replay(str(fixture), "--pipeline", "sim-single", "--out", str(tmp_path / "run"), *options)
+    assert done.returncode == 0, done.stderr
+    for turn in turns(tmp_path / "run"):
+        (server_turn,) = turn["server_turns"]
+        assert server_turn["opening"] in HOLD
+        assert server_turn["opening"] not in turn["said"]
+        marks = turn["marks"]
+        assert marks["first_audible"] < marks["llm_first_clause"] < marks["first_answer_audible"] < marks["answer_end"]
+    figures = report(tmp_path / "run")
+    assert figures["turns"]["answers_ok"] == 2
+    assert figures["answer_ms"]["p50"] > figures["turn_ms"]["p50"] + 500, "a phrase is heard first, and is no answer"
+
+
+@pytest.mark.slow
+def test_silent_models_are_admitted_by_two_and_a_half_seconds_and_given_up(
+    conversation: Callable[..., Path], tmp_path: Path
+) -> None:
+    fixture = conversation("silent", *THREE[:2])
+    options = set_all(llm__large__fault="silent", llm__fast__fault="keepalive")
+    done = replay(str(fixture), "--pipeline", "sim-fallback", "--out", str(tmp_path / "run"), *options)
+    assert done.returncode == 0, done.stderr
+    for turn in turns(tmp_path / "run"):
+        hold, delay = turn["responses"][0]["said"]
+        assert hold["text"] in HOLD
+        assert delay["text"] in DELAY
+        assert delay["at"] - turn["marks"]["turn_commit"] < 2.6
+        assert turn["said"] == NOT_ANSWERING
+    assert report(tmp_path / "run")["turns"]["unanswered"] == {"component failed": 2}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", get_args(settings.Fault))
+def test_ten_turns_of_each_fault_are_answered_within_the_turn(fault: str, tmp_path: Path) -> None:
+    """The tour, a minute each: `pytest -m slow -s tests/pipelines/test_tiered_call.py`."""
+    options = set_all(llm__large__fault=fault, llm__fast__ttft_ms=100)
+    done = replay("--pipeline", "sim-fallback", "--out", str(tmp_path / "run"), *options)
+    assert done.returncode == 0, done.stderr
+    llm = report(tmp_path / "run")["llm"]
+    verdicts = {name: llm[name] for name in ("within", "rescued", "bridged", "missed")}
+    print(f"{fault:12} {verdicts}, overshoot {llm.get('overshoot_ms')}")
+    assert (verdicts["within"] + verdicts["rescued"], verdicts["bridged"] + verdicts["missed"]) == (10, 0)

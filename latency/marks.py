@@ -22,8 +22,10 @@ class Mark(StrEnum):
     """Server: the request whose answer was spoken went to its model."""
     LLM_FIRST_TOKEN = "llm_first_token"
     """Server: that model's first text arrived; role-only, empty and reasoning chunks are not text."""
+    CLAUSE_READY = "clause_ready"
+    """Server: that model's first speakable clause was complete; a policy may hold it while it awaits a better model."""
     LLM_FIRST_CLAUSE = "llm_first_clause"
-    """Server: that model's first speakable clause was complete."""
+    """Server: that clause, the first of the answer, was handed to synthesis."""
     CLAUSE_TO_TTS = "clause_to_tts"
     """Server: the first words to be spoken, answer or opening, were handed to synthesis."""
     TTS_FIRST_SAMPLE = "tts_first_sample"
@@ -64,7 +66,7 @@ _CLIENT = frozenset(
 # overlap (speculation starts a model before the commit, a bridge is spoken before the model's first token).
 CHAINS: tuple[tuple[Mark, ...], ...] = (
     (Mark.VAD_STOP, Mark.TURN_COMMIT),
-    (Mark.LLM_REQUEST, Mark.LLM_FIRST_TOKEN, Mark.LLM_FIRST_CLAUSE),
+    (Mark.LLM_REQUEST, Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_READY, Mark.LLM_FIRST_CLAUSE),
     (Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
     (Mark.FIRST_AUDIBLE, Mark.FIRST_ANSWER_AUDIBLE, Mark.ANSWER_END),
     (Mark.USER_ONSET, Mark.BOT_SILENT),

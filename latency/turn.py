@@ -24,7 +24,8 @@ _STAGES: tuple[tuple[str, Mark, Mark], ...] = (
     ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
     ("turn_detection", Mark.TRANSCRIPT_FINAL, Mark.TURN_COMMIT),
     ("llm_inference", Mark.TURN_COMMIT, Mark.LLM_FIRST_TOKEN),
-    ("sentence_aggregation", Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_TO_TTS),
+    ("sentence_aggregation", Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_READY),
+    ("tier_hold", Mark.CLAUSE_READY, Mark.CLAUSE_TO_TTS),
     ("speech_synthesis", Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE),
     ("output_transport", Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
     ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
@@ -128,6 +129,9 @@ class TurnRecord:
         if bridge is not None and token is not None:
             # Words spoken before the model's first token are a bridge: they ended the wait for the model.
             instants[Mark.LLM_FIRST_TOKEN] = min(token, bridge)
+        if bridge is not None:
+            # Known only where a policy may hold a clause.
+            instants[Mark.CLAUSE_READY] = min(instants.get(Mark.CLAUSE_READY, bridge), bridge)
         parts: dict[str, float | None] = dict.fromkeys(CONTRIBUTIONS)
         first, last = instants.get(Mark.SPEECH_END), instants.get(Mark.FIRST_AUDIBLE)
         reached = first

@@ -181,6 +181,8 @@ class TurnLog:
         if spoken and spoken["first_token"] is not None:
             # Its text was there before it was chosen.
             turn.marks["llm_first_token"] = spoken["first_token"]
+        if spoken and spoken["first_clause"] is not None:
+            turn.marks["clause_ready"] = spoken["first_clause"]
         return turn
 
     def ended(

@@ -104,6 +104,9 @@ def _contribution_table(report: Report) -> Table:
     for heading in ("where the time goes, ms", "n", "p50", "p95"):
         table.add_column(heading, justify="right" if heading != "where the time goes, ms" else "left", no_wrap=True)
     for key, spread in report.contributions_ms.items():
+        if key == "tier_hold" and not spread.p95:
+            # Only a policy over several models ever holds one.
+            continue
         table.add_row(key.replace("_", " "), str(spread.n), ms(spread.p50), ms(spread.p95))
     return table
 

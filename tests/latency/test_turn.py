@@ -79,7 +79,7 @@ def test_contributions_tile_the_turn() -> None:
     assert tuple(parts) == CONTRIBUTIONS
     assert {key: round((part or 0) * 1000) for key, part in parts.items()} == {
         "endpointing_wait": 200, "transcription": 30, "turn_detection": 60, "llm_inference": 310,
-        "sentence_aggregation": 60, "speech_synthesis": 40, "output_transport": 10, "playout": 70, "pipeline": 0,
+        "sentence_aggregation": 60, "tier_hold": 0, "speech_synthesis": 40, "output_transport": 10, "playout": 70, "pipeline": 0,
     }  # fmt: skip
 
 
@@ -96,6 +96,12 @@ def test_a_stage_that_ran_ahead_takes_no_time_of_its_own() -> None:
     parts = turn(marks={**FULL, "llm_request": 2.1, "llm_first_token": 2.25}).contributions()
     assert parts["llm_inference"] == 0
     assert parts["sentence_aggregation"] == pytest.approx(0.37)
+
+
+def test_a_clause_that_was_held_for_a_better_model_is_no_slow_aggregation() -> None:
+    parts = turn(marks={**FULL, "clause_ready": 2.62}).contributions()
+    assert parts["sentence_aggregation"] == pytest.approx(0.02)
+    assert parts["tier_hold"] == pytest.approx(0.04)
 
 
 def test_a_bridge_ends_the_wait_for_the_model() -> None:

@@ -14,7 +14,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import InvalidStatus
 from websockets.protocol import State
 
-from voice.llm.warm_sockets import Socket, WarmSockets
+from voice.llm.responses_socket import Socket
+from voice.llm.warm_sockets import WarmSockets
 
 LIMIT = 10.0
 

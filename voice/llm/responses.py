@@ -21,7 +21,8 @@ from voice.llm.frames import LLMFailureFrame
 from voice.llm.openai_chat import make_client
 from voice.llm.provider_errors import LONGEST_REASON, reason
 from voice.llm.response_chain import Chain
-from voice.llm.warm_sockets import WORN_OUT, Socket, WarmSockets
+from voice.llm.responses_socket import WORN_OUT, Socket
+from voice.llm.warm_sockets import WarmSockets
 
 OPENAI = "https://api.openai.com/v1"
 ROTATE_AFTER = 55 * 60.0

@@ -1,102 +1,29 @@
 """Persistent WebSockets that are open before they are needed, each carrying one request at a time."""
 
 import asyncio
-import json
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import InvalidStatus, WebSocketException
-from websockets.protocol import State as WireState
+from websockets.protocol import State
 
-from voice.llm.response_chain import Chain
-from voice.llm.socket_upkeep import Held, State, pause, upkeep
+from voice.llm.responses_socket import RESPONSE_ENDS, Socket
+from voice.llm.socket_upkeep import pause, upkeep
 
 OPEN_WITHIN = 2.0
 WARM_WITHIN = 5.0
-SEND_WITHIN = 1.0
 DRAIN_WITHIN = 0.5
 """Seconds in which a server has to confirm a cancellation; the next request does not wait for that."""
-PONG_WITHIN = 1.0
 CLOSE_WITHIN = 1.0
 TRY_LATER = (408, 425, 429)
 """Client errors that may pass by themselves."""
-RESPONSE_ENDS = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
-WORN_OUT = "websocket_connection_limit_reached"
 
 log = logging.getLogger(__name__)
-
-
-class Socket:
-    """An open WebSocket and what its server remembers. A request is over when `ended`; before that, it is not clean."""
-
-    def __init__(self, websocket: ClientConnection, opened: float) -> None:
-        self.websocket, self.opened = websocket, opened
-        self.used: float | None = None
-        self.state: State = "free"
-        self.chain: Chain | None = None
-        self.response_id: str | None = None
-        self.asked = self.ended = False
-
-    @property
-    def held(self) -> Held:
-        """As its upkeep sees it."""
-        return Held(self.opened, self.used, self.state)
-
-    async def ask(self, request: Mapping[str, Any]) -> None:
-        """Send a `response.create`; its events follow."""
-        self.asked, self.ended, self.response_id = True, False, None
-        await self._send({"type": "response.create", **request})
-
-    async def cancel(self) -> None:
-        """Take the response back; its last event still follows, if the server heeds it."""
-        await self._send({"type": "response.cancel", "response_id": self.response_id})
-
-    async def recv(self, within: float | None = None) -> dict[str, Any]:
-        """The next event.
-
-        Args:
-            within: seconds that it may take.
-
-        Raises:
-            TimeoutError: it took longer.
-            ConnectionClosed: the socket is lost.
-            ValueError: what came is no event.
-        """
-        async with asyncio.timeout(within):
-            event = json.loads(await self.websocket.recv())
-        if not isinstance(event, dict):
-            raise ValueError("an event that is no JSON object")
-        kind = event.get("type")
-        if kind == "response.created":
-            self.response_id = (event.get("response") or {}).get("id")
-        elif kind in RESPONSE_ENDS:
-            self.ended = True
-        elif kind == "error":
-            self.ended = (event.get("error") or {}).get("code") != WORN_OUT
-        return event
-
-    async def answers(self) -> bool:
-        """Whether the other end is still there, which a network that drops packets does not tell by itself."""
-        pong = None
-        try:
-            async with asyncio.timeout(PONG_WITHIN):
-                pong = await self.websocket.ping()
-                await pong
-        except TimeoutError:
-            # After a moment in which this process stood still, the pong and the timeout come together.
-            return isinstance(pong, asyncio.Future) and pong.done() and not pong.cancelled()
-        except WebSocketException:
-            return False
-        return True
-
-    async def _send(self, event: Mapping[str, Any]) -> None:
-        async with asyncio.timeout(SEND_WITHIN):
-            await self.websocket.send(json.dumps(event, separators=(",", ":"), ensure_ascii=False))
 
 
 class WarmSockets:
@@ -179,7 +106,7 @@ class WarmSockets:
         async with asyncio.timeout(OPEN_WITHIN):
             while True:
                 free = [socket for socket in self._held if socket.state == "free"]
-                usable = [socket for socket in free if socket.websocket.state is WireState.OPEN]
+                usable = [socket for socket in free if socket.websocket.state is State.OPEN]
                 if usable:
                     return max(usable, key=lambda socket: socket.used or 0.0)
                 if self._problem is not None and not self._opening:

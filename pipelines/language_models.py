@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 
 import psutil
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.services.llm_service import LLMService
 
 from latency.budget import Budget
@@ -19,7 +20,7 @@ from voice.errors import ConfigurationError
 from voice.llm.bridging import HOLD, Bridging
 from voice.llm.policy import make_policy
 from voice.llm.tier_stats import TierBook, Wait, quantile
-from voice.llm.tools import Tool
+from voice.llm.tools import Tool, describe
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -175,7 +176,7 @@ class TieredModels:
         from voice.llm.budgeted import BudgetedLLMService
 
         return BudgetedLLMService(
-            [self._tier(name, prompt or self._llm.prompt) for name in self._llm.tiers],
+            [self._tier(name, prompt or self._llm.prompt, tools) for name in self._llm.tiers],
             self._policy,
             book=self._book,
             budget=self._budget,
@@ -219,37 +220,30 @@ class TieredModels:
         if problem := await warm_up(client, model=self.models[name], where=where(tier)):
             log.warning("%s", problem)
 
-    def _tier(self, name: str, prompt: str) -> "Tier":
+    def _tier(self, name: str, prompt: str, tools: Sequence[Tool]) -> "Tier":
         from voice.llm.tier import Tier
 
         settings = self._llm.tiers[name]
+        common: dict[str, Any] = {
+            "model": self.models[name],
+            "prompt": prompt,
+            "max_tokens": settings.max_tokens,
+            "where": where(settings),
+        }
+        if settings.wire == "responses":
+            from voice.llm.responses import ResponsesService
 
-        def make() -> LLMService[Any]:
-            if settings.wire == "responses":
-                from voice.llm.responses import ResponsesService
-
-                return ResponsesService(
-                    base_url=self._urls[name],
-                    api_key=_key(settings),
-                    model=self.models[name],
-                    prompt=prompt,
-                    max_tokens=settings.max_tokens,
-                    silence=settings.silence_ms / 1000,
-                    where=where(settings),
-                )
-            from voice.llm.openai_chat import ChatService
-
-            return ChatService(
-                self._clients[name],
-                model=self.models[name],
-                prompt=prompt,
-                max_tokens=settings.max_tokens,
-                where=where(settings),
+            offered = ToolsSchema(standard_tools=[describe(tool) for tool in tools]) if tools else None
+            silence = settings.silence_ms / 1000
+            return Tier(
+                name,
+                ResponsesService(
+                    base_url=self._urls[name], api_key=_key(settings), silence=silence, tools=offered, **common
+                ),
             )
+        from voice.llm.openai_chat import ChatService
 
-        # A socket carries one request; a hedged tier is asked twice at a time.
-        spare = make() if settings.wire == "responses" and self._llm.policy == "hedged" else None
-        return Tier(name, make(), spare=spare)
+        return Tier(name, ChatService(self._clients[name], **common))
 
 
 def make_language_models(llm: Responder | Tiers) -> LanguageModels:

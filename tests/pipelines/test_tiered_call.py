@@ -13,7 +13,7 @@ from pipelines import settings
 from voice.llm.bridging import DELAY, HOLD, NOT_ANSWERING
 
 ROOT = Path(__file__).resolve().parents[2]
-THREE = (("commands/02", "timer set for 10 minutes"), ("commands/03", "giraffe is spelled"), ("arithmetic/01", ""))
+TWO = (("commands/02", "timer set for 10 minutes"), ("commands/03", "giraffe is spelled"))
 REPORT = [sys.executable, "-m", "latency", "report", "--json"]
 
 
@@ -36,11 +36,13 @@ def set_all(**values: object) -> list[str]:
     return [part for key, value in values.items() for part in ("--set", f"{key.replace('__', '.')}={value}")]
 
 
+@pytest.mark.parametrize("wire", ["chat", "responses"])
 def test_a_large_model_that_never_answers_is_replaced_within_the_turn_and_the_report_says_so(
-    conversation: Callable[..., Path], tmp_path: Path
+    wire: str, conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
-    fixture = conversation("three", *THREE[:2])
-    options = set_all(llm__large__fault="silent", llm__fast__ttft_ms=100)
+    fixture = conversation("two", *TWO)
+    wires = {"llm__large__wire": wire, "llm__fast__wire": wire}
+    options = set_all(llm__large__fault="silent", llm__fast__ttft_ms=100, **wires)
     done = replay(str(fixture), "--pipeline", "sim-fallback", "--out", str(tmp_path / "run"), *options)
     assert done.returncode == 0, done.stderr
 
@@ -66,7 +68,7 @@ def test_a_large_model_that_never_answers_is_replaced_within_the_turn_and_the_re
 def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(
     conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
-    fixture = conversation("down", *THREE[:2])
+    fixture = conversation("down", *TWO)
     options = set_all(llm__large__fault="refuse", llm__fast__fault="500")
     done = replay(str(fixture), "--pipeline", "sim-adaptive", "--out", str(tmp_path / "run"), *options)
     assert done.returncode == 0, done.stderr
@@ -82,7 +84,7 @@ def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(
 def test_who_is_asked_to_wait_is_answered_after_the_phrase_and_only_the_answer_counts(
     conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
-    fixture = conversation("wait", *THREE[:2])
+    fixture = conversation("wait", *TWO)
     options = set_all(llm__bridge="true", llm__large__ttft_ms=1800)
     done = replay(str(fixture), "--pipeline", "sim-single", "--out", str(tmp_path / "run"), *options)
     assert done.returncode == 0, done.stderr
@@ -101,7 +103,7 @@ def test_who_is_asked_to_wait_is_answered_after_the_phrase_and_only_the_answer_c
 def test_silent_models_are_admitted_by_two_and_a_half_seconds_and_given_up(
     conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
-    fixture = conversation("silent", *THREE[:2])
+    fixture = conversation("silent", *TWO)
     options = set_all(llm__large__fault="silent", llm__fast__fault="keepalive")
     done = replay(str(fixture), "--pipeline", "sim-fallback", "--out", str(tmp_path / "run"), *options)
     assert done.returncode == 0, done.stderr

@@ -5,8 +5,9 @@ import logging
 import pytest
 
 from pipelines import settings
-from pipelines.language_models import TieredModels, make_language_models
+from pipelines.language_models import make_language_models
 from pipelines.settings import Tiers
+from pipelines.tiered_models import TieredModels
 from voice.errors import ConfigurationError
 
 

@@ -1,6 +1,7 @@
 """The `latency` command: reports here, everything that drives a pipeline in the packages that register it."""
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 PASSED, FAILED, USAGE, NO_DATA = 0, 1, 2, 3
 COMMANDS = "latency.commands"
 """Entry-point group: a command's name and its `main(argv) -> int`, imported when it is called."""
+BUILT_IN = {
+    "turn": ("latency.turn_command", "show one turn on a time axis, and cut out its audio"),
+    "selftest": ("latency.selftest", "recover gaps that were hidden in made recordings"),
+}
+"""Commands of our own beside the report: the module whose `main(argv) -> int` is called, and what it does."""
 RUNS = Path("runs")
 
 
@@ -31,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] in BUILT_IN:
+        module = importlib.import_module(BUILT_IN[arguments[0]][0])
+        return int(module.main(arguments[1:]))
     if arguments and arguments[0] != "report" and not arguments[0].startswith("-"):
         return _registered(arguments[0], arguments[1:])
     parser = _parser(with_commands=not arguments or arguments[0] in ("-h", "--help"))
@@ -46,23 +55,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder = chosen.run or newest(RUNS)
     except RunError as error:
         return _complain(str(error), error.exit_code)
-    return show(folder, thresholds, as_json=chosen.json)
+    return show(folder, thresholds, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace)
 
 
-def show(folder: Path, thresholds: Sequence[Threshold] = (), *, as_json: bool = False) -> int:
-    """Print a run's report on standard output and return the exit status that it deserves, as `main` does."""
+def show(
+    folder: Path,
+    thresholds: Sequence[Threshold] = (),
+    *,
+    as_json: bool = False,
+    as_csv: bool = False,
+    trace: Path | None = None,
+) -> int:
+    """Print a run's report on standard output and return the exit status that it deserves, as `main` does.
+
+    Args:
+        folder: The run.
+        thresholds: Held against it.
+        as_json: Print JSON.
+        as_csv: Print a table with a row a turn.
+        trace: Also write the run there in Chrome's trace event format.
+    """
     # A third of numpy's start would go into threads for matrices, of which there are none here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.report import build
 
     try:
-        report = build(Run.load(folder), thresholds)
+        run = Run.load(folder)
+        report = build(run, thresholds)
+        if trace:
+            _write_trace(run, report, trace)
     except RunError as error:
         return _complain(str(error), error.exit_code)
     verdicts = {item.verdict for item in report.thresholds}
     try:
-        _print(report, as_json=as_json)
+        _print(report, as_json=as_json, as_csv=as_csv)
     except BrokenPipeError:
         # The reader had enough (`| head`): the verdict stands, and the interpreter must not flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -76,7 +103,7 @@ def _parser(*, with_commands: bool) -> argparse.ArgumentParser:
         description="What a conversation's turns cost, from its recording.",
         epilog=f"more commands: {', '.join(others)}" if others else None,
     )
-    commands = parser.add_subparsers(dest="command", metavar="report")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     report = commands.add_parser(
         "report",
         help="print the figures of a run",
@@ -84,7 +111,12 @@ def _parser(*, with_commands: bool) -> argparse.ArgumentParser:
         epilog="exit status: 0 fine, 1 a check failed, 2 bad usage or not a run, 3 no data for a check or no run",
     )
     report.add_argument("run", nargs="?", type=Path, metavar="RUN", help="run folder; the newest in ./runs by default")
-    report.add_argument("--json", action="store_true", help="print JSON")
+    form = report.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--csv", action="store_true", help="print a table for spreadsheets, a row a turn")
+    report.add_argument(
+        "--trace", type=Path, metavar="FILE", help="also write a trace that ui.perfetto.dev and chrome://tracing open"
+    )
     report.add_argument(
         "--check",
         action="append",
@@ -92,14 +124,20 @@ def _parser(*, with_commands: bool) -> argparse.ArgumentParser:
         metavar="EXPR",
         help='a limit, such as "turn p95 < 800" or "cut_offs == 0"; may be repeated',
     )
+    for name, (_, what) in BUILT_IN.items():
+        commands.add_parser(name, help=what)
     return parser
 
 
-def _print(report: "Report", *, as_json: bool) -> None:
+def _print(report: "Report", *, as_json: bool, as_csv: bool) -> None:
     if as_json:
         from latency.render.as_json import text
 
         print(text(report))
+    elif as_csv:
+        from latency.render import as_csv as table
+
+        sys.stdout.write(table.text(report))
     else:
         from latency.render.terminal import write
 
@@ -107,11 +145,28 @@ def _print(report: "Report", *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
+def _write_trace(run: Run, report: "Report", path: Path) -> None:
+    from latency.onset import as_floats, utterances
+    from latency.recording import RATE
+    from latency.trace import text, trace, write_trace
+
+    recordings = {one.session.name: run.recording(one.session) for one in report.sessions}
+    spoken = {
+        name: utterances(as_floats(stereo[:, 1]), RATE) for name, stereo in recordings.items() if stereo is not None
+    }
+    write_trace(path, text(trace(report, spoken)))
+    print(f"trace written to {path}; open it at https://ui.perfetto.dev", file=sys.stderr)
+
+
 def _registered(name: str, arguments: Sequence[str]) -> int:
     commands = _commands()
     if name not in commands:
-        return _complain(f'there is no command "{name}"; there is {", ".join(["report", *sorted(commands)])}', USAGE)
+        return _complain(f'there is no command "{name}"; there is {_known(commands)}', USAGE)
     return int(commands[name].load()(arguments))
+
+
+def _known(commands: "dict[str, EntryPoint]") -> str:
+    return ", ".join(["report", *BUILT_IN, *sorted(commands)])
 
 
 def _commands() -> "dict[str, EntryPoint]":

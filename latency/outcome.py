@@ -3,18 +3,24 @@
 * Turn latency: the true end of the user's speech to the first sample of the next utterance of the bot, if that begins
   before the user's next turn.
 * Cut-off: the bot begins to speak between the start and the end of the user's speech, pauses included.
-* Barge-in stop: the user's onset to the last audible sample of the utterance that was under way.
+* First answer audio: the same to the answer itself, where words that bridged the wait for it came first.
+* Barge-in stop: the user's onset to the last audible sample of the utterance that was under way, if it was stopped: a
+  bot that came to the end of its sentence was not.
+* Talk-over: how long the bot was audible while the user spoke.
 * A turn that wants an answer and gets none has exactly one reason. An apology for a language model that failed is none,
   and no more is a phrase that bridged a wait.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from latency.answer import first_answer
+from latency.barge_in import BargeInResult, false_barge_ins, judge_barge_in, talk_over
+from latency.dropouts import gaps
 from latency.marks import Mark
-from latency.onset import Span, as_floats, gaps, utterances
+from latency.onset import Span, as_floats, sounds, utterances
 from latency.run import RATE
 from latency.scoring import is_right
 from latency.session import Session
@@ -25,12 +31,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FLUSH_REACH = 0.1
-"""Seconds between an interruption and the end of the utterance it stopped."""
 ONSET_REACH = 0.05
 """Seconds by which the client's and the recording's onset of an answer may differ."""
-BARGE_IN_REACH = 1.0
-"""Seconds after the user's speech within which an interruption may still be due to it."""
 JITTER_BUFFER = 0.3
 """Seconds an answer may take from the server to the ear: handed over later than this before the next turn, it lost."""
 
@@ -63,7 +65,11 @@ class Outcome:
     unanswered: Unanswered | None = None
     right: bool | None = None
     """Whether the answer contains what it should; None when nobody said what, or what was said is unknown."""
+    barge_in: BargeInResult | None = None
+    """None for a turn that was not meant to interrupt."""
     barge_in_stop: float | None = None
+    talk_over: float = 0.0
+    """Seconds in which both were heard, a barge-in's until the bot stopped among them."""
     pauses: int = 0
     pauses_cut: int = 0
     """Pauses in which the bot began to speak or the server took the turn for finished."""
@@ -93,25 +99,34 @@ def judge_session(
         return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
     bot = as_floats(stereo[:, 1])
     spoken = utterances(bot, RATE)
+    bridged = any(server_turn.get("opening") for turn in turns for server_turn in turn.server_turns)
+    pieces = sounds(bot, RATE) if bridged else ()
     starts = [turn.start for turn in turns]
     outcomes = []
     for position, turn in enumerate(turns):
         following = next((start for start in starts[position + 1 :] if start is not None), None)
-        outcomes.append(_judge(turn, spoken, following=following, reported=reported, closed=session.closed is not None))
+        closed = session.closed is not None
+        judged = _judge(turn, spoken, pieces, following=following, reported=reported, closed=closed)
+        if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes):
+            judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
+        outcomes.append(judged)
+    found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)
     return SessionOutcome(
         session=session,
         outcomes=tuple(outcomes),
         recorded=True,
-        gaps=_dropouts(gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes), turns),
-        false_barge_ins=_false_barge_ins(turns, spoken, session.flushes),
+        gaps=_dropouts(found, outcomes),
+        false_barge_ins=false_barge_ins(turns, spoken, session.flushes),
     )
 
 
-def _dropouts(found: Sequence[Span], turns: Sequence[TurnRecord]) -> tuple[Span, ...]:
+def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span, ...]:
     """Gaps in the bot's speech without the silences between a bridging phrase and the answer it was said for."""
-    both = (Mark.FIRST_AUDIBLE, Mark.FIRST_ANSWER_AUDIBLE)
-    known = [tuple(turn.marks[mark] for mark in both) for turn in turns if all(mark in turn.marks for mark in both)]
-    bridged = [answer for first, answer in known if answer > first]
+    bridged = [
+        o.turn.end + o.answer
+        for o in outcomes
+        if o.turn.end is not None and o.latency is not None and o.answer is not None and o.answer > o.latency
+    ]
     return tuple(gap for gap in found if not any(abs(gap.end - answer) <= ONSET_REACH for answer in bridged))
 
 
@@ -125,15 +140,20 @@ def _unrecorded(turn: TurnRecord) -> Outcome:
 
 
 def _judge(
-    turn: TurnRecord, spoken: Sequence[Span], *, following: float | None, reported: bool, closed: bool
+    turn: TurnRecord,
+    spoken: Sequence[Span],
+    pieces: Sequence[Span],
+    *,
+    following: float | None,
+    reported: bool,
+    closed: bool,
 ) -> Outcome:
     start, end = turn.start, turn.end
     if start is None or end is None:
         return Outcome(turn=turn)
-    reply = next((u for u in spoken if u.start >= end and (following is None or u.start < following)), None)
     answerless = is_answerless(turn)
-    if answerless:
-        reply = None
+    heard = [u for u in spoken if u.start >= end and (following is None or u.start < following)]
+    reply = heard[0] if heard and not answerless else None
     early = [u for u in spoken if start <= u.start < end]
     under_way = next((u for u in spoken if u.start < start < u.end), None)
     latency = reply.start - end if reply else None
@@ -147,13 +167,13 @@ def _judge(
     return Outcome(
         turn=turn,
         latency=latency,
-        answer=_answer(turn, latency),
-        whole=_whole(turn, spoken, end, following) if reply else None,
+        answer=_answer(turn, latency, heard, pieces),
+        whole=_whole(turn, heard[-1].end, end, following) if reply else None,
         cut_off=bool(early) and not turn.backchannel,
         answered=answered,
         unanswered=unanswered,
         right=_right(turn, answered),
-        barge_in_stop=under_way.end - start if under_way and turn.barge_in else None,
+        talk_over=talk_over(turn, spoken),
         pauses=len(turn.pauses),
         pauses_cut=_pauses_cut(turn, spoken),
         residual=_residual(turn, latency),
@@ -180,14 +200,17 @@ def _reason(
     return Unanswered.NO_SPEECH
 
 
-def _answer(turn: TurnRecord, latency: float | None) -> float | None:
-    """Recorded first audio, plus what the client's playout says lay between that and the answer."""
+def _answer(turn: TurnRecord, latency: float | None, heard: Sequence[Span], pieces: Sequence[Span]) -> float | None:
+    """The recorded answer itself; what the server did not tell, the client's playout may have known."""
+    if latency is None or turn.end is None:
+        return None
+    if (found := first_answer(turn, heard, pieces)) is not None:
+        return found - turn.end
     first, answer = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_ANSWER_AUDIBLE)
-    return None if latency is None or first is None or answer is None else latency + answer - first
+    return None if first is None or answer is None else latency + answer - first
 
 
-def _whole(turn: TurnRecord, spoken: Sequence[Span], end: float, following: float | None) -> float | None:
-    last = max(u.end for u in spoken if u.start >= end and (following is None or u.start < following))
+def _whole(turn: TurnRecord, last: float, end: float, following: float | None) -> float | None:
     return None if turn.interrupted or (following is not None and last > following) else last - end
 
 
@@ -211,12 +234,3 @@ def _residual(turn: TurnRecord, latency: float | None) -> float | None:
         return None
     named = sum(part or 0.0 for key, part in turn.contributions().items() if key != UNNAMED)
     return abs(latency - named)
-
-
-def _false_barge_ins(turns: Sequence[TurnRecord], spoken: Sequence[Span], flushes: Sequence[float]) -> int:
-    taken = [Span(turn.speech[0][0], turn.speech[-1][1]) for turn in turns if turn.speech and not turn.backchannel]
-    stopped = [(u, at) for at in flushes for u in spoken if u.start < at and abs(u.end - at) <= FLUSH_REACH]
-    return sum(
-        not any(user.start <= at < user.end + BARGE_IN_REACH and bot.start < user.end for user in taken)
-        for bot, at in stopped
-    )

@@ -4,73 +4,32 @@ The first fields of `Report`, up to `thresholds`, are the keys of `latency repor
 of turns; durations end in `_ms`; what is unknown is None.
 """
 
-from collections import Counter
+import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from latency.attempts import Llm, Speculation, llm_figures, speculation_figures
 from latency.budget import Budget
+from latency.figures import BargeIn, Cost, Quality, Residual, Turns, barge_ins, quality, residual, turn_counts
 from latency.outcome import Outcome, SessionOutcome, judge_session
-from latency.run import SCHEMA, Run
-from latency.scoring import word_error_rate
+from latency.reconcile import FLAGGED, Unexplained, flagged
+from latency.run import Run
 from latency.session import PacingFigures, Session
+from latency.stalls import TurnStall
 from latency.stats import Distribution, Spread
 from latency.thresholds import Judgement, Threshold
 from latency.turn import CONTRIBUTIONS, TurnRecord
 
-RESIDUAL_FLAG_MS = 20.0
+SCHEMA = 1
+"""Of the report's JSON."""
+RESIDUAL_FLAG_MS = FLAGGED * 1000
 """A turn whose marks leave more than this unexplained is flagged."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
-    """How many turns there were, and what became of those that want an answer."""
-
-    total: int
-    expected: int
-    """Turns that want an answer: answered plus unanswered."""
-    answered: int
-    answers_ok: int | None
-    """Right answers; None when no turn says what a right answer contains."""
-    unanswered: dict[str, int]
-    """How many turns went unanswered for which reason."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BargeIn:
-    """Scripted interruptions of an audible bot, and interruptions nobody meant."""
-
-    n: int
-    stop_p50_ms: float | None
-    stop_p95_ms: float | None
-    false: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
-    """What must not be paid for latency; None without a recording."""
-
-    cut_offs: int | None
-    pauses: int | None
-    false_cut_off_rate: float | None
-    """Pauses in which the bot spoke or the server took the turn for finished, of all pauses."""
-    gaps: int | None
-    wer: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """What the providers charge; None when no price is known."""
-
-    usd: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Residual(Spread):
-    """What the marks leave unexplained of the recorded latencies, ms; `flagged` turns exceed 20 ms."""
-
-    flagged: int
+LATE_FLAG_MS = 20.0
+"""A turn of which a frame was fed later than this is flagged."""
+HOST = ("platform", "python", "cpus", "load_before", "load_after")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +70,22 @@ class Report:
     scored: int
     """Turns whose answer can be called right or wrong."""
     notes: tuple[str, ...] = field(default=())
+    created: str
+    """When the run began: local time with offset, ISO 8601."""
+    command: tuple[str, ...]
+    versions: Mapping[str, str]
+    host: Mapping[str, Any]
+    """The keys of `HOST`; loads are averages of a minute. None where unknown."""
+    late_turns: int
+    """Turns that were fed more than 20 ms late: flagged, not dropped."""
+    refused: str | None
+    """Why no latency of this run can be believed, in one sentence; None when they can."""
+    watched: bool
+    """Whether the server's event loop was watched for stalls."""
+    stalls: tuple[TurnStall, ...]
+    """Those of the server's event loop of 20 ms and more, in order."""
+    unexplained: tuple[Unexplained, ...]
+    """The turns that are flagged in `residual_ms`, and where the unexplained stretch lies."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -119,7 +94,7 @@ class Report:
 
 
 def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
-    """Derive the figures of a run and hold the thresholds against them.
+    """Derive the figures of a run and hold the thresholds against them; of a refused run only those without a clock.
 
     Raises:
         RunError: A recording is there but cannot be read.
@@ -128,12 +103,13 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
     outcomes = [outcome for session in sessions for outcome in session.outcomes]
     timed = [o for o in outcomes if o.latency is not None and o.turn.wants_answer]
     usual = [o for o in timed if not o.turn.cold and not o.turn.barge_in]
-    llm, turns = run.header.pipeline.get("llm") or {}, [outcome.turn for outcome in outcomes]
+    llm, turns = _of_llm(run), [outcome.turn for outcome in outcomes]
+    pacing = PacingFigures.of([s.session for s in sessions])
     report = Report(
         schema=SCHEMA,
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
         simulated=tuple(run.header.simulated),
-        turns=_turns(outcomes),
+        turns=turn_counts(outcomes),
         turn_ms=_latencies(usual),
         turn_ms_cold=_latencies(o for o in timed if o.turn.cold),
         turn_ms_detected_complete=_latencies(o for o in usual if o.turn.ended_by == "smart_turn"),
@@ -141,12 +117,12 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         answer_ms=Distribution.of(o.answer for o in usual if o.answer is not None),
         contributions_ms=_contributions(o.turn for o in usual),
         llm=llm_figures(turns, budget=_llm_budget(llm), policy=llm.get("policy")),
-        barge_in=_barge_in(sessions),
-        quality=_quality(sessions),
+        barge_in=barge_ins(sessions),
+        quality=quality(sessions),
         speculation=speculation_figures(turns),
         cost=Cost(),
-        residual_ms=_residual(timed),
-        pacing=PacingFigures.of([s.session for s in sessions]),
+        residual_ms=residual(timed),
+        pacing=pacing,
         run=str(run.folder),
         components=run.header.components,
         turn_ms_barge_in=_latencies(o for o in timed if o.turn.barge_in and not o.turn.cold),
@@ -154,6 +130,15 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         sessions=sessions,
         scored=sum(o.right is not None for o in outcomes),
         notes=run.notes,
+        created=run.header.created,
+        command=tuple(run.header.command),
+        versions=run.header.versions,
+        host={key: run.header.host.get(key) for key in HOST},
+        late_turns=sum((turn.late_ms_max or 0.0) > LATE_FLAG_MS for turn in turns),
+        refused=_refused(pacing),
+        watched=any(turn.watched for turn in turns),
+        stalls=tuple(_stalls(sessions)),
+        unexplained=tuple(flagged(timed)),
     )
     return replace(report, thresholds=tuple(threshold.judge(report) for threshold in thresholds))
 
@@ -161,27 +146,52 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
 def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:
     # A run that was killed has turns of a session that run.json does not list yet.
     sessions = {session.name: session for session in run.sessions}
+    spoken: dict[str, list[TurnRecord]] = {name: [] for name in sessions}
+    for turn in sorted(run.turns, key=lambda turn: turn.turn):
+        spoken.setdefault(turn.session, []).append(turn)
     for name in dict.fromkeys(turn.session for turn in run.turns):
         sessions.setdefault(name, Session(name=name))
-    for session in sessions.values():
-        turns = sorted((turn for turn in run.turns if turn.session == session.name), key=lambda turn: turn.turn)
-        yield judge_session(session, turns, run.recording(session))
+
+    def judge(session: Session) -> SessionOutcome:
+        turns = spoken[session.name]
+        judged = judge_session(session, turns, run.recording(session))
+        return _until(judged, run.recorded_until.get(session.name))
+
+    # Nearly all of a large run's time goes into its recordings, and numpy lets other threads go on meanwhile.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(judge, sessions.values())
+
+
+def _until(judged: SessionOutcome, end: float | None) -> SessionOutcome:
+    """The session with the turns that reach beyond the end of a recording that was cut short as not recorded."""
+    if end is None:
+        return judged
+    turns = [outcome.turn for outcome in judged.outcomes]
+    starts = [*(turn.start for turn in turns), math.inf]
+    horizons = [next(at for at in starts[position + 1 :] if at is not None) for position in range(len(turns))]
+    lost = [turn for turn, horizon in zip(turns, horizons, strict=True) if horizon > end]
+    instead = {id(one.turn): one for one in judge_session(judged.session, lost, None).outcomes}
+    return replace(judged, outcomes=tuple(instead.get(id(one.turn), one) for one in judged.outcomes))
+
+
+def _refused(pacing: PacingFigures) -> str | None:
+    if not pacing.complaints:
+        return None
+    more = f"; and {len(pacing.complaints) - 1} more like it" if len(pacing.complaints) > 1 else ""
+    return f"the user's audio was not fed in real time ({pacing.complaints[0]}{more}): replay on a less busy machine"
+
+
+def _stalls(sessions: Iterable[SessionOutcome]) -> Iterable[TurnStall]:
+    for session in sessions:
+        for turn in (outcome.turn for outcome in session.outcomes):
+            for stall in turn.stalls:
+                begun = turn.start is None or stall.at >= turn.start or turn.turn > 0
+                number = turn.turn if begun else None
+                yield TurnStall(**stall.to_json(), session=session.session.name, turn=number)
 
 
 def _latencies(outcomes: Iterable[Outcome]) -> Distribution:
     return Distribution.of(outcome.latency for outcome in outcomes if outcome.latency is not None)
-
-
-def _turns(outcomes: Sequence[Outcome]) -> Turns:
-    expected = [outcome for outcome in outcomes if outcome.turn.wants_answer]
-    scored = [outcome.right for outcome in expected if outcome.right is not None]
-    return Turns(
-        total=len(outcomes),
-        expected=len(expected),
-        answered=sum(outcome.answered for outcome in expected),
-        answers_ok=sum(scored) if scored else None,
-        unanswered=dict(Counter(str(outcome.unanswered) for outcome in expected if outcome.unanswered)),
-    )
 
 
 def _contributions(turns: Iterable[TurnRecord]) -> dict[str, Spread]:
@@ -189,50 +199,11 @@ def _contributions(turns: Iterable[TurnRecord]) -> dict[str, Spread]:
     return {key: Spread.of(p for parts in split if (p := parts[key]) is not None) for key in CONTRIBUTIONS}
 
 
+def _of_llm(run: Run) -> Mapping[str, Any]:
+    settings = run.header.pipeline.get("llm")
+    return settings if isinstance(settings, Mapping) else {}
+
+
 def _llm_budget(llm: Mapping[str, Any]) -> float:
     budget_ms = llm.get("budget_ms")
-    return Budget().llm if budget_ms is None else float(budget_ms) / 1000
-
-
-def _barge_in(sessions: Sequence[SessionOutcome]) -> BargeIn:
-    stops = [o.barge_in_stop for session in sessions for o in session.outcomes if o.barge_in_stop is not None]
-    spread = Spread.of(stops)
-    recorded = [session for session in sessions if session.recorded]
-    return BargeIn(
-        n=spread.n,
-        stop_p50_ms=spread.p50,
-        stop_p95_ms=spread.p95,
-        false=sum(session.false_barge_ins for session in recorded) if recorded else None,
-    )
-
-
-def _quality(sessions: Sequence[SessionOutcome]) -> Quality:
-    recorded = [session for session in sessions if session.recorded]
-    outcomes = [outcome for session in recorded for outcome in session.outcomes]
-    pauses = sum(outcome.pauses for outcome in outcomes)
-    return Quality(
-        cut_offs=sum(outcome.cut_off for outcome in outcomes) if outcomes else None,
-        pauses=pauses if outcomes else None,
-        false_cut_off_rate=round(sum(o.pauses_cut for o in outcomes) / pauses, 4) if pauses else None,
-        gaps=sum(len(session.gaps) for session in recorded) if recorded else None,
-        wer=_wer(sessions),
-    )
-
-
-def _wer(sessions: Sequence[SessionOutcome]) -> float | None:
-    pairs = []
-    for session in sessions:
-        turns = [outcome.turn for outcome in session.outcomes]
-        if any(turn.heard is not None for turn in turns):
-            pairs += [(t.text, t.heard or "") for t in turns if t.text and t.speech and not t.backchannel]
-    rate = word_error_rate(pairs)
-    return None if rate is None else round(rate, 4)
-
-
-def _residual(outcomes: Iterable[Outcome]) -> Residual | None:
-    values = [outcome.residual for outcome in outcomes if outcome.residual is not None]
-    if not values:
-        return None
-    spread = Spread.of(values)
-    flagged = sum(value * 1000 > RESIDUAL_FLAG_MS for value in values)
-    return Residual(n=spread.n, p50=spread.p50, p95=spread.p95, flagged=flagged)
+    return float(budget_ms) / 1000 if isinstance(budget_ms, int | float) else Budget().llm

@@ -7,32 +7,35 @@ by line, and a last line that was cut short is passed over and told.
 import json
 import os
 import re
-import wave
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from latency import recording
+from latency.recording import RATE
+from latency.run_files import (
+    SCHEMA,
+    RunError,
+    changed_fixtures,
+    check_recordings,
+    check_sessions,
+    read_run_json,
+    read_turns,
+    recording_extent,
+)
 from latency.session import Session
-from latency.turn import TurnError, TurnRecord
+from latency.turn import TurnRecord
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-SCHEMA = 1
-RATE = 16000
-"""Sample rate of the recordings, Hz."""
+__all__ = ["RATE", "SCHEMA", "Run", "RunError", "RunHeader", "RunWriter", "Status", "new_folder", "newest"]
+
 Status = Literal["running", "complete", "interrupted"]
 _FOLDERS = "[0-9]*-[0-9]*-*/run.json"
-
-
-class RunError(Exception):
-    """A run that cannot be read; `exit_code` is 2 for a wrong path or format, 3 when there is no data yet."""
-
-    def __init__(self, message: str, *, exit_code: int = 2) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,21 +72,23 @@ class RunWriter:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self._header = asdict(header)
-        self._sessions: list[Session] = []
-        self._turns = 0
+        self._sessions: list[tuple[Session, Mapping[str, str]]] = []
+        self._turns: Counter[str] = Counter()
         self._write_run("running")
 
     @property
     def is_empty(self) -> bool:
         """Whether no turn has been written."""
-        return self._turns == 0
+        return not self._turns
 
     def add_turns(self, turns: Iterable[TurnRecord]) -> None:
         """Append turns to turns.jsonl; they are in the file when this returns."""
         with (self.folder / "turns.jsonl").open("a", encoding="utf-8") as file:
             for turn in turns:
                 file.write(json.dumps(turn.to_json(), ensure_ascii=False) + "\n")
-                self._turns += 1
+                self._turns[turn.session] += 1
+            file.flush()
+            os.fsync(file.fileno())
 
     def write_session_wav(self, name: str, stereo: "npt.NDArray[np.int16]") -> str:
         """Write a session's recording and return its file name.
@@ -95,23 +100,20 @@ class RunWriter:
         Raises:
             ValueError: Another type or shape, or a session of that name has a recording already.
         """
-        if stereo.dtype != "int16" or stereo.ndim != 2 or stereo.shape[1] != 2:
-            raise ValueError(f"a recording is int16 of shape (samples, 2), not {stereo.dtype} of {stereo.shape}")
         path = self.folder / f"{_file_name(name)}.wav"
         if path.exists():
             raise ValueError(f"{path} exists: every session of a run needs a name of its own")
-        part = path.with_suffix(".wav.part")
-        with wave.open(str(part), "wb") as file:
-            file.setnchannels(2)
-            file.setsampwidth(2)
-            file.setframerate(RATE)
-            file.writeframes(stereo.astype("<i2").tobytes())
-        os.replace(part, path)
+        recording.write(path, stereo)
         return path.name
 
-    def add_session(self, session: Session) -> None:
-        """Add a finished session to run.json; call it after its turns and its recording are written."""
-        self._sessions.append(session)
+    def add_session(self, session: Session, *, sources: Mapping[str, str] | None = None) -> None:
+        """Add a finished session to run.json; call it after its turns and its recording are written.
+
+        Args:
+            session: What it was.
+            sources: Where the files of `session.fixtures` lie, so that a reader can tell whether they have changed.
+        """
+        self._sessions.append((session, sources or {}))
         self._write_run("running")
 
     def finish(self, status: Status, *, load_after: float | None = None) -> Path:
@@ -122,7 +124,7 @@ class RunWriter:
 
     def discard(self) -> None:
         """Take back what was written, and the folder if nothing else is in it."""
-        names = ["run.json", "turns.jsonl", *(session.wav for session in self._sessions if session.wav)]
+        names = ["run.json", "turns.jsonl", *(session.wav for session, _ in self._sessions if session.wav)]
         for name in names:
             (self.folder / name).unlink(missing_ok=True)
         if not any(self.folder.iterdir()):
@@ -130,9 +132,16 @@ class RunWriter:
 
     def _write_run(self, status: Status) -> None:
         content = {"schema": SCHEMA, "status": status, **self._header}
-        content["sessions"] = [session.to_json() for session in self._sessions]
+        content["sessions"] = [
+            {**session.to_json(), "turns": self._turns[session.name], "sources": dict(sources)}
+            for session, sources in self._sessions
+        ]
         part = self.folder / "run.json.part"
-        part.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        with part.open("w", encoding="utf-8") as file:
+            file.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+            file.flush()
+            # A machine that loses its power must not leave the new name without the content.
+            os.fsync(file.fileno())
         os.replace(part, self.folder / "run.json")
 
 
@@ -147,6 +156,8 @@ class Run:
     turns: tuple[TurnRecord, ...]
     notes: tuple[str, ...] = ()
     """What a reader of the figures has to know: unfinished, cut short."""
+    recorded_until: Mapping[str, float] = field(default_factory=dict)
+    """Where the recording of a session ends that was cut short, seconds; the others are whole or not there at all."""
 
     @classmethod
     def load(cls, folder: Path) -> "Run":
@@ -157,8 +168,8 @@ class Run:
         """
         if not folder.is_dir():
             raise RunError(f"{folder} does not exist" if not folder.exists() else f"{folder} is not a folder")
-        content = _read_run_json(folder)
-        turns, notes = _read_turns(folder / "turns.jsonl")
+        content = read_run_json(folder)
+        turns, cut = read_turns(folder / "turns.jsonl")
         try:
             known = {item.name for item in fields(RunHeader)}
             header = RunHeader(**{key: value for key, value in content.items() if key in known})
@@ -166,34 +177,36 @@ class Run:
             status = content["status"]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RunError(f"{folder / 'run.json'} is not what a run writes: {error!r}") from error
-        if status != "complete":
-            notes.insert(0, f"this run is not complete: its status is {status!r}")
-        notes += [f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed]
-        notes += [f"session {s.name!r}: {s.never_sent} of its turns were never sent" for s in sessions if s.never_sent]
+        if status not in get_args(Status):
+            raise RunError(f"{folder / 'run.json'} is not what a run writes: its status is {status!r}")
         if not turns:
             raise RunError(f"{folder} holds no turns yet; run `voice replay` first", exit_code=3)
-        return cls(folder=folder, status=status, header=header, sessions=sessions, turns=turns, notes=tuple(notes))
+        ends, missing = check_recordings(folder, sessions)
+        notes = [] if status == "complete" else [f"this run is not complete: its status is {status!r}"]
+        notes += [*cut, *check_sessions(folder, content, turns), *missing]
+        notes += [f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed]
+        notes += [f"session {s.name!r}: {s.never_sent} of its turns were never sent" for s in sessions if s.never_sent]
+        notes += changed_fixtures(content["sessions"])
+        return cls(
+            folder=folder,
+            status=status,
+            header=header,
+            sessions=sessions,
+            turns=turns,
+            notes=tuple(notes),
+            recorded_until=ends,
+        )
 
     def recording(self, session: Session) -> "npt.NDArray[np.int16] | None":
-        """A session's recording, int16 of shape (samples, 2) at `RATE`; None when the file is not there.
+        """A session's recording as far as it goes, int16 of shape (samples, 2) at `RATE`; None when there is none.
 
         Raises:
             RunError: The file is not a stereo recording of 16-bit samples at `RATE`.
         """
-        import numpy as np
-
         path = self.folder / (session.wav or f"{_file_name(session.name)}.wav")
-        if not path.is_file():
+        if not path.is_file() or recording_extent(path) is None:
             return None
-        try:
-            with wave.open(str(path), "rb") as file:
-                shape = (file.getnchannels(), file.getsampwidth() * 8, file.getframerate())
-                samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
-        except (wave.Error, EOFError) as error:
-            raise RunError(f"{path} is not a readable recording: {error}") from error
-        if shape != (2, 16, RATE):
-            raise RunError(f"{path} has {shape[0]} channel(s), {shape[1]} bit, {shape[2]} Hz; not 2, 16, {RATE}")
-        return samples.reshape(-1, 2)
+        return recording.read(path)
 
 
 def newest(root: Path) -> Path:
@@ -234,35 +247,3 @@ def _has_turns(folder: Path) -> bool:
 
 def _file_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run"
-
-
-def _read_run_json(folder: Path) -> dict[str, Any]:
-    path = folder / "run.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RunError(f"{folder} is not a run: it has no run.json") from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if not isinstance(content, dict) or not isinstance(schema, int):
-        raise RunError(f"{path} is not what a run writes: it has no schema number")
-    if schema > SCHEMA:
-        raise RunError(f"{path} was written by a newer version (schema {schema}; this one reads {SCHEMA}); upgrade")
-    return content
-
-
-def _read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
-    if not path.is_file():
-        return (), []
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    # Every whole line ends with a newline, so what follows the last one was cut short.
-    cut = lines.pop()
-    notes = [f"the last line of {path.name} was cut short and is not counted"] if cut else []
-    turns = []
-    for number, line in enumerate(lines, 1):
-        try:
-            turns.append(TurnRecord.from_json(line))
-        except TurnError as error:
-            raise RunError(f"{path}, line {number}: {error}") from error
-    return tuple(turns), notes

@@ -16,9 +16,13 @@ Durations are milliseconds: "turn p95 < 800". Shares lie between 0 and 1: `answe
 right answer contains, `within_800` of the measured turns, the four verdicts of the turns that asked a model, "llm
 within" counting the rescued ones too, "llm wasted" of the tokens; `wer` and `false_cut_off_rate` are rates. "llm
 overshoot_..." says how far answer text came after its deadline, "llm textless" in how many turns none came, "llm extra"
-how many requests were more than one for an answer. A figure without a single sample gives "no data", never a pass.
+how many requests were more than one for an answer.
+
+A figure without a single sample gives "no data", never a pass; so does every figure that a clock decided when the run
+is refused because its audio was not fed in real time.
 """
 
+import difflib
 import operator
 import re
 from collections.abc import Callable
@@ -41,9 +45,10 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-_SHAPE = re.compile(
-    r"\s*(?P<figure>[a-z_]+(?:\s+[a-z0-9_]+)?)\s*(?P<operator>[<>=!]=|[<>])\s*(?P<limit>-?\d+(?:\.\d+)?)\s*"
-)
+_SHAPE = re.compile(r"(?P<figure>[^<>=!≤≥]*)(?P<operator>[<>=!≤≥]+)(?P<limit>[^<>=!≤≥]*)")
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)")
+_MEANT = {"=": "==", "=<": "<=", "=>": ">=", "≤": "<=", "≥": ">=", "<>": "!=", "===": "=="}
+_EXAMPLE = 'write one like "turn p95 < 800" or "cut_offs == 0"'
 
 
 class ThresholdError(ValueError):
@@ -58,6 +63,8 @@ class Judgement:
     verdict: Literal["passed", "failed", "no data"]
     value: float | None
     """The figure that was judged."""
+    reason: str | None = None
+    """Why there is no data, in one clause; None for the other verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +84,49 @@ class Threshold:
             ThresholdError: Not of the form, no such figure, or a share that is none.
         """
         match = _SHAPE.fullmatch(expr)
-        if not match:
-            raise ThresholdError(f'"{expr}" is no threshold; write one like "turn p95 < 800" or "cut_offs == 0"')
-        figure, limit = " ".join(match["figure"].split()), float(match["limit"])
+        if not match or not match["figure"].strip() or not match["limit"].strip():
+            raise ThresholdError(f'"{expr}" is no threshold; {_EXAMPLE}')
+        figure, sign = " ".join(match["figure"].split()), match["operator"]
+        if sign not in _OPERATORS:
+            meant = f'write "{_MEANT[sign]}"' if sign in _MEANT else f"there is {', '.join(_OPERATORS)}"
+            raise ThresholdError(f'"{expr}" is no threshold: "{sign}" is no operator; {meant}')
         if figure not in FIGURES:
             raise ThresholdError(f'"{expr}": there is no figure "{figure}"; {_known(figure)}')
+        limit = _limit(expr, figure, match["limit"].strip())
         if figure in _SHARES and not 0 <= limit <= 1:
             raise ThresholdError(f'"{expr}": {figure} is a share between 0 and 1, not {limit:g}')
-        return cls(expr.strip(), figure, match["operator"], limit)
+        return cls(expr.strip(), figure, sign, limit)
 
     def judge(self, report: "Report") -> Judgement:
         """Hold the threshold against a report."""
+        if report.refused and self.figure not in _WITHOUT_CLOCK:
+            return Judgement(self.expr, "no data", None, f"the run is refused: {report.refused}")
         value = FIGURES[self.figure](report)
         if value is None:
-            return Judgement(self.expr, "no data", None)
+            return Judgement(self.expr, "no data", None, _why_not(self.figure))
         passed = _OPERATORS[self.operator](value, self.limit)
         return Judgement(self.expr, "passed" if passed else "failed", value)
+
+
+def _limit(expr: str, figure: str, text: str) -> float:
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    unit = re.fullmatch(rf"({_NUMBER.pattern})\s*(ms|s|%)", text)
+    if unit and unit[2] == "ms":
+        meant = f"durations are milliseconds without a unit: write {unit[1]}"
+    elif unit and unit[2] == "s":
+        meant = f"durations are milliseconds: write {float(unit[1]) * 1000:g}"
+    elif unit and figure in _SHARES:
+        meant = f"shares lie between 0 and 1: write {float(unit[1]) / 100:g}"
+    else:
+        meant = "its limit is a number"
+    raise ThresholdError(f'"{expr}" is no threshold: "{text}" is no number; {meant}')
+
+
+def _why_not(figure: str) -> str:
+    if figure.endswith(" p99") or figure == "llm overshoot_p99":
+        return "the 99th percentile needs 100 samples"
+    return "nothing of that kind was measured in this run"
 
 
 def _share(part: float, whole: float) -> float | None:
@@ -168,10 +202,28 @@ _SHARES = {name for name in FIGURES if "within_" in name} | {
     "llm within", "llm rescued", "llm bridged", "llm missed", "llm wasted", "answers_ok", "false_cut_off_rate",
 }  # fmt: skip
 
+_WITHOUT_CLOCK = {
+    "total", "expected", "answered", "unanswered", "answers_ok", "wer", "pauses", "barge_in n", "llm judged",
+}  # fmt: skip
+"""Figures of which late audio changes nothing; where it stutters, pauses grow and speech is cut off."""
+
 
 def _known(figure: str) -> str:
+    meant = difflib.get_close_matches(_spelt(figure), FIGURES, n=1, cutoff=0.7)
     name = figure.split()[0]
     own = [known for known in FIGURES if known.split()[0] == name]
     if own:
-        return f"of {name} there is {', '.join(known.removeprefix(name).strip() or name for known in own)}"
+        return f"of {name} there is {', '.join(known.removeprefix(name).strip() or name for known in own)}" + (
+            f'; did you mean "{meant[0]}"?' if meant else ""
+        )
+    if meant:
+        return f'did you mean "{meant[0]}"?'
+    latency = [known for known in FIGURES if known.split()[-1] == name]
+    if latency:
+        return f'say of what, as in "{latency[0]}"'
     return f"known are {', '.join(dict.fromkeys(known.split()[0] for known in FIGURES))}"
+
+
+def _spelt(figure: str) -> str:
+    """A figure as it would be spelt here: its words may be joined by hyphens, or be capital letters."""
+    return figure.lower().replace("-", "_")

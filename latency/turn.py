@@ -1,4 +1,4 @@
-"""One turn of a replayed conversation: a line of turns.jsonl, and the parts its latency is made of.
+"""One turn of a replayed conversation: a line of turns.jsonl.
 
 Times are seconds on the recording's clock (0 is the first sample of the session's WAV); an instant nobody knows is
 absent or None, never 0.
@@ -10,6 +10,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from latency.marks import Mark, disorder
+from latency.passages import CONTRIBUTIONS, UNNAMED, Passage, contributions, known_instants, passages
+from latency.stalls import Stall
+
+__all__ = ["CONTRIBUTIONS", "UNNAMED", "EndedBy", "TurnError", "TurnRecord", "known_marks"]
 
 SCHEMA = 1
 SHORTEST_PAUSE = 0.1
@@ -17,24 +21,8 @@ SHORTEST_PAUSE = 0.1
 
 EndedBy = Literal["smart_turn", "fallback", "nothing_heard", "recogniser_failed", "timeout"]
 
-# Each contribution runs between two instants. Keys follow pipecat's UserBotLatencyObserver; "playout" is ours, because
-# pipecat's clock stops at the server's queue.
-_STAGES: tuple[tuple[str, Mark, Mark], ...] = (
-    ("endpointing_wait", Mark.SPEECH_END, Mark.VAD_STOP),
-    ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
-    ("turn_detection", Mark.TRANSCRIPT_FINAL, Mark.TURN_COMMIT),
-    ("llm_inference", Mark.TURN_COMMIT, Mark.LLM_FIRST_TOKEN),
-    ("sentence_aggregation", Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_READY),
-    ("tier_hold", Mark.CLAUSE_READY, Mark.CLAUSE_TO_TTS),
-    ("speech_synthesis", Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE),
-    ("output_transport", Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
-    ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
-)
-UNNAMED = "pipeline"
-"""The contribution that no stage accounts for."""
-
-CONTRIBUTIONS = (*(key for key, _, _ in _STAGES), UNNAMED)
-"""Every contribution key, in the order of a turn."""
+_MARKS: dict[str, Mark] = {mark.value: mark for mark in Mark}
+_KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
 class TurnError(ValueError):
@@ -89,6 +77,8 @@ class TurnRecord:
     deadline, limit, charged, said, gave_up; empty for a language model without one."""
     late_ms_max: float | None = None
     """How late the client sent this turn's worst audio frame, ms."""
+    stalls: tuple[Stall, ...] = ()
+    """Those of the server's event loop from this turn's onset to the next; `watched` says whether anybody looked."""
 
     def __post_init__(self) -> None:
         where = f"turn {self.turn} of session {self.session!r}"
@@ -116,41 +106,31 @@ class TurnRecord:
         gaps = ((a[1], b[0]) for a, b in zip(self.speech, self.speech[1:], strict=False))
         return tuple(gap for gap in gaps if gap[1] - gap[0] >= SHORTEST_PAUSE)
 
+    @property
+    def watched(self) -> bool:
+        """Whether the server's event loop was watched for stalls."""
+        return any(report.get("stalls") is not None for report in self.server_turns)
+
     def contributions(self) -> dict[str, float | None]:
         """Split the time from the true end of speech to the first audible sample; the parts never overlap.
 
         A stage that ended before the one ahead of it (speculation) took no time of its own: 0. A stage with an unknown
         end is None, and its time is part of "pipeline", which is None unless both ends of the turn are known.
         """
-        instants = dict(self.marks)
-        if self.end is not None:
-            instants[Mark.SPEECH_END] = self.end
-        bridge, token = instants.get(Mark.CLAUSE_TO_TTS), instants.get(Mark.LLM_FIRST_TOKEN)
-        if bridge is not None and token is not None:
-            # Words spoken before the model's first token are a bridge: they ended the wait for the model.
-            instants[Mark.LLM_FIRST_TOKEN] = min(token, bridge)
-        if bridge is not None:
-            # Known only where a policy may hold a clause.
-            instants[Mark.CLAUSE_READY] = min(instants.get(Mark.CLAUSE_READY, bridge), bridge)
-        parts: dict[str, float | None] = dict.fromkeys(CONTRIBUTIONS)
-        first, last = instants.get(Mark.SPEECH_END), instants.get(Mark.FIRST_AUDIBLE)
-        reached = first
-        for key, start, end in _STAGES:
-            if end not in instants:
-                continue
-            # Instants are ordered by the stage they close, so what ended early is moved up to what it waited for.
-            arrived = instants[end] if reached is None else max(reached, instants[end])
-            if start in instants and reached is not None:
-                parts[key] = arrived - reached
-            reached = arrived
-        if first is not None and last is not None and reached is not None:
-            parts[UNNAMED] = reached - first - sum(part for part in parts.values() if part is not None)
-        return parts
+        return contributions(self._instants())
+
+    def passages(self) -> list[Passage]:
+        """The turn's way through its known instants, in order, from the first one that a stage ends or begins at."""
+        return passages(self._instants())
+
+    def _instants(self) -> dict[Mark, float]:
+        return known_instants(self.marks, speech_end=self.end)
 
     def to_json(self) -> dict[str, Any]:
         """The record as one JSON object; see the contract of turns.jsonl."""
         line: dict[str, Any] = {"schema": SCHEMA}
         line.update((item.name, getattr(self, item.name)) for item in fields(self))
+        line["stalls"] = [stall.to_json() for stall in self.stalls]
         line["marks"] = {mark.value: self.marks[mark] for mark in Mark if mark in self.marks}
         return line
 
@@ -169,12 +149,15 @@ class TurnRecord:
             raise TurnError("a turn is a JSON object")
         values = dict(data)
         if (schema := values.pop("schema", SCHEMA)) != SCHEMA:
-            raise TurnError(f"schema {schema} is not the {SCHEMA} that this version reads")
+            raise TurnError(f"schema {schema!r} is not the {SCHEMA} that this version reads")
         names = {item.name for item in fields(cls)}
         if unknown := sorted(values.keys() - names):
             raise TurnError(f"unknown key {unknown[0]!r}; a turn has {', '.join(sorted(names))}")
         if missing := sorted({"session", "turn", "wants_answer"} - values.keys()):
             raise TurnError(f"the key {missing[0]!r} is missing")
+        for key, kind in (("session", str), ("turn", int), ("wants_answer", bool)):
+            if not isinstance(values[key], kind):
+                raise TurnError(f"{key} is {values[key]!r}, not {_KINDS[kind]}")
         if (ended_by := values.get("ended_by")) not in (None, *get_args(EndedBy)):
             raise TurnError(f"ended_by is {ended_by!r}; it is one of {', '.join(get_args(EndedBy))} or null")
         try:
@@ -187,6 +170,10 @@ class TurnRecord:
             if isinstance(values.get(key), str | Mapping):
                 raise TurnError(f"{key} is a list, not {values[key]!r}")
             values[key] = tuple(values.get(key) or ())
+        try:
+            values["stalls"] = Stall.all_of(values.get("stalls") or ())
+        except ValueError as error:
+            raise TurnError(str(error)) from error
         for server_turn in values["server_turns"]:
             known_marks(server_turn.get("marks") or {})
         return cls(**values)
@@ -198,9 +185,13 @@ def known_marks(marks: Mapping[str, float | None]) -> dict[Mark, float]:
     Raises:
         TurnError: A name that is no mark, or a time that is no number.
     """
+    known = {}
     for name, at in marks.items():
-        if name not in set(Mark):
+        if name not in _MARKS:
             raise TurnError(f"unknown mark {name!r}; known are {', '.join(Mark)}")
-        if at is not None and not isinstance(at, int | float):
+        if at is None:
+            continue
+        if not isinstance(at, int | float):
             raise TurnError(f"the mark {name} is {at!r}, not seconds")
-    return {Mark(name): float(at) for name, at in marks.items() if at is not None}
+        known[_MARKS[name]] = float(at)
+    return known

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,9 @@ from pipecat.pipeline.worker import PipelineWorker
 
 from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
+from pipelines.cli import log_pipecat
 from pipelines.engines import Engines, simulated, versions
+from pipelines.telemetry import tracing
 from voice.llm.tools import Tool, describe
 from voice.server.transport import CallTransport
 
@@ -61,6 +62,8 @@ class Agent:
         Raises:
             ConfigurationError, ComponentError: see `Engines.load`.
         """
+        # Its libraries are not for the first call to import.
+        await asyncio.to_thread(tracing)
         self.engines = await Engines.load(self.settings)
 
     def status(self) -> dict[str, Any]:
@@ -111,4 +114,4 @@ def _log_warnings() -> None:
         logger.remove(0)
     except ValueError:
         return
-    logger.add(sys.stderr, level="WARNING", format="{level} {name}: {message}")
+    log_pipecat(level="WARNING")

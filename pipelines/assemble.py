@@ -1,5 +1,6 @@
 """One call's pipeline: which parts, in what order."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +23,12 @@ from pipecat.utils.types import NOT_GIVEN
 from pipelines.engines import Engines
 from pipelines.observer import MonotonicClock, TurnObserver
 from pipelines.settings import Responder, Tiers
+from pipelines.telemetry import tracing
 from pipelines.turn_log import TurnLog
 from voice.llm.budgeted import BudgetedLLMService
 from voice.llm.swap import Swap, answer_swaps, swap_tool
 from voice.llm.tools import Tool, describe
+from voice.server.loop_watch import LoopWatch
 from voice.server.transport import IN_RATE, CallTransport
 from voice.tts.piper import PiperTTSService
 from voice.turns.stop import TurnStop
@@ -85,7 +88,13 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             assistant,
         ]
     )
-    log = TurnLog(tier=models.components["llm"], models=models.models, synthesised=models.synthesised)
+    watch = LoopWatch.of(asyncio.get_running_loop())
+    log = TurnLog(
+        tier=models.components["llm"],
+        models=models.models,
+        synthesised=models.synthesised,
+        stalls=watch.between if watch else None,
+    )
     rtvi = RTVIProcessor()
     _answer_pings(rtvi)
     answer_swaps(rtvi, swap)
@@ -94,9 +103,10 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         clock=MonotonicClock(),
         # A call is silent for as long as its user is; who hangs up closes the socket.
         idle_timeout_secs=None,
-        observers=[TurnObserver(log, rtvi)],
+        observers=[TurnObserver(log, rtvi, watch)],
         params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
         rtvi_processor=rtvi,
+        enable_tracing=tracing(),
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
     )
 

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from voice.errors import SaidBefore, VoiceError
 
@@ -100,7 +101,19 @@ def prepare_process(*, verbose: bool) -> None:
     from loguru import logger
 
     logger.remove()
-    logger.add(sys.stderr, level="DEBUG" if verbose else "WARNING", format="{level} {name}: {message}")
+    log_pipecat(level="DEBUG" if verbose else "WARNING")
+
+
+def log_pipecat(*, level: str) -> None:
+    """Show what pipecat logs from `level` on, on standard error."""
+    from loguru import logger
+
+    def is_news(record: Any) -> bool:
+        # The failure of a tier's request is told by the turn, with what came of it.
+        tier = sys.modules.get("voice.llm.tier")
+        return level == "DEBUG" or tier is None or not tier.is_in_request()
+
+    logger.add(sys.stderr, level=level, format="{level} {name}: {message}", filter=is_news)
 
 
 @contextmanager

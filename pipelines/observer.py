@@ -29,6 +29,7 @@ from pipecat.services.llm_service import LLMService
 
 from pipelines.turn_log import ServerTurn, TurnLog
 from voice.llm.frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame
+from voice.server.loop_watch import LoopWatch
 from voice.turns.frames import TurnEndFrame
 
 TOLD = ("policy", "reason", "commit", "deadline", "limit", "charged", "attempts", "said", "gave_up", "final")
@@ -47,12 +48,33 @@ class MonotonicClock(BaseClock):
 
 
 class TurnObserver(BaseObserver):
-    """Turns frames into the `TurnLog` of a call, and sends every turn that changed to the client."""
+    """Turns frames into the `TurnLog` of a call, and sends every turn that changed to the client.
 
-    def __init__(self, log: TurnLog, rtvi: RTVIProcessor) -> None:
+    Args:
+        log: the turns of this call.
+        rtvi: the way to the client.
+        watch: told how long the call lasts; None when nobody watches the event loop.
+    """
+
+    def __init__(self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None) -> None:
         super().__init__(observe_every_push=False)
         self.log = log
         self._rtvi = rtvi
+        self._watch = watch
+        self._watching = False
+
+    async def on_pipeline_started(self) -> None:
+        """The call is on."""
+        if self._watch and not self._watching:
+            self._watching = True
+            self._watch.call_began()
+
+    async def cleanup(self) -> None:
+        """The call is over."""
+        await super().cleanup()  # type: ignore[no-untyped-call]
+        if self._watch and self._watching:
+            self._watching = False
+            self._watch.call_ended()
 
     async def on_push_frame(self, data: FramePushed) -> None:
         """A frame was pushed for the first time."""

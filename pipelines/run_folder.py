@@ -57,7 +57,10 @@ def save(
         return
     wav = writer.write_session_wav(name, result.stereo())
     writer.add_turns(record(turn) for turn in turn_records(result, fixture, name, cold=cold))
-    writer.add_session(Session.from_json(session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load)))
+    entry = session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load)
+    # A turn that was spoken live comes from no file.
+    sources = {turn.name: str(turn.wav.resolve()) for turn in fixture.turns if turn.sha256}
+    writer.add_session(Session.from_json(entry), sources=sources)
 
 
 def record(turn: dict[str, Any]) -> TurnRecord:
@@ -68,7 +71,7 @@ def record(turn: dict[str, Any]) -> TurnRecord:
         said = f"the server's instants were dropped ({error})"
         failed = f"{turn['failed']}; {said}" if turn.get("failed") else said
         return TurnRecord.from_json(
-            turn | {"marks": {}, "server_turns": [], "attempts": [], "responses": [], "failed": failed}
+            turn | {"marks": {}, "server_turns": [], "attempts": [], "responses": [], "stalls": [], "failed": failed}
         )
 
 

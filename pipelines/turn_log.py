@@ -4,9 +4,13 @@ A turn opens when the user starts to speak and holds everything up to the next o
 monotonic clock; the names are those of `latency.marks`.
 """
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+Stalls = Callable[[float, float], Sequence[Mapping[str, Any]]]
+"""The stalls of the event loop that ended after one instant and not after another; see `voice.server.loop_watch`."""
 
 
 @dataclass(slots=True)
@@ -37,6 +41,11 @@ class ServerTurn:
     """What became of the requests for each answer, by its number in the call; more than one after a tool."""
     models: Mapping[str, str] = field(default_factory=dict)
     answer_sampled: bool = False
+    stalls: Stalls | None = None
+    """None: nobody watches the event loop."""
+    since: float = -math.inf
+    """When the turn before had last been reported: stalls from then on are told with this one."""
+    until: float = math.inf
 
     @property
     def awaits_answer(self) -> bool:
@@ -63,6 +72,7 @@ class ServerTurn:
             "attempts": self._attempts(),
             "answer_pending": self.awaits_answer,
             "responses": [self._response(number, response) for number, response in self.responses.items()],
+            "stalls": None if self.stalls is None else list(self.stalls(self.since, self.until)),
         }
 
     def _response(self, number: int, response: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,6 +118,7 @@ class TurnLog:
         tier: name of what answers, for attempts that nobody else records.
         models: the model of each tier.
         synthesised: told how many seconds the first clause of an answer took to its first sample.
+        stalls: what is known of the event loop's stalls.
     """
 
     def __init__(
@@ -116,10 +127,13 @@ class TurnLog:
         tier: str,
         models: Mapping[str, str] | None = None,
         synthesised: Callable[[float], None] = lambda _seconds: None,
+        stalls: Stalls | None = None,
     ) -> None:
         self.tier = tier
         self.models = models or {}
         self._synthesised = synthesised
+        self._stalls = stalls
+        self._finished = -math.inf
         self._answered: dict[int, ServerTurn] = {}
         self.turn: ServerTurn | None = None
         self._count = 0
@@ -130,7 +144,12 @@ class TurnLog:
         if before:
             before.interrupted = "llm_request" in before.marks
             before.final = True
-        self.turn = ServerTurn(self._count, tier=self.tier, models=self.models)
+            self._finished = now
+        if self.turn:
+            self.turn.until = self._finished
+        self.turn = ServerTurn(
+            self._count, tier=self.tier, models=self.models, stalls=self._stalls, since=self._finished
+        )
         self._count += 1
         return before
 
@@ -262,5 +281,6 @@ class TurnLog:
         turn = self.turn
         if turn and "first_sent" in turn.marks and not turn.final and not turn.awaits_answer:
             turn.final = True
+            self._finished = now
             return turn
         return None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines import settings
 from pipelines.cli import parser
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,9 +23,22 @@ def run(*command: str, cwd: Path = ROOT, timeout: float = 60) -> "subprocess.Com
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout)
 
 
-def test_the_readme_has_its_two_commands_and_a_report() -> None:
-    assert [command.split()[-1].split("/")[-1] for command in SHELL] == ["replay", "pytest"]
-    assert any("Turn latency" in body for language, body in BLOCKS if language == "text")
+def test_the_readme_has_its_three_commands_and_their_reports() -> None:
+    assert [command.split()[-1].split("/")[-1] for command in SHELL] == ["replay", "pytest", "sim-fallback"]
+    assert sum("Turn latency" in body for language, body in BLOCKS if language == "text") == 3
+
+
+@pytest.mark.parametrize("command", [part.strip() for body in SHELL for part in body.split("&&") if "replay" in part])
+def test_every_replay_command_names_a_pipeline_that_can_be_put_together(command: str) -> None:
+    settings.load(parser().parse_args(shlex.split(command)[1:]).pipeline.replace("auto", "embedded"))
+
+
+def test_the_language_models_shown_are_a_pipeline(tmp_path: Path) -> None:
+    (shown,) = [body for language, body in BLOCKS if language == "toml"]
+    (tmp_path / "mine.toml").write_text(f'[asr]\nengine = "sphinx"\n{shown}')
+    llm = settings.load(str(tmp_path / "mine.toml")).llm
+    assert isinstance(llm, settings.Tiers)
+    assert list(llm.tiers) == ["large", "fast"]
 
 
 @pytest.mark.parametrize("command", [c for c in INLINE if c.startswith("voice ")])
@@ -57,6 +71,24 @@ def test_the_pipelines_it_names_are_listed() -> None:
 def test_the_links_lead_to_files() -> None:
     for target in re.findall(r"\]\(([^)#]+)", README):
         assert target.startswith("http") or (ROOT / target).exists(), target
+
+
+@pytest.mark.slow
+def test_a_slow_model_alone_misses_its_budget_and_with_a_fast_one_beside_it_keeps_it(tmp_path: Path) -> None:
+    """The third command, two and a half minutes."""
+    command = SHELL[2].replace(".venv/bin/voice", f"{sys.executable} -m pipelines.cli")
+    command = command.replace("sim-single", f"sim-single --out {tmp_path}/single")
+    done = subprocess.run(
+        ["bash", "-c", f"{command} --out {tmp_path}/fallback"], cwd=ROOT, capture_output=True, text=True, timeout=400
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    alone, rescued = (
+        json.loads(run(sys.executable, "-m", "latency", "report", str(tmp_path / name), "--json").stdout)
+        for name in ("single", "fallback")
+    )
+    assert alone["llm"]["missed"] > 5
+    assert rescued["llm"]["missed"] == 0
+    assert rescued["turn_ms"]["p50"] < alone["turn_ms"]["p50"]
 
 
 @pytest.mark.slow

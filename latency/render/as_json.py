@@ -5,23 +5,49 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from latency.explain import slowest_stage, worst
 from latency.report import Report
+from latency.stats import INTERVAL_METHOD, METHOD
 
 _NAMES = [field.name for field in fields(Report)]
 KEYS = tuple(_NAMES[: _NAMES.index("thresholds") + 1])
-"""The top-level keys, in order; the report's other fields are for people."""
+"""The top-level keys, in order; behind them `method` says how the figures came about."""
 
 
 def to_json(report: Report) -> dict[str, Any]:
     """The report as one JSON object."""
     content = {key: _plain(getattr(report, key)) for key in KEYS}
-    content["thresholds"] = [{"expr": item.expr, "verdict": item.verdict} for item in report.thresholds]
-    return content
+    content["thresholds"] = [
+        {"expr": item.expr, "verdict": item.verdict, **({"reason": item.reason} if item.reason else {})}
+        for item in report.thresholds
+    ]
+    return content | {"method": _method(report)}
 
 
 def text(report: Report) -> str:
     """The report as indented JSON text."""
     return json.dumps(to_json(report), indent=2, ensure_ascii=False)
+
+
+def _method(report: Report) -> dict[str, Any]:
+    """How the figures came about, and what stands out in them."""
+    told = ("created", "command", "versions", "components", "host", "late_turns", "refused", "watched", "stalls",
+            "unexplained", "notes")  # fmt: skip
+    worst_turns = [
+        {"session": one.turn.session, "turn": one.turn.turn, "latency_ms": _ms(one.latency), "why": why}
+        for one, why in worst(report)
+    ]
+    return {
+        "percentiles": METHOD,
+        "intervals": INTERVAL_METHOD,
+        **{name: _plain(getattr(report, name)) for name in told},
+        "slowest_stage": slowest_stage(report),
+        "worst": worst_turns,
+    }
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 1)
 
 
 def _plain(value: object) -> object:

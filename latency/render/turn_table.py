@@ -1,48 +1,81 @@
 """Every turn of a run in a line: what was heard and said, how long it took, and what is to be remarked."""
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 
-from rich import box
-from rich.table import Table
+from rich.cells import cell_len, set_cell_size
 
 from latency.outcome import Outcome
 from latency.render.histogram import TARGET_MS
 from latency.render.numbers import UNKNOWN
-from latency.report import RESIDUAL_FLAG_MS, Report
+from latency.report import LATE_FLAG_MS, RESIDUAL_FLAG_MS, Report
 from latency.verdict import Judged
 
+Line = tuple[str, str]
+"""Text and style."""
+HEADINGS = ("turn", "heard", "said", "ms", "ended by", "right?")
+GAP = "   "
 LONGEST_TEXT = 26
+SHORTEST_REMARK = 20
+"""Characters a remark may have, however narrow the terminal."""
 
 
-def turn_table(report: Report) -> Table:
-    """The turns of all sessions, in order."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Iterator[Line]:
+    """The turns of all sessions in order, below a heading.
+
+    Drawn by hand: a table of rich takes seconds for a thousand turns.
+
+    Args:
+        report: The run.
+        width: Characters in a line; remarks are wrapped at it.
+        ascii_only: Draw with ASCII characters.
+    """
     several = len(report.sessions) > 1
-    table.add_column("turn", no_wrap=True)
-    for heading in ("heard", "said"):
-        table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=LONGEST_TEXT)
-    table.add_column("ms", justify="right", no_wrap=True)
-    table.add_column("ended by", no_wrap=True)
-    table.add_column("right?", no_wrap=True)
-    table.add_column("remarks")
     judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
     # Whom the run began by asking is the one a reader expects to speak.
     usual = next((one.asked for one in judged.values() if one.asked), None)
+    rows: list[tuple[list[str], str, str]] = []
     for outcome in report.outcomes:
         turn = outcome.turn
-        late = outcome.latency is not None and outcome.latency * 1000 > TARGET_MS
         of_llm = llm_remark(judged.get((turn.session, turn.turn)), usual=usual)
-        table.add_row(
+        cells = [
             f"{turn.session} {turn.turn}" if several else str(turn.turn),
-            turn.heard if turn.heard is not None else UNKNOWN,
-            turn.said if turn.said is not None else UNKNOWN,
+            _cut(turn.heard, ascii_only),
+            _cut(turn.said, ascii_only),
             UNKNOWN if outcome.latency is None else f"{outcome.latency * 1000:.0f}",
             (turn.ended_by or UNKNOWN).replace("_", " "),
             {True: "yes", False: "NO", None: ""}[outcome.right],
-            "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]),
-            style="red" if outcome.unanswered or outcome.cut_off else "yellow" if late else None,
-        )
-    return table
+        ]
+        rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), _style(outcome)))
+    widths = [max(cell_len(cells[n]) for cells in (HEADINGS, *(row for row, _, _ in rows))) for n in range(6)]
+    remarks_at = sum(widths) + len(GAP) * 6
+    yield f"{_joined(HEADINGS, widths)}{GAP}remarks", "bold"
+    yield ("-" if ascii_only else "─") * width, "dim"
+    for cells, remarks, style in rows:
+        first, *more = textwrap.wrap(remarks, max(SHORTEST_REMARK, width - remarks_at)) or [""]
+        yield f"{_joined(cells, widths)}{GAP}{first}".rstrip(), style
+        yield from ((" " * remarks_at + line, style) for line in more)
+
+
+def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (" " * (wide - cell_len(cell)) for cell, wide in zip(cells, widths, strict=True))
+    # Numbers stand one below the other.
+    return GAP.join(
+        pad + cell if n == 3 else cell + pad for n, (cell, pad) in enumerate(zip(cells, padded, strict=True))
+    )
+
+
+def _cut(text: str | None, ascii_only: bool) -> str:
+    if text is None:
+        return UNKNOWN
+    line, dots = " ".join(text.split()), "..." if ascii_only else "…"
+    return line if cell_len(line) <= LONGEST_TEXT else set_cell_size(line, LONGEST_TEXT - len(dots)).rstrip() + dots
+
+
+def _style(outcome: Outcome) -> str:
+    if outcome.unanswered or outcome.cut_off:
+        return "red"
+    return "yellow" if outcome.latency is not None and outcome.latency * 1000 > TARGET_MS else ""
 
 
 def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:
@@ -80,5 +113,14 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         yield "cold"
     if turn.truth == "estimated":
         yield "end of speech estimated"
+    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FLAG_MS:
+        yield f"fed {turn.late_ms_max:.0f} ms late"
+    if turn.stalls:
+        longest = max(turn.stalls, key=lambda stall: stall.ms)
+        yield (
+            f"{len(turn.stalls)} stalls, longest {longest.ms:.0f} ms"
+            if turn.stalls[1:]
+            else f"{longest.ms:.0f} ms stall"
+        )
     if outcome.residual is not None and outcome.residual * 1000 > RESIDUAL_FLAG_MS:
         yield f"{outcome.residual * 1000:.0f} ms unexplained"

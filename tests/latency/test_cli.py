@@ -1,3 +1,4 @@
+import importlib
 import json
 import os
 import subprocess
@@ -6,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.cli import main
+from latency.cli import BUILT_IN, main
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,10 +68,66 @@ def test_no_run_yet_is_no_data_and_a_wrong_path_is_bad_usage(
     assert "nowhere does not exist" in capsys.readouterr().err
 
 
+def test_a_table_is_the_only_output_and_json_and_table_exclude_each_other(
+    short_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(short_run), "--csv", "--check", "cut_offs == 0"]) == 1
+    captured = capsys.readouterr()
+    header, first, *rest = captured.out.splitlines()
+    assert header.startswith("run,simulated,refused_because,session,turn,scenario,")
+    assert first.startswith(f"{short_run},,,commands,0,")
+    assert (len(rest), captured.err) == (3, "")
+    with pytest.raises(SystemExit) as caught:
+        main(["report", str(short_run), "--csv", "--json"])
+    assert caught.value.code == 2
+
+
+def test_a_trace_is_written_beside_the_report(
+    short_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trace.json"
+    assert main(["report", str(short_run), "--json", "--trace", str(path)]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["turns"]["total"] == 4
+    assert captured.err == f"trace written to {path}; open it at https://ui.perfetto.dev\n"
+    events = json.loads(path.read_text())["traceEvents"]
+    assert {"bot speaks", "turn 0", "endpointing_wait"} <= {event["name"] for event in events}
+
+
+def test_a_trace_that_cannot_be_written_is_bad_usage_before_anything_is_printed(
+    short_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(short_run), "--trace", str(short_run / "turns.jsonl")]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.endswith("turns.jsonl exists and is no trace of ours; name another file with --trace\n")
+    assert "what is seven times eight" in (short_run / "turns.jsonl").read_text()
+
+
+def test_commands_of_our_own_are_listed_and_called_with_the_rest(
+    short_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out
+    for name, (_, what) in BUILT_IN.items():
+        assert f"{name} " in listed
+        assert what in listed
+    assert main(["turn", str(short_run), "0", "--no-wav"]) == 0
+    assert "turn 0 of session commands" in " ".join(capsys.readouterr().out.split())
+
+
+def test_every_command_of_our_own_has_a_main_that_takes_arguments() -> None:
+    for module, _ in BUILT_IN.values():
+        with pytest.raises(SystemExit) as caught:
+            importlib.import_module(module).main(["--help"])
+        assert caught.value.code == 0
+
+
 def test_no_command_and_unknown_commands_are_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert main(["measure-everything"]) == 2
-    assert 'there is no command "measure-everything"; there is report' in capsys.readouterr().err
+    assert 'there is no command "measure-everything"; there is report, turn, selftest' in capsys.readouterr().err
 
 
 def test_registered_commands_are_listed_and_called_with_the_rest(

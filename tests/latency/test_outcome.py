@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from latency.barge_in import BargeInResult
 from latency.outcome import Outcome, SessionOutcome, Unanswered, judge_session
 from latency.session import Session
 from latency.turn import TurnRecord
@@ -187,6 +188,34 @@ def test_answer_audio_is_told_apart_from_the_opening_before_it(conversation: Any
     found = only(conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={**MARKS, "first_answer_audible": 3.1}))
     assert found.latency == pytest.approx(0.5, abs=NEAR)
     assert found.answer == pytest.approx(1.1, abs=NEAR)
+
+
+def test_the_answer_behind_an_opening_is_read_from_the_recording_and_the_servers_word(conversation: Any) -> None:
+    report = {
+        "marks": {"turn_commit": 2.2, "llm_first_clause": 3.0},
+        "opening": "One moment.",
+        "opening_seconds": 0.7,
+        "attempts": [{"outcome": "spoken"}],
+        "responses": [{"response": 0, "commit": 2.2, "said": [{"at": 2.4, "text": "One moment."}]}],
+    }
+    values = {"server_turns": [report], "attempts": report["attempts"], "responses": report["responses"]}
+    # The client's mark would say otherwise; it is asked only when the folder does not tell.
+    marks = {"first_audible": 2.5, "first_answer_audible": 4.9}
+    talk = conversation(8).bot(2.5, 3.1).bot(3.25, 5)
+    found = judge(talk, turn(0, (1, 2), marks=marks, **values), underruns=[(3.1, 3.24)])
+    assert found.outcomes[0].latency == pytest.approx(0.5, abs=NEAR)
+    assert found.outcomes[0].answer == pytest.approx(1.25, abs=NEAR)
+    assert found.gaps == ()
+
+
+def test_a_turn_knows_how_its_barge_in_went_and_how_long_both_talked(conversation: Any) -> None:
+    talk = conversation(12).bot(1, 3.38).bot(4.9, 6)
+    stopped, silent = judge(talk, turn(0, (3, 4), barge_in=True), turn(1, (7, 8), barge_in=True)).outcomes
+    assert (stopped.barge_in, silent.barge_in) == (BargeInResult.STOPPED, BargeInResult.SILENT)
+    assert stopped.talk_over == pytest.approx(0.38, abs=NEAR)
+    assert (silent.talk_over, silent.barge_in_stop) == (0, None)
+    ended = only(conversation(12).bot(1, 3.38, fade=0.3).bot(4.9, 6), turn(0, (3, 4), barge_in=True))
+    assert (ended.barge_in, ended.barge_in_stop) == (BargeInResult.ENDED, None)
 
 
 def test_an_interruption_without_a_user_turn_is_a_false_barge_in(conversation: Any) -> None:

@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +9,13 @@ import pytest
 from latency.report import Report, build
 from latency.run import Run, RunHeader
 from latency.session import Pacing
+from latency.stalls import Stall
 from latency.thresholds import Threshold
 from latency.turn import TurnRecord
 
 Load = Callable[[Path], Run]
 HEADER = RunHeader(created="2026-11-20T17:03:12+01:00")
+LOOP, GC = "event loop", "garbage collection"
 
 
 @pytest.fixture
@@ -93,7 +96,8 @@ def test_turns_of_a_session_that_run_json_does_not_know_yet_are_counted(
     make_run: Callable[..., Path], conversation: Any, load: Load
 ) -> None:
     late = replace(turn(0, 1, 2), session="killed")
-    found = build(load(make_run([turn(0, 1, 2), late], conversation(5).bot(2.5, 3).samples)))
+    folder = make_run([turn(0, 1, 2), late], conversation(5).bot(2.5, 3).samples, status="running")
+    found = build(load(folder))
     assert found.turns.total == 2
     assert found.turns.unanswered == {"no recording": 1}
 
@@ -103,6 +107,83 @@ def test_bad_pacing_is_a_complaint_that_names_the_session(make_run: Callable[...
     found = build(load(make_run([turn(0, 1, 2)], None, pacing=starved))).pacing
     assert (found.ok, found.frames, found.late_over_20ms, found.late_max_ms) == (False, 1000, 50, 80.0)
     assert found.complaints[0].startswith("session 'commands': 5.0% of the audio frames")
+
+
+def test_a_run_that_was_not_fed_in_real_time_is_refused_but_for_what_no_clock_decides(
+    make_run: Callable[..., Path], conversation: Any, load: Load
+) -> None:
+    starved = Pacing(frames=1000, late_over_20ms=50, late_max_ms=80.0, clock_ratio=1.0)
+    limits = ("turn p95 < 800", "cut_offs == 0", "llm within > 0", "answered == 1", "unanswered > 0")
+    folder = make_run([turn(0, 1, 2)], conversation(5).bot(2.5, 3).samples, pacing=starved)
+    found = build(load(folder), [Threshold.parse(limit) for limit in limits])
+    assert found.refused is not None
+    assert found.refused.startswith("the user's audio was not fed in real time (session 'commands': 5.0% of the")
+    assert [one.verdict for one in found.thresholds] == ["no data", "no data", "no data", "passed", "failed"]
+    assert found.thresholds[0].reason == f"the run is refused: {found.refused}"
+
+
+def test_a_drifting_clock_refuses_a_run_and_a_turn_that_was_fed_late_does_not(
+    make_run: Callable[..., Path], load: Load
+) -> None:
+    drifting = Pacing(frames=5000, late_over_20ms=0, late_max_ms=8.0, clock_ratio=1.002)
+    assert "0.20% too slow" in str(build(load(make_run([turn(0, 1, 2)], None, pacing=drifting))).refused)
+    real = Pacing(frames=5000, late_over_20ms=3, late_max_ms=31.0, clock_ratio=1.00001)
+    turns = [turn(0, 1, 2, late_ms_max=31.0), turn(1, 3, 4, late_ms_max=20.0), turn(2, 5, 6)]
+    found = build(load(make_run(turns, None, pacing=real)))
+    assert (found.refused, found.late_turns) == (None, 1)
+
+
+def test_stalls_are_those_of_the_turn_in_which_they_began(make_run: Callable[..., Path], load: Load) -> None:
+    stalls = [Stall(at=at, ms=ms, kind=kind) for at, ms, kind in ((0.5, 30, LOOP), (2.1, 150, LOOP), (2.2, 40, GC))]
+    reports = ({"turn": 0, "stalls": 3},)
+    turns = [
+        turn(0, 1, 2, stalls=tuple(stalls), server_turns=reports),
+        turn(1, 3, 4, stalls=(replace(stalls[0], at=3.5),)),
+    ]
+    found = build(load(make_run(turns, None)))
+    assert found.watched
+    assert [(one.session, one.turn, one.at, one.ms, one.kind) for one in found.stalls] == [
+        ("commands", None, 0.5, 30.0, LOOP),
+        ("commands", 0, 2.1, 150.0, LOOP),
+        ("commands", 0, 2.2, 40.0, GC),
+        ("commands", 1, 3.5, 30.0, LOOP),
+    ]
+    assert found.outcomes[0].turn.stalls == tuple(stalls)
+
+
+def test_a_run_whose_server_was_not_watched_says_so(report: Report) -> None:
+    assert (report.watched, report.stalls) == (False, ())
+
+
+def test_a_report_says_when_where_and_with_what_it_was_measured(make_run: Callable[..., Path], load: Load) -> None:
+    header = replace(HEADER, command=["voice", "replay"], versions={"pipecat-ai": "1.14.0"}, host={"cpus": 2})
+    found = build(load(make_run([turn(0, 1, 2)], None, header=header)))
+    assert (found.created, found.command, found.versions) == (
+        HEADER.created, ("voice", "replay"), {"pipecat-ai": "1.14.0"},
+    )  # fmt: skip
+    assert found.host == {"platform": None, "python": None, "cpus": 2, "load_before": None, "load_after": None}
+
+
+def test_a_turn_whose_marks_leave_20_ms_unexplained_is_named_with_the_stretch(
+    make_run: Callable[..., Path], conversation: Any, load: Load
+) -> None:
+    marks = {"vad_stop": 2.2, "turn_commit": 2.28, "first_sent": 2.4, "first_audible": 2.5}
+    found = build(load(make_run([turn(0, 1, 2, marks=marks)], conversation(5).bot(2.5, 3).samples)))
+    assert found.residual_ms is not None
+    assert found.residual_ms.flagged == 1
+    (one,) = found.unexplained
+    assert (one.session, one.turn, one.after, one.before) == ("commands", 0, "turn_commit", "first_sent")
+
+
+def test_turns_beyond_the_end_of_a_cut_recording_are_not_recorded_and_the_others_keep_their_latency(
+    make_run: Callable[..., Path], conversation: Any, load: Load
+) -> None:
+    talk = conversation(12).bot(2.5, 3).bot(6.5, 7).bot(10.4, 11)
+    folder = make_run([turn(0, 1, 2), turn(1, 5, 6), turn(2, 9, 10)], talk.samples)
+    os.truncate(folder / "commands.wav", 44 + round(6.6 * 16000) * 4)
+    found = build(load(folder))
+    assert [None if o.latency is None else round(o.latency, 2) for o in found.outcomes] == [0.5, None, None]
+    assert found.turns.unanswered == {"no recording": 2}
 
 
 def test_the_pipelines_own_llm_budget_and_policy_are_used(make_run: Callable[..., Path], load: Load) -> None:

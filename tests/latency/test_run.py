@@ -1,4 +1,6 @@
+import hashlib
 import json
+import os
 import wave
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,6 +65,7 @@ def test_a_killed_writer_leaves_a_readable_run(writer: RunWriter) -> None:
     assert run.notes == (
         "this run is not complete: its status is 'running'",
         "the last line of turns.jsonl was cut short and is not counted",
+        "session 'commands' is not in run.json: the run ended while it was saved",
     )
 
 
@@ -73,6 +76,67 @@ def test_a_session_that_ended_early_is_told(writer: RunWriter) -> None:
         "session 'commands' ended early: the server went away",
         "session 'commands': 3 of its turns were never sent",
     )
+
+
+def test_turns_that_are_lost_are_told_from_those_that_were_written(writer: RunWriter) -> None:
+    writer.add_turns([replace(TURN, turn=number) for number in range(3)])
+    writer.add_session(Session(name="commands"))
+    folder = writer.finish("complete")
+    turns = (folder / "turns.jsonl").read_text().splitlines(keepends=True)
+    (folder / "turns.jsonl").write_text("".join(turns[:2]))
+    assert Run.load(folder).notes == ("session 'commands': 2 of its 3 turns are left in turns.jsonl",)
+
+
+def test_a_turn_that_was_written_twice_counts_once(writer: RunWriter) -> None:
+    writer.add_turns([TURN, TURN])
+    run = Run.load(writer.folder)
+    assert run.turns == (TURN,)
+    assert "turns.jsonl holds 1 of its turns twice; each is counted once" in run.notes
+
+
+def test_a_recording_that_was_cut_short_or_lost_is_told(writer: RunWriter) -> None:
+    for name in ("whole", "cut", "begun", "lost"):
+        writer.add_turns([replace(TURN, session=name)])
+        wav = writer.write_session_wav(name, np.zeros((32000, 2), np.int16))
+        writer.add_session(Session(name=name, wav=wav))
+    os.truncate(writer.folder / "cut.wav", 44 + 64001)
+    os.truncate(writer.folder / "begun.wav", 20)
+    (writer.folder / "lost.wav").unlink()
+    run = Run.load(writer.finish("complete"))
+    assert run.recorded_until == {"cut": 1.0, "begun": 0.0}
+    assert run.notes == (
+        "the recording cut.wav was cut short: 1.0 of 2.0 s are there, and turns that reach beyond have no latency",
+        "the recording begun.wav was cut short before its first sample",
+        "the recording lost.wav is missing: the turns of session 'lost' have no latency",
+    )
+    lengths = [None if (found := run.recording(session)) is None else len(found) for session in run.sessions]
+    assert lengths == [32000, 16000, None, None]
+
+
+def test_a_fixture_that_changed_since_is_told_and_one_that_has_gone_is_not(writer: RunWriter, tmp_path: Path) -> None:
+    sources = {name: tmp_path / name for name in ("same.wav", "changed.wav", "gone.wav")}
+    for source in sources.values():
+        source.write_bytes(b"as it was")
+    checksum = hashlib.sha256(b"as it was").hexdigest()
+    writer.add_turns([TURN])
+    session = Session(name="commands", fixtures=dict.fromkeys(sources, checksum))
+    writer.add_session(session, sources={name: str(path) for name, path in sources.items()})
+    sources["changed.wav"].write_bytes(b"as it is")
+    sources["gone.wav"].unlink()
+    assert Run.load(writer.finish("complete")).notes == (
+        f"{sources['changed.wav']} has changed since it was replayed in this run",
+    )
+
+
+def test_a_run_from_before_sources_and_turns_were_counted_still_loads(writer: RunWriter) -> None:
+    writer.add_turns([TURN])
+    writer.add_session(Session(name="commands", fixtures={"01.wav": "abc"}))
+    path = writer.finish("complete") / "run.json"
+    content = json.loads(path.read_text())
+    for key in ("turns", "sources"):
+        del content["sessions"][0][key]
+    path.write_text(json.dumps(content))
+    assert Run.load(writer.folder).notes == ()
 
 
 def test_recordings_must_be_stereo_int16(writer: RunWriter) -> None:
@@ -92,8 +156,24 @@ def test_a_mono_recording_is_refused(writer: RunWriter) -> None:
         file.setparams((1, 2, 16000, 0, "NONE", ""))
         file.writeframes(b"\0\0")
     writer.add_turns([TURN])
-    with pytest.raises(RunError, match="1 channel"):
+    with pytest.raises(RunError, match="1 channel.*; restore the file, or take it away"):
         Run.load(writer.folder).recording(Session(name="commands"))
+    writer.add_session(Session(name="commands", wav="commands.wav"))
+    with pytest.raises(RunError, match="1 channel"):
+        Run.load(writer.folder)
+
+
+SESSION = {"name": "commands"}
+DISORDER = {"llm_request": 2.0, "llm_first_token": 1.0}
+
+
+def line(**values: Any) -> str:
+    return json.dumps({**TURN.to_json(), **values}) + "\n"
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
 
 
 def broken(change: Callable[[Path], object]) -> Callable[[Path], Path]:
@@ -120,7 +200,23 @@ def edit(**values: Any) -> Callable[[Path], object]:
         (lambda root: root / "nowhere", "does not exist", 2),
         (lambda root: Path(__file__), "is not a folder", 2),
         (lambda root: root, "is not a run: it has no run.json", 2),
-        (broken(edit(schema=2)), "newer version .schema 2; this one reads 1.; upgrade", 2),
+        (broken(edit(schema=2)), "newer version .schema 2; this one reads 1.; upgrade with `pip", 2),
+        (broken(edit(schema=0, command=["voice", "replay", "my calls"])), "again with `voice replay 'my calls'`", 2),
+        (broken(edit(schema=0)), "older version .schema 0; this one reads 1.; make the run again with `voice rep", 2),
+        (broken(edit(status="finished")), "its status is 'finished'", 2),
+        (broken(edit(pipeline="embedded")), "its pipeline is 'embedded'", 2),
+        (broken(edit(sessions=["commands"])), "a session of it is no object", 2),
+        (broken(edit(sessions=[SESSION, SESSION])), "lists the session 'commands' twice: two runs are mixed", 2),
+        (broken(lambda folder: append(folder / "run.json", (folder / "run.json").read_text())), "more than one run", 2),
+        (broken(edit(status="complete")), "a session 'commands' that run.json does not list: two runs are mixed", 2),
+        (broken(lambda folder: append(folder / "turns.jsonl", line(heard="no"))), "line 2: there is another turn 0", 2),
+        (broken(lambda folder: append(folder / "turns.jsonl", line(turn="1"))), "turn is '1', not a whole number", 2),
+        (broken(lambda folder: append(folder / "turns.jsonl", line(session=5))), "session is 5, not a text", 2),
+        (
+            broken(lambda folder: append(folder / "turns.jsonl", line(marks=DISORDER))),
+            "llm_first_token .1.000 s. lies",
+            2,
+        ),
         (broken(edit(schema=None)), "has no schema number", 2),
         (broken(edit(sessions=[{}])), "is not what a run writes", 2),
         (broken(lambda folder: (folder / "run.json").write_text("{")), "cannot be read", 2),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from latency.stats import Distribution, Extent, Spread, p99, percentile
+from latency.stats import Distribution, Extent, Spread, interval, p99, percentile
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 101])
@@ -36,3 +36,38 @@ def test_an_extent_adds_the_longest_to_a_spread() -> None:
     found = Extent.of(seconds / 10 for seconds in range(1, 12))
     assert (found.n, found.p50, found.p95, found.max) == (11, 600.0, 1050.0, 1100.0)
     assert Extent.of([]) == Extent(n=0, p50=None, p95=None, max=None)
+
+
+@pytest.mark.parametrize(("count", "percent"), [(8, 50), (31, 50), (40, 95), (250, 95), (250, 50)])
+def test_an_interval_is_that_of_a_bootstrap_drawn_sample_by_sample(count: int, percent: float) -> None:
+    random = np.random.default_rng(count)
+    values = random.normal(600, 100, count)
+    drawn = np.percentile(random.choice(values, (20_000, count)), percent, axis=1)
+    expected = np.percentile(drawn, [2.5, 97.5])
+    found = interval(list(values), percent)
+    assert found is not None
+    # 1000 resamples place an end to about a twentieth of the interval's length.
+    assert found == pytest.approx(expected, abs=0.15 * (expected[1] - expected[0]))
+
+
+def test_intervals_hold_the_truth_in_about_95_of_100_samples() -> None:
+    random = np.random.default_rng(5)
+    found = [interval(list(random.normal(600, 100, 60)), 50) for _ in range(400)]
+    assert 0.91 <= np.mean([one is not None and one[0] <= 600 <= one[1] for one in found]) <= 0.98
+
+
+def test_an_interval_needs_8_samples_and_is_the_same_each_time() -> None:
+    values = [500.0, 610, 540, 700, 655, 590, 620, 615]
+    assert interval(values[:7], 50) is None
+    assert interval(values, 50) == interval(values[::-1], 50) == interval(values, 50)
+    assert interval([600.0] * 9, 95) == (600.0, 600.0)
+
+
+def test_a_distribution_says_how_far_its_median_and_tail_can_be_trusted() -> None:
+    found = Distribution.of(seconds / 100 for seconds in range(40, 80))
+    assert found.p50 is not None
+    assert found.p50_ci is not None
+    assert found.p95_ci is not None
+    assert found.p50_ci[0] < found.p50 < found.p50_ci[1]
+    assert found.p95_ci[1] <= (found.max or 0)
+    assert (Distribution.of([0.5] * 7).p50_ci, Distribution.of([0.5] * 7).p95_ci) == (None, None)

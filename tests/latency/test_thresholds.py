@@ -70,10 +70,24 @@ def test_a_run_without_a_measurement_passes_nothing(make_run: Callable[..., Path
     [
         ("", "is no threshold; write one like"),
         ("turn p95", "is no threshold"),
-        ("turn p95 < fast", "is no threshold"),
-        ("turn p95 => 800", "is no threshold"),
-        ("turn p95 < 800 ms", "is no threshold"),
-        ("trun p95 < 800", 'there is no figure "trun p95"; known are turn, turn_cold'),
+        ("turn p95 <", "is no threshold; write one like"),
+        ("< 800", "is no threshold; write one like"),
+        ("turn p95 < fast", 'is no threshold: "fast" is no number; its limit is a number'),
+        ("turn p95 < nan", '"nan" is no number'),
+        ("turn p95 < 800 < 900", "is no threshold"),
+        ("turn p95 => 800", 'is no threshold: "=>" is no operator; write ">="'),
+        ("cut_offs = 0", '"=" is no operator; write "=="'),
+        ("cut_offs ! 0", '"!" is no operator; there is <, <=, >, >=, ==, !='),
+        ("turn p95 < 800 ms", "durations are milliseconds without a unit: write 800"),
+        ("turn p95 < 0.8s", "durations are milliseconds: write 800"),
+        ("answers_ok >= 85%", "shares lie between 0 and 1: write 0.85"),
+        ("trun p95 < 800", 'there is no figure "trun p95"; did you mean "turn p95"?'),
+        ("Turn P95 < 800", 'did you mean "turn p95"?'),
+        ("cut-offs == 0", 'did you mean "cut_offs"?'),
+        ("speech synthesis p95 < 80", 'did you mean "speech_synthesis p95"?'),
+        ("llm whithin > 0.9", 'did you mean "llm within"?'),
+        ("p95 < 800", 'say of what, as in "turn p95"'),
+        ("price < 1", 'there is no figure "price"; known are turn, turn_cold'),
         ("turn p75 < 800", "of turn there is n, p50, p90, p95, p99, max, within_400, within_800"),
         ("turn < 800", 'there is no figure "turn"'),
         ("answers_ok >= 85", "is a share between 0 and 1, not 85"),
@@ -85,6 +99,19 @@ def test_a_run_without_a_measurement_passes_nothing(make_run: Callable[..., Path
 def test_what_is_no_threshold_is_refused_before_anything_runs(expr: str, complaint: str) -> None:
     with pytest.raises(ThresholdError, match=complaint):
         Threshold.parse(expr)
+
+
+def test_a_limit_may_begin_with_its_point() -> None:
+    assert Threshold.parse("llm within >= .99").limit == 0.99
+
+
+def test_no_data_says_why(report: Report) -> None:
+    def reason(expr: str) -> str | None:
+        return Threshold.parse(expr).judge(report).reason
+
+    assert reason("turn p99 < 5000") == "the 99th percentile needs 100 samples"
+    assert reason("turn_cold p50 < 800") == "nothing of that kind was measured in this run"
+    assert reason("turn p50 < 800") is None
 
 
 def test_a_judgement_keeps_the_text_and_the_figure(report: Report) -> None:

@@ -18,6 +18,7 @@ def test_a_turn_survives_its_line_unchanged() -> None:
         labels=[[0.0, 3.0, "noise"]], contains=["it is"], ended_by="smart_turn",
         marks={"vad_stop": 2.2, "first_sent": None}, smart_turn={"probability": 0.93, "ms": 41.0},
         attempts=[{"tier": "responder", "request": 2.3}], responses=[{"response": 0, "deadline": 2.7}],
+        stalls=[{"at": 2.4, "ms": 150.5, "kind": "event loop"}],
     )  # fmt: skip
     line = json.dumps(before.to_json())
     assert TurnRecord.from_json(line) == before
@@ -34,6 +35,11 @@ def test_a_line_from_before_there_were_budgets_still_loads() -> None:
     assert (turn().responses, TurnRecord.from_json(line).responses) == ((), ())
 
 
+def test_a_line_from_before_stalls_were_watched_still_loads() -> None:
+    before, since = turn(server_turns=[{"turn": 0}]), turn(server_turns=[{"turn": 0, "stalls": 0}])
+    assert (before.stalls, before.watched, since.stalls, since.watched) == ((), False, (), True)
+
+
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
@@ -48,6 +54,11 @@ def test_a_line_from_before_there_were_budgets_still_loads() -> None:
         ({"ended_by": "magic"}, "ended_by is 'magic'"),
         ({"contains": "it is"}, "contains is a list"),
         ({"responses": {"response": 0}}, "responses is a list"),
+        ({"stalls": [{"at": 1.0}]}, "a stall has at, ms and kind"),
+        ({"stalls": [{"at": 1.0, "ms": 30, "kind": "nap"}]}, "the kind of a stall is event loop or garbage"),
+        ({"session": 3}, "session is 3, not a text"),
+        ({"turn": "3"}, "turn is '3', not a whole number"),
+        ({"wants_answer": None}, "wants_answer is None, not true or false"),
         ({"want_answer": True}, "unknown key 'want_answer'"),
         ({"schema": 2}, "schema 2 is not the 1"),
     ],
@@ -79,7 +90,8 @@ def test_contributions_tile_the_turn() -> None:
     assert tuple(parts) == CONTRIBUTIONS
     assert {key: round((part or 0) * 1000) for key, part in parts.items()} == {
         "endpointing_wait": 200, "transcription": 30, "turn_detection": 60, "llm_inference": 310,
-        "sentence_aggregation": 60, "tier_hold": 0, "speech_synthesis": 40, "output_transport": 10, "playout": 70, "pipeline": 0,
+        "sentence_aggregation": 60, "tier_hold": 0, "speech_synthesis": 40, "output_transport": 10,
+        "playout": 70, "pipeline": 0,
     }  # fmt: skip
 
 

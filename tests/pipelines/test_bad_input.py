@@ -81,6 +81,21 @@ CASES: list[tuple[str, int, str]] = [
     ("latency report nothing", 2, "nothing is not a run: it has no run.json"),
     ("latency report", 3, "there is no run in runs; run `voice replay` first"),
     ("latency report a_run", 3, "a_run holds no turns yet; run `voice replay` first"),
+    ("latency report half", 2, "run.json cannot be read: it was cut short or changed ("),
+    ("latency report older", 2, "make the run again with `voice replay good.wav`"),
+    ("latency report mono", 2, "call.wav has 1 channel(s), 16 bit, 16000 Hz; the recording of a run has 2, 16, 16000"),
+    (
+        "latency report disorder",
+        2,
+        "turns.jsonl, line 1: turn 0 of session 'call': llm_first_token (1.000 s) lies before",
+    ),
+    (
+        "latency report two_runs",
+        2,
+        "line 2: there is another turn 0 of session 'call': two runs are mixed in this folder",
+    ),
+    ("latency report two_runs --check cheap", 2, '"cheap" is no threshold; write one like "turn p95 < 800"'),
+    ("voice replay good.wav --check p95<800", 2, 'there is no figure "p95"; say of what, as in "turn p95"'),
     ("latency review", 2, 'there is no command "review"'),
 ]
 
@@ -166,7 +181,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "a_run").mkdir()
     run = {"schema": 1, "status": "running", "created": "2026-11-20T17:00:00", "sessions": []}
     (folder / "a_run" / "run.json").write_text(json.dumps(run))
+    write_run(folder / "half", cut=60)
+    write_run(folder / "older", schema=0, command=["voice", "replay", "good.wav"])
+    write_run(folder / "mono")
+    shutil.copy(SAMPLE, folder / "mono" / "call.wav")
+    write_run(folder / "disorder", {"marks": {"llm_request": 2.0, "llm_first_token": 1.0}})
+    write_run(folder / "two_runs", {"heard": "one"}, {"heard": "another"})
     return folder
+
+
+def write_run(folder: Path, *turns: dict[str, Any], cut: int | None = None, **values: Any) -> None:
+    folder.mkdir()
+    run = {"schema": 1, "status": "complete", "created": "2026-11-20T17:00:00", **values}
+    run["sessions"] = [{"name": "call", "wav": "call.wav"}]
+    (folder / "run.json").write_text(json.dumps(run)[:cut])
+    turn = {"schema": 1, "session": "call", "turn": 0, "wants_answer": True, "speech": [[1, 2]]}
+    lines = [json.dumps({**turn, **values}) + "\n" for values in turns or ({},)]
+    (folder / "turns.jsonl").write_text("".join(lines))
 
 
 def write_scenario(folder: Path, rest: str) -> None:

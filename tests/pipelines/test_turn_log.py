@@ -226,3 +226,27 @@ def test_the_time_to_a_first_sample_is_measured_where_nothing_stood_in_front() -
     answered(log)
     log.audio("a", 0.1, 12.0)
     assert [round(seconds, 3) for seconds in told] == [0.03]
+
+
+def test_stalls_are_told_with_the_turn_that_was_reported_last_before_they_ended() -> None:
+    ended = [9.0, 11.0, 12.5, 14.0]
+
+    def between(since: float, until: float) -> list[dict[str, Any]]:
+        return [{"at": at} for at in ended if since < at <= until]
+
+    log = TurnLog(tier="responder", stalls=between)
+    answered(log)
+    first = log.bot_stopped(12.0)
+    assert first is not None
+    log.user_started(13.0)
+    assert log.turn is not None
+    assert [stall["at"] for stall in first.report()["stalls"]] == [9.0, 11.0]
+    # The one at 12.5 s came after the first turn's last report.
+    assert [stall["at"] for stall in log.turn.report()["stalls"]] == [12.5, 14.0]
+
+
+def test_a_loop_that_nobody_watches_has_unknown_stalls() -> None:
+    log = TurnLog(tier="responder")
+    log.user_started(1.0)
+    assert log.turn is not None
+    assert log.turn.report()["stalls"] is None

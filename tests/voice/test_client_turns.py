@@ -331,3 +331,43 @@ def test_the_answer_is_looked_up_in_the_recording_behind_its_phrase(recorded: bo
     (record,) = turn_records(result, fixture, "s")
     assert record["marks"]["first_audible"] == pytest.approx(12.54)
     assert record["marks"]["first_answer_audible"] == (answer and pytest.approx(answer, abs=0.001))
+
+
+def stall(at: float, ms: float = 150.0, kind: str = "event loop") -> dict[str, object]:
+    return {"at": server(at), "ms": ms, "kind": kind}
+
+
+def test_stalls_belong_to_the_turn_in_which_they_began_whoever_reported_them():
+    marks = {"vad_stop": server(12.2), "turn_commit": server(12.3)}
+    later = {"vad_stop": server(22.2), "turn_commit": server(22.3)}
+    reports = (
+        report(0, marks=marks, stalls=[stall(9.0), stall(12.4), stall(13.0, 30.0, "garbage collection")]),
+        report(1, marks=later, stalls=[stall(12.4), stall(20.1), stall(20.6)]),
+    )
+    result, fixture = call(turns=(turn(), turn()), positions=(10.0, 20.0), reports=reports)
+    first, second = turn_records(result, fixture, "commands")
+    # One that was before the first turn is told with it.
+    assert [(one["at"], one["ms"], one["kind"]) for one in first["stalls"]] == [
+        (9.0, 150.0, "event loop"),
+        (12.4, 150.0, "event loop"),
+        (13.0, 30.0, "garbage collection"),
+        (20.1, 150.0, "event loop"),
+    ]
+    assert [one["at"] for one in second["stalls"]] == [20.6], "the second turn's sound begins at 20.5 s"
+    assert [one["stalls"] for one in first["server_turns"]] == [3]
+    assert len(TurnRecord.from_json(first).stalls) == 4
+
+
+def test_a_server_that_watches_nothing_has_unknown_stalls():
+    result, fixture = call(reports=(report(0, marks={"vad_stop": server(12.2)}),))
+    (record,) = turn_records(result, fixture, "commands")
+    assert (record["stalls"], record["server_turns"][0]["stalls"]) == ([], None)
+    assert not TurnRecord.from_json(record).watched
+
+
+def test_without_aligned_clocks_stalls_have_no_place():
+    reports = (report(0, received=12.5, marks={"vad_stop": server(12.2)}, stalls=[stall(12.4)]),)
+    result, fixture = call(reports=reports, alignment=None)
+    (record,) = turn_records(result, fixture, "commands")
+    assert record["stalls"] == []
+    assert TurnRecord.from_json(record).watched

@@ -33,9 +33,16 @@ def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bo
     """
     onsets = [placed.onset for placed in result.placed]
     horizons = [*onsets, math.inf][1:]
-    bot = _bot(result)
+    bot, stalls = _bot(result), _stalls(result)
     return [
-        _record(result, placed, horizon, fixture, session, bot) | {"cold": cold and placed.index == 0}
+        _record(result, placed, horizon, fixture, session, bot)
+        | {
+            "cold": cold and placed.index == 0,
+            # What was before the first turn is told with it.
+            "stalls": [
+                stall for stall in stalls if (placed.onset <= stall["at"] or not placed.index) and stall["at"] < horizon
+            ],
+        }
         for placed, horizon in zip(result.placed, horizons, strict=True)
         if placed.end <= result.seconds or result.closed is not None
     ]
@@ -180,7 +187,20 @@ def _converted(result: CallResult, reported: ReportedTurn) -> dict[str, Any]:
         | {"said": [said | {"at": convert(said.get("at"))} for said in response.get("said") or []]}
         for response in report.get("responses") or []
     ]
+    # Those that are known are told with the turn in which they were.
+    report["stalls"] = None if report.get("stalls") is None else len(report["stalls"])
     return report
+
+
+def _stalls(result: CallResult) -> list[dict[str, Any]]:
+    """The stalls of the server's event loop on the recording's clock, in order; a report may repeat another's."""
+    found: dict[tuple[float, str], dict[str, Any]] = {}
+    for reported in result.turns:
+        for stall in reported.report.get("stalls") or []:
+            at = result.recording_time(stall["at"], reported)
+            if at is not None:
+                found.setdefault((stall["at"], stall["kind"]), stall | {"at": _rounded(at)})
+    return sorted(found.values(), key=lambda stall: (stall["at"], stall["kind"]))
 
 
 def _joined(reports: Sequence[Mapping[str, Any]], key: str) -> str:

@@ -213,6 +213,8 @@ class Response:
     def _learn(self) -> None:
         """Tell the book how fast everyone was."""
         for attempt in self._attempts:
+            if attempt.failed:
+                log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
             if attempt.outcome == "failed" and not self._tiers[attempt.tier].usable:
                 self._book.refused(attempt.tier, self._clock())
             if attempt.continues is not None or attempt.end is None:

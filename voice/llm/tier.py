@@ -40,6 +40,11 @@ _asked: contextvars.ContextVar[tuple[LiveAttempt, Callable[[], None]] | None] = 
 )
 
 
+def is_in_request() -> bool:
+    """Whether the running task carries out a tier's request, or was started for one."""
+    return _asked.get() is not None
+
+
 class Tier:
     """Runs requests on a pipecat service and keeps what it pushes in their `LiveAttempt`s.
 

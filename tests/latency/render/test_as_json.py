@@ -7,7 +7,7 @@ from latency.report import build
 from latency.run import Run
 from latency.thresholds import Threshold
 
-LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800"]
+LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800", "p50_ci", "p95_ci"]
 
 
 def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[Path], Run]) -> None:
@@ -15,7 +15,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found) == [
         "schema", "truth", "simulated", "turns", "turn_ms", "turn_ms_cold", "turn_ms_detected_complete",
         "turn_ms_fallback", "answer_ms", "contributions_ms", "llm", "barge_in", "quality", "speculation", "cost",
-        "residual_ms", "pacing", "thresholds",
+        "residual_ms", "pacing", "thresholds", "method",
     ]  # fmt: skip
     assert list(found["turns"]) == ["total", "expected", "answered", "answers_ok", "unanswered"]
     for key in ("turn_ms", "turn_ms_cold", "turn_ms_detected_complete", "turn_ms_fallback", "answer_ms"):
@@ -34,6 +34,33 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found["quality"]) == ["cut_offs", "pauses", "false_cut_off_rate", "gaps", "wer"]
     assert list(found["speculation"]) == ["started", "discarded", "saved_p50_ms"]
     assert found["thresholds"] == [{"expr": "turn p95 < 800", "verdict": "failed"}]
+
+
+def test_how_the_figures_came_about_is_told_behind_them(short_run: Path, load: Callable[[Path], Run]) -> None:
+    report = build(load(short_run), [Threshold.parse("turn p99 < 800")])
+    found = json.loads(text(report))
+    assert found["thresholds"] == [
+        {
+            "expr": "turn p99 < 800",
+            "verdict": "no data",
+            "reason": "the 99th percentile needs 100 samples",
+        }
+    ]
+    method = found["method"]
+    assert list(method) == [
+        "percentiles", "intervals", "created", "command", "versions", "components", "host", "late_turns", "refused",
+        "watched", "stalls", "unexplained", "notes", "slowest_stage", "worst",
+    ]  # fmt: skip
+    assert (method["created"], method["command"]) == ("2026-11-20T17:03:12+01:00", ["voice", "replay"])
+    assert (method["host"]["cpus"], method["host"]["load_before"], method["refused"]) == (2, None, None)
+    assert (method["late_turns"], method["watched"], method["stalls"]) == (0, False, [])
+    assert method["slowest_stage"] == "endpointing_wait"
+    assert method["worst"][2] == {
+        "session": "commands",
+        "turn": 0,
+        "latency_ms": 600.0,
+        "why": "600 ms: synthesis took 170 ms to its first sample; then sending and playout took 100 ms",
+    }
 
 
 def test_unknown_is_null(short_run: Path, load: Callable[[Path], Run]) -> None:

@@ -36,17 +36,27 @@ def test_everything_a_reader_needs_is_there(report: Report) -> None:
         "20261120-170312-embedded", "Turn latency  p50 750", "1 of 2 turns within 800 ms", "3 of 4 answered",
         "what is seven times eight", "7 times 8 is 56.", "UNANSWERED: nothing heard", "CUT OFF",
         "stopped in 500 ms", "waited for the fallback", "2 of 4 that say what a right answer contains",
+        "0 within 400 ms", "the slowest 3, and why", "slowest stage", "900 ms: ", "stalls       unknown",
+        "host         2",
         "endpointing wait", "LLM budget   450 ms: within 1", "0.21 CPU cores", "410 MB", "labelled end", "4 turns",
         "failed       cut_offs == 0 (is 1)", "no data      turn_cold p50 < 800", "linear interpolation", "│",
     ):  # fmt: skip
         assert part in text, part
 
 
-def test_simulated_parts_and_bad_pacing_stand_at_the_top(report: Report) -> None:
-    pacing = replace(report.pacing, ok=False, complaints=("session 'commands': audio ran at 0.9 of real time",))
-    _, second, third, *_ = drawn(replace(report, simulated=("sim:tier",), pacing=pacing)).splitlines()
+def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:
+    _, second, third, *_ = drawn(
+        replace(report, simulated=("sim:tier",), refused="audio was fed too slow")
+    ).splitlines()
     assert second == "SIMULATED, not real: sim:tier"
-    assert third.startswith("DO NOT TRUST THESE LATENCIES: session 'commands'")
+    assert third == "LATENCIES REFUSED: audio was fed too slow"
+
+
+def test_a_check_without_data_says_why(report: Report) -> None:
+    judged = Threshold.parse("turn p99 < 800").judge(report)
+    assert "no data      turn p99 < 800: the 99th percentile needs 100 samples" in drawn(
+        replace(report, thresholds=(judged,))
+    )
 
 
 def test_an_estimated_end_of_speech_is_marked(report: Report) -> None:
@@ -109,7 +119,7 @@ def test_a_run_under_a_budget_shows_who_spoke_and_three_times_apart(
     text = drawn(build(load(make_run(turns, talk.samples))))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     for part in (
-        "First answer p50 600 p95 1680 max 1800 ms; 2 of 3 within 800 ms: a phrase that bridges a wait is no answer",
+        "First answer p50 600 p95 1680 max 1800 ms; 2 of 3 within 800 ms, 0 within 400 ms: bridging phrases are none",
         "turn latency (first audio) 3 600 600 600 - 600 0 3",
         "first answer audio 3 600 1560 1680 - 1800 0 2",
         "whole answer 3 2000 2800 2900 - 3000 0 0",

@@ -1,0 +1,78 @@
+"""Drop-outs that the user could hear in the bot's speech, read from a recording."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from latency.frames import DIGITAL_SILENCE, Channel, Floats, Span, active_level, as_floats, decibels, levels, runs
+from latency.onset import audible_limit, utterances
+
+SHORTEST_GAP = 0.04
+GAP_REACH = 1.0
+"""Seconds: a longer silence is the end of what the bot had to say, however it came about."""
+EDGE = 0.005
+"""Seconds beside a silence whose level tells a drop-out from a pause between sentences."""
+HARD_EDGE_DB = -14.0
+"""Level of a hard edge relative to the speech around it; speech that ends by itself fades below."""
+
+
+def gaps(
+    channel: Channel,
+    rate: int,
+    *,
+    underruns: Iterable[tuple[float, float]] = (),
+    flushes: Sequence[float] = (),
+    spoken: Sequence[Span] | None = None,
+) -> list[Span]:
+    """Drop-outs the user could hear: digital silence of at least 40 ms inside the bot's speech.
+
+    Such a silence is a drop-out when the loudspeaker ran dry meanwhile, or when the speech beside it breaks off or
+    sets in at full level; a pause between sentences fades. A silence in which an interruption emptied the
+    loudspeaker is an answer that was stopped. Comfort noise in a pause is no silence, and so no drop-out.
+
+    Args:
+        channel: The bot's channel as it was played.
+        rate: Sample rate, Hz.
+        underruns: When the loudspeaker ran dry, (start, end).
+        flushes: When an interruption emptied the loudspeaker.
+        spoken: The channel's utterances, by whom they are known already.
+    """
+    samples, dry = as_floats(channel), list(underruns)
+    limit, edge = audible_limit(levels(samples, rate)), round(EDGE * rate)
+    found = []
+    for speech in _speeches(utterances(samples, rate) if spoken is None else spoken):
+        begin = round(speech.start * rate)
+        part = samples[begin : round(speech.end * rate)]
+        hard = decibels(HARD_EDGE_DB) * _rms(part[np.abs(part) > limit])
+        silences = runs(np.abs(part) <= DIGITAL_SILENCE)
+        for first, end in silences[np.diff(silences, axis=1)[:, 0] >= SHORTEST_GAP * rate].tolist():
+            gap = Span((begin + first) / rate, (begin + end) / rate)
+            if any(gap.start - 2 * EDGE <= at <= gap.end for at in flushes):
+                continue
+            ran_dry = any(gap.start < dry_end and dry_start < gap.end for dry_start, dry_end in dry)
+            before, behind = part[max(0, first - edge) : first], part[end : end + edge]
+            if ran_dry or max(_rms(before), _rms(behind)) > hard:
+                found.append(gap)
+    return found
+
+
+def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
+    """Whether an utterance ends at full level, as one that was stopped does; one that ends by itself fades."""
+    part = as_floats(channel)[round(speech.start * rate) : round(speech.end * rate)]
+    active = active_level(levels(part, rate))
+    return active is not None and _rms(part[-round(EDGE * rate) :]) > decibels(HARD_EDGE_DB) * active
+
+
+def _speeches(spoken: Sequence[Span]) -> list[Span]:
+    """Utterances that a silence which may be a drop-out lies between, united."""
+    joined: list[Span] = []
+    for one in spoken:
+        if joined and one.start - joined[-1].end < GAP_REACH:
+            joined[-1] = Span(joined[-1].start, one.end)
+        else:
+            joined.append(one)
+    return joined
+
+
+def _rms(samples: Floats) -> float:
+    return float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if len(samples) else 0.0

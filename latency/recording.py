@@ -1,0 +1,98 @@
+"""The stereo recording of a session, a WAV of 16-bit samples at 16 kHz: written whole, read as far as it goes."""
+
+import os
+import wave
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+RATE = 16000
+"""Sample rate of the recordings, Hz."""
+CHANNELS, BYTES = 2, 2
+"""Left the user, right the bot; bytes of a sample."""
+HEADER = 44
+"""Bytes before the first sample, of the files that a run writes."""
+
+
+class RecordingError(ValueError):
+    """A file that is no recording of a run, however short; the sentence names it."""
+
+
+class Extent(NamedTuple):
+    """How much of a recording is there, seconds."""
+
+    there: float
+    whole: float
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the end is missing."""
+        return self.there < self.whole
+
+
+def write(path: Path, stereo: "npt.NDArray[np.int16]") -> None:
+    """Write a recording; a file of that name appears only when it is whole.
+
+    Args:
+        path: Where to.
+        stereo: int16, shape (samples, 2).
+
+    Raises:
+        ValueError: Another type or shape.
+        OSError: It cannot be written.
+    """
+    if stereo.dtype != "int16" or stereo.ndim != 2 or stereo.shape[1] != CHANNELS:
+        raise ValueError(f"a recording is int16 of shape (samples, 2), not {stereo.dtype} of {stereo.shape}")
+    part = path.with_suffix(".wav.part")
+    with part.open("wb") as raw:
+        with wave.open(raw, "wb") as file:
+            file.setnchannels(CHANNELS)
+            file.setsampwidth(BYTES)
+            file.setframerate(RATE)
+            file.writeframes(stereo.astype("<i2").tobytes())
+        os.fsync(raw.fileno())
+    os.replace(part, path)
+
+
+def extent(path: Path) -> Extent | None:
+    """How much of a recording is there; None when it ends before its first sample.
+
+    Raises:
+        RecordingError: No WAV, or another format.
+        OSError: It cannot be read.
+    """
+    size = path.stat().st_size
+    if size < HEADER:
+        return None
+    try:
+        with path.open("rb") as raw, wave.open(raw, "rb") as file:
+            shape, frames = (file.getnchannels(), file.getsampwidth() * 8, file.getframerate()), file.getnframes()
+            first = raw.tell()
+    except (wave.Error, EOFError) as error:
+        raise RecordingError(f"{path} is not a readable recording ({error})") from error
+    if shape != (CHANNELS, BYTES * 8, RATE):
+        raise RecordingError(
+            f"{path} has {shape[0]} channel(s), {shape[1]} bit, {shape[2]} Hz; the recording of a run has "
+            f"{CHANNELS}, {BYTES * 8}, {RATE}: left the user, right the bot"
+        )
+    there = (size - first) // (CHANNELS * BYTES)
+    return Extent(min(there, frames) / RATE, frames / RATE)
+
+
+def read(path: Path) -> "npt.NDArray[np.int16] | None":
+    """Read a recording, as far as it goes: int16, shape (samples, 2); None when it ends before its first sample.
+
+    Raises:
+        RecordingError, OSError: See `extent`.
+    """
+    import numpy as np
+
+    if extent(path) is None:
+        return None
+    with wave.open(str(path), "rb") as file:
+        data = file.readframes(file.getnframes())
+    whole = len(data) - len(data) % (CHANNELS * BYTES)
+    return np.frombuffer(data[:whole] if whole < len(data) else data, "<i2").reshape(-1, CHANNELS)

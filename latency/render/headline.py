@@ -1,0 +1,41 @@
+"""What a reader must know before any other figure: whether to believe them, and the three that matter."""
+
+from collections.abc import Iterator
+
+from latency.render.numbers import ms
+from latency.report import Report
+from latency.stats import Distribution
+
+Line = tuple[str, str]
+"""Text and style."""
+
+
+def headline(report: Report) -> Iterator[Line]:
+    """The first lines of a report: what it is, what spoils it, and the latencies against 400 and 800 ms."""
+    yield f"Turnaround: {report.run}", "bold"
+    if report.simulated:
+        yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
+    if report.refused:
+        yield f"LATENCIES REFUSED: {report.refused}", "bold red"
+    for note in report.notes:
+        yield f"note: {note}", "yellow"
+    yield "", ""
+    refused, turns = " (refused)" if report.refused else "", report.turns
+    yield (
+        (
+            f"Turn latency{refused}  {_figures(report.turn_ms)}; {_within(report.turn_ms, 'turns ')}; "
+            f"{turns.answered} of {turns.expected} answered"
+        ),
+        "bold",
+    )
+    if report.llm.phrases:
+        answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
+        yield f"{answer}: bridging phrases are none", "bold"
+
+
+def _figures(one: Distribution) -> str:
+    return f"p50 {ms(one.p50)}  p95 {ms(one.p95)}  max {ms(one.max)} ms"
+
+
+def _within(one: Distribution, of_what: str = "") -> str:
+    return f"{one.within_800} of {one.n} {of_what}within 800 ms, {one.within_400} within 400 ms"

@@ -1,0 +1,140 @@
+"""`latency turn`: one turn of a run on a time axis, with what was said, who was asked, and its audio."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from latency.excerpt import ExcerptError, default_name, stretch_of, write_excerpt
+from latency.recording import RATE
+from latency.run import Run, RunError, newest
+
+RUNS = Path("runs")
+FINE, USAGE, NO_DATA = 0, 2, 3
+
+
+class _Refusal(Exception):
+    """What was asked for is not there; `status` is the exit status."""
+
+    def __init__(self, sentence: str, status: int = USAGE) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def main(argv: Sequence[str]) -> int:
+    """Show a turn and return the exit status: 0 fine, 2 bad usage or no such turn, 3 no run.
+
+    Raises:
+        SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
+    """
+    # A third of numpy's start would go into threads for matrices, of which there are none here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    chosen = _parser().parse_args(argv)
+    try:
+        run, session, number = _which(chosen.which, chosen.session)
+        return _show(run, session, number, wav=chosen.wav, wants_wav=not chosen.no_wav)
+    except (_Refusal, RunError, ExcerptError) as error:
+        print(f"latency: {error}", file=sys.stderr)
+        return getattr(error, "status", getattr(error, "exit_code", USAGE))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="latency turn",
+        description="Show where one turn's time went, what was said in it, and cut its audio out of the recording.",
+        usage="latency turn [RUN] [SESSION] N [--session SESSION] [--wav FILE | --no-wav]",
+        epilog="exit status: 0 fine, 2 bad usage or no such turn, 3 no run",
+    )
+    parser.add_argument(
+        "which",
+        nargs="+",
+        metavar="RUN SESSION N",
+        help="run folder (the newest in ./runs by default), session (where a run has several), and the turn's number "
+        "as in the report",
+    )
+    parser.add_argument("--session", help="the session, by name")
+    audio = parser.add_mutually_exclusive_group()
+    audio.add_argument(
+        "--wav", type=Path, metavar="FILE", help="where to write the audio; a file named after the run and the turn"
+    )
+    audio.add_argument("--no-wav", action="store_true", help="write no audio")
+    return parser
+
+
+def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None, int]:
+    """The run, the session and the turn that the words name."""
+    *before, last = words
+    if not last.isdecimal():
+        raise _Refusal(f'a turn is a number as in the report, not "{last}"; write `latency turn RUN N`')
+    if len(before) > 2 or (len(before) == 2 and session):
+        raise _Refusal("too many arguments; write `latency turn RUN SESSION N`")
+    if not before:
+        return newest(RUNS), session, int(last)
+    if len(before) == 2:
+        return Path(before[0]), before[1], int(last)
+    if session or Path(before[0]).exists() or os.sep in before[0]:
+        return Path(before[0]), session, int(last)
+    # A word that is no folder is a session of the newest run.
+    return newest(RUNS), before[0], int(last)
+
+
+def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, wants_wav: bool) -> int:
+    # Imported now: numpy and the terminal library cost more than everything else here together.
+    from latency.onset import as_floats, utterances
+    from latency.render.turn_view import write_turn
+    from latency.report import build
+    from latency.waterfall import waterfall
+
+    run = Run.load(folder)
+    report = build(run)
+    known = {one.session.name: one for one in report.sessions}
+    judged = known[_session(list(known), name, folder)]
+    outcome = next((one for one in judged.outcomes if one.turn.turn == number), None)
+    if outcome is None:
+        numbers = ", ".join(str(one.turn.turn) for one in judged.outcomes) or "none"
+        raise _Refusal(f"session {judged.session.name} of {folder} has no turn {number}; its turns are {numbers}")
+    stereo, turn = run.recording(judged.session), outcome.turn
+    spoken = [] if stereo is None else utterances(as_floats(stereo[:, 1]), RATE)
+    others = [stretch for one in judged.outcomes if one.turn is not turn for stretch in one.turn.speech]
+    following = next((one.turn.start for one in judged.outcomes if one.turn.turn > number and one.turn.start), None)
+    told = "no audio: this session has no recording"
+    if stereo is not None and (stretch := stretch_of(turn, spoken, following, len(stereo) / RATE)):
+        path = wav or Path(default_name(folder, turn, several=len(known) > 1))
+        told = f"audio     {path}: {stretch[0]:.2f} s to {stretch[1]:.2f} s, left the user, right the bot"
+        try:
+            if wants_wav:
+                write_excerpt(path, stereo, stretch)
+        except ExcerptError as error:
+            if wav:
+                raise
+            # Nobody asked for that very file: the turn is shown all the same.
+            told = f"no audio: {error}"
+    try:
+        write_turn(
+            outcome,
+            waterfall(outcome, spoken, others),
+            sys.stdout,
+            run=str(folder),
+            simulated=report.simulated,
+            llm_budget=report.llm.budget_ms / 1000,
+            notes=(*([f"latencies are refused: {report.refused}"] if report.refused else []), *report.notes),
+        )
+        if wants_wav:
+            print(told)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader had enough (`| head`), and the interpreter must not flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return FINE
+
+
+def _session(names: Sequence[str], name: str | None, folder: Path) -> str:
+    if name is None and len(names) == 1:
+        return names[0]
+    if name is None:
+        raise _Refusal(f"{folder} has several sessions: name one of {', '.join(names)} before the turn's number")
+    if name not in names:
+        raise _Refusal(f'there is neither a run folder "{name}" nor a session of {folder} of that name; '
+                       f"it has {', '.join(names)}")  # fmt: skip
+    return name

@@ -1,0 +1,74 @@
+"""OpenTelemetry traces of calls, through pipecat's own tracing, when the standard environment variables ask for them.
+
+OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector that takes OTLP over HTTP;
+OTEL_TRACES_EXPORTER=console prints spans on standard error, and =none, as OTEL_SDK_DISABLED=true, turns tracing off.
+OTEL_SERVICE_NAME is told as usual. Spans carry what was said: choose the collector accordingly.
+"""
+
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from loguru import logger
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+Exporter = Literal["otlp", "console"]
+EXTRA = "turnaround[otel]"
+SERVICE = "turnaround"
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+
+
+@functools.cache
+def tracing() -> bool:
+    """Whether this process traces its calls; sets it up when it is first asked.
+
+    A wish that cannot be met is a warning, never an error: no call fails for want of its trace.
+    """
+    exporter = wanted(os.environ)
+    if exporter is None:
+        return False
+    try:
+        spans = _exporter(exporter)
+    except ImportError:
+        logger.warning(f"No traces: OpenTelemetry is asked for but not installed; pip install '{EXTRA}'.")
+        return False
+    # Imported now: a process without traces need not load OpenTelemetry.
+    from pipecat.utils.tracing.setup import setup_tracing
+
+    return setup_tracing(os.environ.get("OTEL_SERVICE_NAME") or SERVICE, exporter=spans)
+
+
+def wanted(environment: Mapping[str, str]) -> Exporter | None:
+    """Where the environment wants traces to go; None for nowhere. What we do not know is warned about."""
+    chosen = environment.get("OTEL_TRACES_EXPORTER", "").strip().lower()
+    endpoint = next((environment[name] for name in ENDPOINTS if environment.get(name)), None)
+    if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or chosen == "none":
+        return None
+    if chosen == "console":
+        return "console"
+    if chosen not in ("", "otlp"):
+        logger.warning(f'No traces: OTEL_TRACES_EXPORTER is "{chosen}"; it may be otlp, console or none.')
+        return None
+    if endpoint is None:
+        # Without an endpoint the standard means a collector on this machine; nobody is expected there unless named.
+        return "otlp" if chosen else None
+    protocol = environment.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or environment.get("OTEL_EXPORTER_OTLP_PROTOCOL")
+    if protocol not in (None, "", "http/protobuf"):
+        logger.warning(f'No traces: the OTLP protocol is "{protocol}"; turnaround speaks http/protobuf (port 4318).')
+        return None
+    return "otlp"
+
+
+def _exporter(kind: Exporter) -> "SpanExporter":
+    if kind == "console":
+        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+
+        # Standard output is for results, and a child's is not read to its end.
+        return ConsoleSpanExporter(out=sys.stderr)
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    return OTLPSpanExporter()

@@ -1,0 +1,89 @@
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from latency.outcome import Outcome
+from latency.render.turn_view import write_turn
+from latency.report import build
+from latency.run import Run
+from latency.waterfall import waterfall
+
+
+@pytest.fixture
+def first(short_run: Path, load: Callable[[Path], Run]) -> Outcome:
+    return build(load(short_run)).outcomes[0]
+
+
+def drawn(outcome: Outcome, **values: Any) -> list[str]:
+    file = io.StringIO()
+    told = {"run": "runs/one", "simulated": (), "llm_budget": 0.45, **values}
+    write_turn(outcome, waterfall(outcome, [(2.6, 4.0)]), file, **told)
+    return file.getvalue().splitlines()
+
+
+def changed(outcome: Outcome, **values: Any) -> Outcome:
+    return replace(outcome, turn=replace(outcome.turn, server_turns=(), **values))
+
+
+def test_what_it_is_and_why_come_first(first: Outcome) -> None:
+    lines = drawn(first, simulated=("sim:tier",), notes=("this run is not complete",))
+    assert lines[:4] == [
+        "runs/one: turn 0 of session commands",
+        "SIMULATED, not real: sim:tier",
+        "note: this run is not complete",
+        "600 ms: synthesis took 170 ms to its first sample; then sending and playout took 100 ms",
+    ]
+
+
+def test_every_request_is_a_row_with_its_times_tokens_and_end(first: Outcome) -> None:
+    attempts = (
+        {"tier": "large", "model": "sim:sonnet", "request": 2.25, "first_token": None, "first_clause": None,
+         "end": 2.5, "outcome": "cancelled", "tokens": {"in": 41, "out": 0, "estimated": True}},
+        {"tier": "fast", "model": "sim:groq", "request": 2.26, "first_token": 2.36, "first_clause": 2.38,
+         "end": 2.4, "outcome": "spoken", "tokens": {"in": 73, "out": 6, "estimated": False}},
+        {"tier": "spare", "request": None, "outcome": "failed", "failed": "HTTP 503."},
+    )  # fmt: skip
+    lines = [" ".join(line.split()) for line in drawn(changed(first, attempts=attempts))]
+    for row in (
+        "tier model asked at, ms first token first clause end tokens in out what became of it",
+        "large sim:sonnet 250 - - 250 ~41 ~0 cancelled",
+        "fast sim:groq 260 100 120 140 73 6 spoken",
+        "spare - - - - - - - failed: HTTP 503",
+    ):
+        assert row in lines
+
+
+def test_no_request_is_no_table(first: Outcome) -> None:
+    assert not any("what became of it" in line for line in drawn(changed(first, attempts=())))
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ({"heard": None, "said": None}, "heard     -"),
+        ({"heard": "[red]one[/red]"}, "heard     [red]one[/red]"),
+        ({"failed": "The recogniser died."}, "failed    The recogniser died."),
+        ({"interrupted": True, "barge_in": True}, "remarks   interrupted, barge-in"),
+    ],
+)
+def test_what_was_said_and_remarked_is_told(first: Outcome, values: dict[str, Any], line: str) -> None:
+    assert line in drawn(changed(first, **values))
+
+
+@pytest.mark.parametrize(("right", "text"), [(True, "yes"), (False, "NO"), (None, "unknown")])
+def test_whether_the_answer_was_right_is_told_where_somebody_said_what_is(
+    first: Outcome, right: bool | None, text: str
+) -> None:
+    assert f'right     {text}; a right answer contains "56"' in drawn(replace(first, right=right))
+    assert not any(line.startswith("right") for line in drawn(changed(first, contains=())))
+
+
+def test_a_turn_of_mere_noise_has_no_waterfall_and_says_so(first: Outcome) -> None:
+    noise = Outcome(turn=replace(first.turn, speech=(), wants_answer=False, marks={}, attempts=(), server_turns=()))
+    lines = drawn(noise)
+    assert "There is no waterfall: the turn has no speech whose end time could be counted from." in lines
+    assert "no latency: the turn wants no answer" in lines

@@ -1,0 +1,172 @@
+import subprocess
+import sys
+import wave
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from latency.run import RunHeader, RunWriter
+from latency.session import Pacing, Session
+from latency.turn import TurnRecord
+from latency.turn_command import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "desk"
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def two_sessions(tmp_path: Path, conversation: Callable[[float], Any]) -> Path:
+    header = RunHeader(created="2026-11-20T17:03:12+01:00", pipeline={"name": "embedded"}, simulated=["sim:tier"])
+    writer = RunWriter(tmp_path / "desk" / "runs" / "20261120-170312-embedded", header=header)
+    for name in ("arithmetic", "small talk"):
+        writer.add_turns(
+            TurnRecord(session=name, turn=n, speech=((1.0 + 5 * n, 2.0 + 5 * n),), wants_answer=True) for n in (0, 1)
+        )
+        wav = writer.write_session_wav(name, conversation(12).user(1, 2).bot(2.6, 4).user(6, 7).bot(7.9, 9).samples)
+        writer.add_session(Session(name=name, wav=wav))
+    return writer.finish("complete")
+
+
+def test_a_turn_is_explained_drawn_and_told(short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(short_run), "0"]) == 0
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0] == f"{short_run}: turn 0 of session commands"
+    assert lines[1] == "600 ms: synthesis took 170 ms to its first sample; then sending and playout took 100 ms"
+    drawn = {line[:20].strip(): line for line in lines if "│" in line}
+    assert drawn["endpointing wait"].split()[2:4] == ["200", "200"]
+    assert "█" in drawn["speech synthesis"]
+    assert drawn["bot"].endswith("first audible after 600 ms")
+    for part in (
+        "text      what is seven times eight",
+        "heard     what is seven times eight",
+        "said      7 times 8 is 56.",
+        'right     yes; a right answer contains "56"',
+    ):
+        assert part in lines
+    assert "spoken" in out.split("what became of it")[1]
+
+
+def test_its_audio_is_cut_out_of_the_recording(short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(short_run), "0"]) == 0
+    name = f"{short_run.name}-turn-0.wav"
+    assert f"audio     {name}: 0.50 s to 4.50 s, left the user, right the bot" in capsys.readouterr().out
+    with wave.open(str(here / name), "rb") as cut, wave.open(str(short_run / "commands.wav"), "rb") as whole:
+        whole.setpos(8000)
+        assert cut.readframes(64000) == whole.readframes(64000)
+    # Shown again, it finds its own file.
+    assert main([str(short_run), "0"]) == 0
+
+
+def test_a_file_that_is_in_the_way_is_refused_when_it_was_asked_for_and_left_alone_else(
+    short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = here / "mine.wav"
+    mine.write_text("mine")
+    assert main([str(short_run), "0", "--wav", "mine.wav"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "latency: mine.wav exists and holds something else; name another file with --wav\n"
+    (here / f"{short_run.name}-turn-0.wav").write_text("mine too")
+    assert main([str(short_run), "0"]) == 0
+    assert "no audio: " in capsys.readouterr().out
+    assert (here / f"{short_run.name}-turn-0.wav").read_text() == "mine too"
+
+
+def test_no_file_is_written_when_none_is_wanted(
+    short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(short_run), "3", "--no-wav"]) == 0
+    assert list(here.iterdir()) == []
+    out = capsys.readouterr().out
+    assert "no answer: nothing heard" in out
+    assert "audio" not in out.split("text ")[1]
+
+
+def test_the_newest_run_is_taken_and_a_session_where_there_are_several(
+    two_sessions: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["small talk", "1"], ["1", "--session", "small talk"], [str(two_sessions), "small talk", "1"]):
+        assert main(words) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert "turn 1 of session small talk" in out
+        assert "SIMULATED, not real: sim:tier" in out
+        assert "first audible after 900 ms" in out
+    assert [path.name for path in here.glob("*.wav")] == [f"{two_sessions.name}-small-talk-turn-1.wav"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["1"], "has several sessions: name one of arithmetic, small talk before the turn's number"),
+        (["music", "1"], 'there is neither a run folder "music" nor a session of runs/20261120-170312-embedded of that '
+         "name; it has arithmetic, small talk"),
+        (["arithmetic", "7"], "session arithmetic of runs/20261120-170312-embedded has no turn 7; its turns are 0, 1"),
+        (["arithmetic", "last"], 'a turn is a number as in the report, not "last"; write `latency turn RUN N`'),
+        (["a", "b", "c", "1"], "too many arguments; write `latency turn RUN SESSION N`"),
+        (["runs/gone", "1"], "runs/gone does not exist"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_bad_usage_and_says_what_is(
+    two_sessions: Path, here: Path, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert sentence in captured.err
+
+
+def test_no_run_yet_is_no_data(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["1"]) == 3
+    assert "run `voice replay` first" in capsys.readouterr().err
+
+
+def test_a_session_without_a_recording_is_shown_without_audio(
+    make_run: Callable[..., Path], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_run([TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True)], None)
+    assert main([str(folder), "0"]) == 0
+    out = capsys.readouterr().out
+    assert "no answer: no recording" in out
+    assert "no audio: this session has no recording" in out
+
+
+def test_a_refused_run_says_so_above_each_of_its_turns(
+    make_run: Callable[..., Path], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn = TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True)
+    folder = make_run([turn], None, pacing=Pacing(frames=1000, late_over_20ms=50))
+    assert main([str(folder), "0"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "note: latencies are refused: the user's audio was not fed in real time" in out
+
+
+def test_a_pipe_that_takes_ascii_only_gets_plain_lines(short_run: Path, here: Path) -> None:
+    command = [sys.executable, "-m", "latency", "turn", str(short_run), "0", "--no-wav"]
+    environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT), "PATH": ""}
+    done = subprocess.run(command, cwd=here, capture_output=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert b"\x1b" not in done.stdout
+    text = done.stdout.decode("ascii")
+    assert "# critical path" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_reader_that_leaves_early_is_no_error(short_run: Path, here: Path) -> None:
+    command = [sys.executable, "-m", "latency", "turn", str(short_run), "0", "--no-wav"]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
+    with subprocess.Popen(command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        run.stdout.close()
+        assert run.stderr.read() == b""
+        assert run.wait(30) == 0

@@ -23,7 +23,7 @@ def run(*command: str, cwd: Path = ROOT, timeout: float = 60) -> "subprocess.Com
 
 
 def test_the_readme_has_its_two_commands_and_a_report() -> None:
-    assert [command.split()[-1].split("/")[-1] for command in SHELL] == ["replay", "pytest"]
+    assert [command.split(".venv/bin/")[-1] for command in SHELL] == ["voice replay", "pytest -n 2"]
     assert any("Turn latency" in body for language, body in BLOCKS if language == "text")
 
 

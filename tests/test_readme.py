@@ -24,7 +24,8 @@ def run(*command: str, cwd: Path = ROOT, timeout: float = 60) -> "subprocess.Com
 
 
 def test_the_readme_has_its_three_commands_and_their_reports() -> None:
-    assert [command.split()[-1].split("/")[-1] for command in SHELL] == ["replay", "pytest", "sim-fallback"]
+    commands = [command.split(".venv/bin/")[-1] for command in SHELL]
+    assert commands == ["voice replay", "pytest -n 2", "voice replay --pipeline sim-fallback"]
     assert sum("Turn latency" in body for language, body in BLOCKS if language == "text") == 3
 
 

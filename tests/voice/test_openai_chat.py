@@ -72,7 +72,7 @@ def ask(text: str = "hello there") -> LLMContextFrame:
 
 
 async def run(chat: BudgetedLLMService, *frames: Frame) -> tuple[list[Frame], list[Frame]]:
-    down, up = await run_test(chat, frames_to_send=frames)
+    down, up = await run_test(chat, frames_to_send=frames, start_timeout=30)
     return list(down), list(up)
 
 

@@ -39,7 +39,7 @@ def ask(*heard: str, speculation: bool = False) -> LLMContextFrame:
 
 
 async def run(service: ResponderLLMService, frames: Sequence[Frame], **options: Any) -> tuple[list[Frame], list[Frame]]:
-    down, up = await run_test(service, frames_to_send=frames, **options)
+    down, up = await run_test(service, frames_to_send=frames, start_timeout=30, **options)
     return list(down), list(up)
 
 

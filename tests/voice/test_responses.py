@@ -586,7 +586,9 @@ async def budgeted(frames: list[Frame], *, fault: Fault | None = None, large: st
                 records.append(frame)
 
         # Until the sockets are open.
-        down, _ = await run_test(service, frames_to_send=[SleepFrame(sleep=0.3), *frames, SleepFrame(sleep=0.3)])
+        down, _ = await run_test(
+            service, frames_to_send=[SleepFrame(sleep=0.3), *frames, SleepFrame(sleep=0.3)], start_timeout=30
+        )
         await until(lambda: len(simulator.connections) == 0)
     return Turns(list(down), records, simulator)
 

@@ -244,7 +244,7 @@ async def test_pipecats_service_speaks_the_answer_and_an_interruption_is_a_cance
             LLMContextFrame(LLMContext([{"role": "user", "content": text}])) for text in ("tell me a story", "hello")
         ]
         frames = [ask[0], SleepFrame(2), InterruptionFrame(), SleepFrame(0.5), ask[1], SleepFrame(3)]
-        down, _ = await run_test(llm, frames_to_send=frames)
+        down, _ = await run_test(llm, frames_to_send=frames, start_timeout=30)
     spoken = "".join(frame.text for frame in down if isinstance(frame, LLMTextFrame))
     assert "It is good to hear you." in spoken
     first, second = simulator.journal.exchanges

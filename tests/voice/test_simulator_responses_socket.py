@@ -316,7 +316,7 @@ async def test_pipecats_service_answers_two_turns_over_one_socket_and_sends_only
             ask(("user", car), ("assistant", told), ("user", "where is my car")),
             SleepFrame(1),
         ]
-        down, up = await run_test(service(endpoint, FAST), frames_to_send=frames)
+        down, up = await run_test(service(endpoint, FAST), frames_to_send=frames, start_timeout=30)
     assert spoken(down) == told + "Your car is on level three."
     assert not [frame for frame in up if isinstance(frame, ErrorFrame)]
     first, second = simulator.journal.exchanges
@@ -339,7 +339,7 @@ async def test_pipecats_service_cancels_when_interrupted_and_the_next_turn_is_cl
             SleepFrame(2),
         ]
         model = "sim:steady?ttft_ms=20&tokens_per_s=10"
-        down, up = await run_test(service(endpoint, model), frames_to_send=frames)
+        down, up = await run_test(service(endpoint, model), frames_to_send=frames, start_timeout=30)
     assert spoken(down).endswith("2 plus 2 is 4.")
     assert not [frame for frame in up if isinstance(frame, ErrorFrame)]
     first, second = simulator.journal.exchanges

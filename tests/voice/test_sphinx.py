@@ -101,10 +101,13 @@ class Ear(FrameProcessor):
 
 
 class Call:
-    """A pipeline of the recogniser, running; `before` are processors between the input and it."""
+    """A pipeline of the recogniser, running; `before` are processors between the input and it.
 
-    def __init__(self, pool: SphinxPool, *before: FrameProcessor) -> None:
-        self.service = SphinxSTTService(pool=pool)
+    It is patient with workers that other programs keep from the processor.
+    """
+
+    def __init__(self, pool: SphinxPool, *before: FrameProcessor, text_timeout: float = 60.0) -> None:
+        self.service = SphinxSTTService(pool=pool, text_timeout=text_timeout)
         self.above, self.below = Ear(FrameDirection.UPSTREAM), Ear(FrameDirection.DOWNSTREAM)
         self.worker = PipelineWorker(
             Pipeline([self.above, *before, self.service, self.below]), cancel_on_idle_timeout=False, enable_rtvi=False
@@ -150,7 +153,7 @@ async def test_interim_texts_come_while_the_user_speaks_and_one_final_text_after
 
 async def test_the_end_of_a_call_waits_for_the_text_of_its_last_utterance(pool: SphinxPool, speak: Speak) -> None:
     sent = utterance(speak("what time is it"))
-    down, _ = await run_test(SphinxSTTService(pool=pool), frames_to_send=sent, start_timeout=30)
+    down, _ = await run_test(SphinxSTTService(pool=pool, text_timeout=60), frames_to_send=sent, start_timeout=30)
     (final,) = (frame for frame in down if isinstance(frame, TranscriptionFrame))
     assert final.finalized
     passed = [frame.audio for frame in down if isinstance(frame, InputAudioRawFrame)]
@@ -242,7 +245,7 @@ async def test_two_calls_do_not_mix(pool: SphinxPool, speak: Speak) -> None:
 
 
 async def test_a_worker_that_hangs_at_the_end_of_an_utterance_fails_the_turn(pool: SphinxPool, speak: Speak) -> None:
-    async with Call(pool) as call:
+    async with Call(pool, text_timeout=1) as call:
         *speech, stop = utterance(speak("what time is it"))
         await call.send(*speech)
         await call.wait_for(VADUserStartedSpeakingFrame)
@@ -271,7 +274,7 @@ async def test_a_worker_that_hangs_in_long_speech_fails_only_that_turn(pool: Sph
 async def test_muting_abandons_the_utterance(pool: SphinxPool, speak: Speak) -> None:
     async with Call(pool) as call:
         frames = utterance(speak("what time is it"))
-        await call.send(*frames[:80], STTMuteFrame(mute=True), *frames[80:], *utterance(speak("tell me a joke")))
+        await call.send(*frames[:80], STTMuteFrame(mute=True), *frames[80:], *utterance(speak("say that again")))
         await call.wait_for(VADUserStoppedSpeakingFrame, count=2)
         await call.send(STTMuteFrame(mute=False), *utterance(speak("good morning")))
         (heard,) = await call.wait_for(TranscriptionFrame)

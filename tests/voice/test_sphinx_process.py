@@ -59,6 +59,13 @@ async def test_its_death_ends_the_wait_for_a_reply_and_says_how(worker: SphinxWo
     await worker.wait_end()
 
 
+async def test_how_it_died_is_known_though_it_is_killed_once_more_in_the_same_moment(worker: SphinxWorker) -> None:
+    os.kill(worker.pid, signal.SIGKILL)
+    worker.kill()
+    with pytest.raises(WorkerDied, match="was ended by signal 9"):
+        await worker.receive()
+
+
 async def test_a_process_that_hangs_is_found_out(worker: SphinxWorker) -> None:
     os.kill(worker.pid, signal.SIGSTOP)
 

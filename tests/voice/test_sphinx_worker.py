@@ -93,16 +93,19 @@ def test_audio_outside_an_utterance_is_ignored(recognition: Recognition) -> None
     assert replies(recognition, [Audio(bytes(640)), FinishUtterance(3), AbandonUtterance(3)]) == []
 
 
-def test_a_reset_forgets_the_last_caller(recognition: Recognition, speak: Speak) -> None:
+@pytest.mark.parametrize("last_said", [["good morning"], ["what time is it"], ["what time is it", "good morning"]])
+def test_a_reset_forgets_the_last_caller(recognition: Recognition, speak: Speak, last_said: list[str]) -> None:
     def heard() -> list[str]:
         return [
             r.text
-            for r in replies(recognition, utterance(1, speak("how many feet are in a mile")))
+            for r in replies(recognition, utterance(1, speak("how many seconds are in an hour")))
             if isinstance(r, Partial | Final)
         ]
 
     fresh = heard()
-    replies(recognition, utterance(2, speak("good morning")))
+    recognition.carry_out(Reset())
+    for text in last_said:
+        replies(recognition, utterance(2, speak(text)))
     replies(recognition, [StartUtterance(3), *chunks(speak("what time is it"))])
     recognition.carry_out(Reset())
     assert heard() == fresh

@@ -89,6 +89,7 @@ async def test_an_answer_is_spoken_clause_by_clause_in_order(voice: Voice) -> No
     down, _ = await run_test(
         PiperTTSService(voice),
         frames_to_send=[LLMFullResponseStartFrame(), *map(LLMTextFrame, words), LLMFullResponseEndFrame()],
+        start_timeout=30,
         pipeline_params=PipelineParams(audio_out_sample_rate=voice.sample_rate),
     )
     spoken = [frame.text for frame in down if isinstance(frame, TTSTextFrame)]

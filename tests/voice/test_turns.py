@@ -36,7 +36,7 @@ def silences_until_end(turn: BoundedSmartTurn, most: int = 200) -> int | None:
 
 async def test_speech_is_found_and_its_end_too(models: TurnModels, speak: Callable[[str], bytes]) -> None:
     vad, _ = detector(models)
-    sound = speak("What time is it?") + SILENCE * 50
+    sound = speak("what time is it") + SILENCE * 50
     chunks = [sound[start : start + 2 * CHUNK] for start in range(0, len(sound), 2 * CHUNK)]
     states = [await vad.analyze_audio(chunk) for chunk in chunks]
     assert VADState.SPEAKING in states
@@ -46,7 +46,7 @@ async def test_speech_is_found_and_its_end_too(models: TurnModels, speak: Callab
 
 async def test_two_calls_do_not_share_what_they_have_heard(models: TurnModels, speak: Callable[[str], bytes]) -> None:
     (one, _), (other, _) = detector(models), detector(models)
-    await one.analyze_audio(speak("What time is it?")[: RATE * 2])
+    await one.analyze_audio(speak("what time is it")[: RATE * 2])
     assert await other.analyze_audio(SILENCE * 10) is VADState.QUIET
     await asyncio.gather(one.cleanup(), other.cleanup())
 
@@ -75,7 +75,7 @@ def test_what_may_be_a_new_word_is_not_silence(models: TurnModels) -> None:
 
 async def test_smart_turn_is_asked_and_its_opinion_kept(models: TurnModels, speak: Callable[[str], bytes]) -> None:
     _, turn = detector(models)
-    speech = speak("What time is it?")
+    speech = speak("what time is it")
     for start in range(0, len(speech) - 2 * CHUNK, 2 * CHUNK):
         turn.append_audio(speech[start : start + 2 * CHUNK], True)
     state, _ = await turn.analyze_end_of_turn()

@@ -41,8 +41,8 @@ runs (`python -m pytest tests/voice/test_sphinx.py -m slow -s`). Turn taking wai
 NothingHeardFrame and no RecogniserFailedFrame comes.
 """
 
-_FINAL_TIMEOUT = 4.0  # seconds; below the 5 s after which pipecat ends a turn without a text
-_LAST_WORDS_TIMEOUT = 3.0  # seconds that the end of a call waits at most for the text of its last utterance
+TEXT_TIMEOUT = 4.0
+"""Seconds after the end of speech; below the 5 s after which pipecat ends a turn without a text."""
 
 
 class SphinxSTTService(STTService):
@@ -58,11 +58,19 @@ class SphinxSTTService(STTService):
         pool: Where workers come from and return to; belongs to the caller, who closes it.
         pre_roll: Seconds of audio from before the detector's start that an utterance begins with.
         ttfs_p99_latency: Seconds from the end of speech to the final text that turn taking should reckon with.
+        text_timeout: Seconds after the end of speech in which the text must come; a worker that takes longer is taken
+            for hung. The end of a call waits as long for the text of its last utterance.
         **options: Passed to pipecat's STTService.
     """
 
     def __init__(
-        self, *, pool: SphinxPool, pre_roll: float = 0.5, ttfs_p99_latency: float = TTFS_P99, **options: Any
+        self,
+        *,
+        pool: SphinxPool,
+        pre_roll: float = 0.5,
+        ttfs_p99_latency: float = TTFS_P99,
+        text_timeout: float = TEXT_TIMEOUT,
+        **options: Any,
     ) -> None:
         super().__init__(
             sample_rate=SAMPLE_RATE,
@@ -71,6 +79,7 @@ class SphinxSTTService(STTService):
             **options,
         )
         self._pool = pool
+        self._text_timeout = text_timeout
         self._utterances = Utterances(pre_roll=pre_roll)
         self._sphinx: SphinxWorker | None = None
         self._unsent: list[Command] = []  # commands from while a new worker is on its way
@@ -105,7 +114,7 @@ class SphinxSTTService(STTService):
     async def stop(self, frame: EndFrame) -> None:
         """Wait a moment for the text of the last utterance, then give the worker back."""
         try:
-            async with asyncio.timeout(_LAST_WORDS_TIMEOUT):
+            async with asyncio.timeout(self._text_timeout):
                 await self._settled.wait()
         except TimeoutError:
             logger.warning(f"{self}: the call ended before the text of its last utterance was there.")
@@ -147,14 +156,14 @@ class SphinxSTTService(STTService):
             self._settled.clear()
             self.request_finalize()  # type: ignore[no-untyped-call]
             self._send(commands)
-            self._deadline = asyncio.get_running_loop().call_later(_FINAL_TIMEOUT, self._give_up, spoken)
+            self._deadline = asyncio.get_running_loop().call_later(self._text_timeout, self._give_up, spoken)
         elif self._lost is not None:
             reason, self._lost = self._lost, None
             await self.push_frame(RecogniserFailedFrame(reason=reason))
 
     def _give_up(self, utterance: int) -> None:
         if self._utterances.is_awaited(utterance) and self._sphinx is not None:
-            logger.warning(f"{self}: no text {_FINAL_TIMEOUT:.0f} s after the end of speech; its process is ended")
+            logger.warning(f"{self}: no text {self._text_timeout:.0f} s after the end of speech; its process is ended")
             self._sphinx.kill()
 
     def _send(self, commands: Sequence[Command]) -> None:

@@ -1,7 +1,9 @@
 """One PocketSphinx worker process as the event loop sees it: commands in, replies out, and how it ends."""
 
 import asyncio
+import contextlib
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -127,7 +129,10 @@ class SphinxWorker:
     def kill(self) -> None:
         """End the process at once."""
         if self.is_alive:
-            self._process.kill()
+            # Process.kill() first asks whether it has ended by itself, and with that takes its exit status away from
+            # whoever waits for it: we could no longer tell how it ended.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
 
     def _obituary(self) -> str:
         code = self._process.returncode

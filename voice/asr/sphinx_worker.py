@@ -107,8 +107,9 @@ class Recognition:
                 self._stop()
             case Reset():
                 self._stop()
-                # Voice, microphone and room are the last caller's.
+                # Voice, microphone and room are the last caller's, and so is the noise that the front end has learnt.
                 self._mean = CepstralMean()
+                self._decoder.reinit_feat()
                 return self.ready
             case _:
                 pass

@@ -71,9 +71,8 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
     rows = [*_stage_rows(turn), *_model_rows(turn), *_stall_rows(turn)]
     starts = [bar.start - zero for row in rows for bar in row.bars]
     ends = [bar.end - zero for row in rows for bar in row.bars if bar.kind != "stream"]
-    answer = turn.marks.get(Mark.FIRST_ANSWER_AUDIBLE, zero) - zero
     start = -min(LONGEST_LEAD, max(LEAD, -min(starts, default=0.0)))
-    end = max(SHORTEST, outcome.latency or 0.0, answer, *ends) + MARGIN
+    end = max(SHORTEST, outcome.latency or 0.0, outcome.answer or 0.0, *ends) + MARGIN
     shown = (zero + start, zero + end)
     user = tuple(Bar(a, b, "speech") for a, b in sorted({*turn.speech, *users}) if overlap((a, b), shown))
     bot = tuple(Bar(a, b, "speech") for a, b in spoken if overlap((a, b), shown))

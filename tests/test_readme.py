@@ -25,13 +25,30 @@ def run(*command: str, cwd: Path = ROOT, timeout: float = 60) -> "subprocess.Com
 
 def test_the_readme_has_its_three_commands_and_their_reports() -> None:
     commands = [command.split(".venv/bin/")[-1] for command in SHELL]
-    assert commands == ["voice replay", "pytest -n 2", "voice replay --pipeline sim-fallback"]
+    assert commands[:3] == ["voice replay", "pytest -n 2", "voice replay --pipeline sim-fallback"]
     assert sum("Turn latency" in body for language, body in BLOCKS if language == "text") == 3
 
 
-@pytest.mark.parametrize("command", [part.strip() for body in SHELL for part in body.split("&&") if "replay" in part])
+@pytest.mark.parametrize(
+    "command", [part.strip() for body in SHELL for part in body.replace("\\\n", "").split("&&") if "replay" in part]
+)
 def test_every_replay_command_names_a_pipeline_that_can_be_put_together(command: str) -> None:
     settings.load(parser().parse_args(shlex.split(command)[1:]).pipeline.replace("auto", "embedded"))
+
+
+def test_the_gate_is_a_shell_command_that_passes_and_fails(tmp_path: Path) -> None:
+    (gate,) = [command for command in SHELL if "--check" in command]
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "voice").symlink_to(Path(sys.executable).with_name("voice"))
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    passed = run("bash", "-c", gate, cwd=tmp_path, timeout=120)
+    assert passed.stdout.count("\npassed ") == 3, passed.stdout + passed.stderr
+    assert passed.returncode == 0
+    failed = run(
+        "bash", "-c", gate.replace("< 1500", "< 15").replace("runs/gate", "runs/other"), cwd=tmp_path, timeout=120
+    )
+    assert failed.returncode == 1
+    assert run("bash", "-c", gate.replace("turn p95", "turn speed"), cwd=tmp_path).returncode == 2
 
 
 def test_the_language_models_shown_are_a_pipeline(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def write_turn(
         notes: What else a reader has to know.
     """
     console, turn = console_for(file), outcome.turn
-    console.print(f"{run}: turn {turn.turn} of session {turn.session}", style="bold")
+    console.print(f"{run}: turn {turn.turn} of session {turn.session}", style="bold", soft_wrap=True)
     if simulated:
         console.print(f"SIMULATED, not real: {', '.join(simulated)}", style="bold magenta")
     for note in notes:

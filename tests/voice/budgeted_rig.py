@@ -203,7 +203,7 @@ class Call:
 
         runner = WorkerRunner(handle_sigint=False)
         await runner.add_workers(worker)
-        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(60 + len(steps)), asyncio.TaskGroup() as tasks:
             tasks.create_task(runner.run())
             tasks.create_task(go_through())
         return ear.heard

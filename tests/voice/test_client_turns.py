@@ -309,30 +309,6 @@ def test_the_first_audio_is_the_answer_only_if_the_server_says_that_nothing_brid
     assert record["marks"]["first_answer_audible"] == answer
 
 
-@pytest.mark.parametrize(("recorded", "answer"), [(True, 13.54), (False, None)])
-def test_the_answer_is_looked_up_in_the_recording_behind_its_phrase(recorded: bool, answer) -> None:
-    playout = Playout(0.0)
-    sound = np.full(16000, 8000, np.int16)
-    silent = np.zeros(1600, np.int16)
-    playout.push(12.54, np.concatenate([sound[:14400], silent, sound]), 16000)
-    playout.advance(20.0)
-    (heard,) = playout.utterances
-    recorder = Recorder(playout, keep=recorded)
-    recorder.inject(np.zeros(20 * 16000, np.int16))
-    told = report(
-        0,
-        marks={"vad_stop": server(12.2), "turn_commit": server(12.3)},
-        opening="One moment.",
-        opening_seconds=1.0,
-        attempts=[{"tier": "large", "outcome": "spoken"}],
-        responses=[{"response": 0, "said": [{"at": server(12.5), "kind": "hold", "text": "One moment."}]}],
-    )
-    result, fixture = call(reports=(told,), utterances=(heard,), recorder=recorder, seconds=20.0)
-    (record,) = turn_records(result, fixture, "s")
-    assert record["marks"]["first_audible"] == pytest.approx(12.54)
-    assert record["marks"]["first_answer_audible"] == (answer and pytest.approx(answer, abs=0.001))
-
-
 def stall(at: float, ms: float = 150.0, kind: str = "event loop") -> dict[str, object]:
     return {"at": server(at), "ms": ms, "kind": kind}
 

@@ -6,10 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from latency.marks import Mark
-from voice.client.answer_onset import first_answer_audible
 from voice.client.call_result import CallResult, ReportedTurn
 from voice.client.fixture import Fixture
-from voice.client.pcm import Pcm
 from voice.client.scripted_caller import PlacedTurn
 
 SCHEMA = 1
@@ -33,9 +31,9 @@ def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bo
     """
     onsets = [placed.onset for placed in result.placed]
     horizons = [*onsets, math.inf][1:]
-    bot, stalls = _bot(result), _stalls(result)
+    stalls = _stalls(result)
     return [
-        _record(result, placed, horizon, fixture, session, bot)
+        _record(result, placed, horizon, fixture, session)
         | {
             "cold": cold and placed.index == 0,
             # What was before the first turn is told with it.
@@ -90,9 +88,7 @@ def session_entry(
     }
 
 
-def _record(
-    result: CallResult, placed: PlacedTurn, horizon: float, fixture: Fixture, session: str, bot: Pcm | None
-) -> dict[str, Any]:
+def _record(result: CallResult, placed: PlacedTurn, horizon: float, fixture: Fixture, session: str) -> dict[str, Any]:
     turn = placed.turn
     late = result.pacing.late_max(placed.at, min(horizon, result.seconds))
     return {
@@ -110,11 +106,11 @@ def _record(
         "barge_in": turn.barge_in,
         "backchannel": turn.backchannel,
         "late_ms_max": None if late is None else round(late * 1000, 2),
-        **_server_side(result, placed, horizon, bot),
+        **_server_side(result, placed, horizon),
     }
 
 
-def _server_side(result: CallResult, placed: PlacedTurn, horizon: float, bot: Pcm | None) -> dict[str, Any]:
+def _server_side(result: CallResult, placed: PlacedTurn, horizon: float) -> dict[str, Any]:
     """What the server says of the turn; when it opened several turns for it, the last one committed is the answer's."""
     matched = [reported for reported in result.turns if placed.onset <= result.stopped(reported) < horizon]
     reports = [_converted(result, reported) for reported in matched]
@@ -134,34 +130,28 @@ def _server_side(result: CallResult, placed: PlacedTurn, horizon: float, bot: Pc
         "smart_turn": last.get("smart_turn"),
         "interrupted": bool(last.get("interrupted", False)),
         "failed": failed,
-        "marks": marks | _client_marks(result, placed, horizon, last, bot),
+        "marks": marks | _client_marks(result, placed, horizon, last),
         "server_turns": reports,
         "attempts": last.get("attempts", []),
         "responses": last.get("responses", []),
     }
 
 
-def _bot(result: CallResult) -> Pcm | None:
-    """What was played, as recorded, if anything has to be looked up in it."""
-    if not any(reported.report.get("opening") for reported in result.turns):
-        return None
-    try:
-        return result.stereo()[:, 1]
-    except ValueError:  # the call was not recorded
-        return None
-
-
 def _client_marks(
-    result: CallResult, placed: PlacedTurn, horizon: float, report: Mapping[str, Any], bot: Pcm | None
+    result: CallResult, placed: PlacedTurn, horizon: float, report: Mapping[str, Any]
 ) -> dict[str, float | None]:
-    """What the loudspeaker played: the first audio after the speech's end, and a bot that was talking at its onset."""
+    """What the loudspeaker played: the first audio after the speech's end, and a bot that was talking at its onset.
+
+    The first audio is the answer's if the server says that it put no phrase in front.
+    """
     marks: dict[str, float | None] = {Mark.SPEECH_END: _rounded(placed.end) if placed.turn.speech else None}
     if heard := [one for one in result.utterances if placed.end <= one.start < horizon]:
         marks[Mark.FIRST_RECEIVED] = _rounded(heard[0].received)
         marks[Mark.FIRST_AUDIBLE] = _rounded(heard[0].start)
         marks[Mark.ANSWER_END] = _rounded(heard[-1].end)
-        answer = first_answer_audible(report, heard, bot)
-        marks[Mark.FIRST_ANSWER_AUDIBLE] = None if answer is None else _rounded(answer)
+        if report.get("opening", "unknown") is None:
+            # Behind a phrase it is for who reads the recording to find.
+            marks[Mark.FIRST_ANSWER_AUDIBLE] = marks[Mark.FIRST_AUDIBLE]
     if under_way := [one for one in result.utterances if one.start < placed.onset < one.end]:
         marks[Mark.USER_ONSET] = _rounded(placed.onset)
         marks[Mark.BOT_SILENT] = _rounded(under_way[0].end)

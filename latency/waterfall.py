@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from latency.critical_path import OF_THE_MODEL, Period, overlap, stages
-from latency.marks import Mark
 from latency.outcome import Outcome
 from latency.passages import UNNAMED
 from latency.turn import TurnRecord

@@ -23,7 +23,8 @@ def rows(report: Report) -> list[dict[str, str]]:
 
 def test_the_columns_are_a_contract() -> None:
     assert COLUMNS == (
-        "run", "simulated", "refused_because", "session", "turn", "scenario", "fixture", "text", "heard", "said", "words", "word_errors", "truth",
+        "run", "simulated", "refused_because", "session", "turn", "scenario", "fixture", "text", "heard", "said",
+        "words", "word_errors", "truth",
         "cold", "barge_in", "backchannel", "wants_answer", "answered", "unanswered_because", "failed_because", "right",
         "cut_off", "interrupted", "ended_by", "smart_turn_probability", "smart_turn_ms", "speech_start_s",
         "speech_end_s", "pauses", "pauses_cut", "turn_latency_ms", "within_400_ms", "within_800_ms", "first_answer_ms",

@@ -238,7 +238,7 @@ class BudgetedLLMService(LLMService[Any]):
 
     async def _respond(self, context: LLMContext) -> None:
         plan = self._policy.plan(self._book).without(self._book.down(time.monotonic()))
-        self._fast_p95 = self._rescue_p95(plan)
+        self._fast_p95 = self._floor(plan)
         response = self._response = Response(
             number=self._responses,
             plan=plan,
@@ -262,14 +262,15 @@ class BudgetedLLMService(LLMService[Any]):
             if response.began:
                 await self.push_frame(LLMFullResponseEndFrame())
 
-    def _rescue_p95(self, plan: Plan) -> float:
-        """What the deadline cannot come before: the fast tier's time, or a lone tier's as far as the budget goes.
+    def _floor(self, plan: Plan) -> float:
+        """What the deadline cannot come before: in what time the fast tier, or a lone one, is nearly always there.
 
-        Nobody would answer any sooner than a lone tier, so a turn that others have delayed does not make it late.
+        As far as the budget goes: one request that stalled must not put off every phrase of the next turns. Nobody
+        would answer any sooner than a lone tier, so a turn that others have delayed does not make it late.
         """
-        if plan.fast_p95 is not None:
-            return plan.fast_p95
-        return min(self._book.p95(plan.first[0]), self._budget.llm - FLOOR_GUARD)
+        fast = plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0]
+        within_budget = min(self._book.tail(fast), self._budget.llm - FLOOR_GUARD)
+        return max(within_budget, plan.fast_p95 or 0.0)
 
     def _commit(self, response: Response) -> None:
         """The turn is over: its budget runs from now. What was known of the user's silence is used up."""

@@ -38,19 +38,22 @@ def gaps(
         spoken: The channel's utterances, by whom they are known already.
     """
     samples, dry = as_floats(channel), list(underruns)
-    limit, edge = audible_limit(levels(samples, rate)), round(EDGE * rate)
+    loudness, edge = levels(samples, rate), round(EDGE * rate)
+    limit = audible_limit(loudness)
     found = []
     for speech in _speeches(utterances(samples, rate) if spoken is None else spoken):
-        begin = round(speech.start * rate)
-        part = samples[begin : round(speech.end * rate)]
+        begin, over = round(speech.start * rate), round(speech.end * rate)
+        silences = _silences(samples, loudness, rate, begin, over)
+        if not silences:
+            continue
+        part = samples[begin:over]
         hard = decibels(HARD_EDGE_DB) * _rms(part[np.abs(part) > limit])
-        silences = runs(np.abs(part) <= DIGITAL_SILENCE)
-        for first, end in silences[np.diff(silences, axis=1)[:, 0] >= SHORTEST_GAP * rate].tolist():
-            gap = Span((begin + first) / rate, (begin + end) / rate)
+        for first, end in silences:
+            gap = Span(first / rate, end / rate)
             if any(gap.start - 2 * EDGE <= at <= gap.end for at in flushes):
                 continue
             ran_dry = any(gap.start < dry_end and dry_start < gap.end for dry_start, dry_end in dry)
-            before, behind = part[max(0, first - edge) : first], part[end : end + edge]
+            before, behind = samples[max(begin, first - edge) : first], samples[end : min(over, end + edge)]
             if ran_dry or max(_rms(before), _rms(behind)) > hard:
                 found.append(gap)
     return found
@@ -58,9 +61,27 @@ def gaps(
 
 def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
     """Whether an utterance ends at full level, as one that was stopped does; one that ends by itself fades."""
-    part = as_floats(channel)[round(speech.start * rate) : round(speech.end * rate)]
+    part = as_floats(channel[round(speech.start * rate) : round(speech.end * rate)])
     active = active_level(levels(part, rate))
     return active is not None and _rms(part[-round(EDGE * rate) :]) > decibels(HARD_EDGE_DB) * active
+
+
+def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: int) -> list[tuple[int, int]]:
+    """Digital silence of at least `SHORTEST_GAP` between two samples, as (first, end).
+
+    Such a silence holds whole frames that are silent, so a recording is searched by their levels, and only what lies
+    around silent ones sample by sample.
+    """
+    size = rate // 100
+    # An accident of rounding must not make a silent frame loud.
+    silent = loudness[begin // size : -(-over // size)] <= 1.001 * DIGITAL_SILENCE
+    found = []
+    for first, end in (runs(silent) + begin // size).tolist():
+        from_, to = max(begin, (first - 1) * size), min(over, (end + 1) * size)
+        if to - from_ >= SHORTEST_GAP * rate:
+            exact = runs(np.abs(samples[from_:to]) <= DIGITAL_SILENCE)
+            found += [(from_ + a, from_ + b) for a, b in exact.tolist() if b - a >= SHORTEST_GAP * rate]
+    return found
 
 
 def _speeches(spoken: Sequence[Span]) -> list[Span]:

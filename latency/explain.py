@@ -14,6 +14,7 @@ from latency.marks import Mark
 from latency.outcome import Outcome
 from latency.passages import UNNAMED
 from latency.reconcile import flagged
+from latency.stalls import Stall
 from latency.turn import TurnRecord
 from latency.verdict import Judged, judge_turn
 
@@ -170,15 +171,23 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
     turn = outcome.turn
     start = turn.end or 0.0
     end = start + (outcome.latency or 0.0)
-    for stall in turn.stalls:
-        if stall.at < end and stall.at + stall.ms / 1000 > start:
-            stage = waiting_for(turn, stall.at, stall.at + stall.ms / 1000)
-            during = f" during {stage.replace('_', ' ')}" if stage else ""
-            what = "garbage collection" if stall.kind == "garbage collection" else "a stall of the server's event loop"
-            yield f"{what} took {stall.ms:.0f} ms{during}"
+    during = [stall for stall in turn.stalls if stall.at < end and stall.at + stall.ms / 1000 > start]
+    for kind in dict.fromkeys(stall.kind for stall in during):
+        yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
     if turn.late_ms_max is not None and turn.late_ms_max > _LATE_MS:
         yield f"its audio was fed {turn.late_ms_max:.0f} ms late"
     yield from (unexplained.sentence for unexplained in flagged([outcome]))
+
+
+def _stalled(turn: TurnRecord, kind: str, stalls: Sequence[Stall]) -> str:
+    longest = max(stalls, key=lambda stall: stall.ms)
+    stage = waiting_for(turn, longest.at, longest.at + longest.ms / 1000)
+    where = f" during {stage.replace('_', ' ')}" if stage else ""
+    if len(stalls) == 1:
+        what = "garbage collection" if kind == "garbage collection" else "a stall of the server's event loop"
+        return f"{what} took {longest.ms:.0f} ms{where}"
+    what = "garbage collections" if kind == "garbage collection" else "stalls of the server's event loop"
+    return f"{len(stalls)} {what} took {sum(s.ms for s in stalls):.0f} ms, the longest {longest.ms:.0f} ms{where}"
 
 
 def _ms(seconds: float) -> str:

@@ -17,6 +17,8 @@ from latency.turn import TurnError, TurnRecord
 
 SCHEMA = 1
 """Of run.json. Keys are only ever added: one that an older run lacks is unknown."""
+_SECONDS_ROUNDED = 0.1
+"""Seconds by which a recording may be shorter than run.json says."""
 
 
 class RunError(Exception):
@@ -149,10 +151,12 @@ def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[st
         if found is None:
             ends[session.name] = 0.0
             notes.append(f"the recording {session.wav} was cut short before its first sample")
-        elif found.is_cut:
+        elif found.is_cut or found.there < (session.seconds or 0.0) - _SECONDS_ROUNDED:
+            # A shorter file that is whole is not the one that was recorded, or was cut by a tool that mends headers.
+            whole = max(found.whole, session.seconds or 0.0)
             ends[session.name] = found.there
             notes.append(
-                f"the recording {session.wav} was cut short: {found.there:.1f} of {found.whole:.1f} s are there, and "
+                f"the recording {session.wav} was cut short: {found.there:.1f} of {whole:.1f} s are there, and "
                 "turns that reach beyond have no latency"
             )
     return ends, notes

@@ -118,6 +118,8 @@ def _limit(expr: str, figure: str, text: str) -> float:
         meant = f"durations are milliseconds: write {float(unit[1]) * 1000:g}"
     elif unit and figure in _SHARES:
         meant = f"shares lie between 0 and 1: write {float(unit[1]) / 100:g}"
+    elif unit and figure == "wer":
+        meant = f"it is a ratio: write {float(unit[1]) / 100:g}"
     else:
         meant = "its limit is a number"
     raise ThresholdError(f'"{expr}" is no threshold: "{text}" is no number; {meant}')

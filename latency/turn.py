@@ -5,6 +5,7 @@ absent or None, never 0.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
@@ -22,6 +23,8 @@ SHORTEST_PAUSE = 0.1
 EndedBy = Literal["smart_turn", "fallback", "nothing_heard", "recogniser_failed", "timeout"]
 
 _MARKS: dict[str, Mark] = {mark.value: mark for mark in Mark}
+_TIMES = ("request", "first_token", "first_clause", "end", "commit", "deadline", "at")
+"""Instants of requests, answers and phrases."""
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
@@ -170,6 +173,7 @@ class TurnRecord:
             if isinstance(values.get(key), str | Mapping):
                 raise TurnError(f"{key} is a list, not {values[key]!r}")
             values[key] = tuple(values.get(key) or ())
+        _check_reports(values)
         try:
             values["stalls"] = Stall.all_of(values.get("stalls") or ())
         except ValueError as error:
@@ -179,19 +183,49 @@ class TurnRecord:
         return cls(**values)
 
 
+def _check_reports(values: Mapping[str, Any]) -> None:
+    """Whether the server's reports, and what they hold, are lists of objects with times that are numbers.
+
+    Raises:
+        TurnError: They are not.
+    """
+    for key in ("server_turns", "attempts", "responses"):
+        _check_objects(key, values[key])
+    for report in values["server_turns"]:
+        _check_objects("attempts", report.get("attempts") or ())
+        _check_objects("responses", report.get("responses") or ())
+    answers = [*values["responses"], *(r for one in values["server_turns"] for r in one.get("responses") or ())]
+    for answer in answers:
+        _check_objects("said", answer.get("said") or ())
+
+
+def _check_objects(key: str, found: Any) -> None:
+    if not isinstance(found, list | tuple) or not all(isinstance(one, Mapping) for one in found):
+        raise TurnError(f"{key} is a list of objects, not {found!r}")
+    for one in found:
+        for name in _TIMES:
+            at = one.get(name)
+            if at is not None and (isinstance(at, bool) or not isinstance(at, int | float)):
+                raise TurnError(f"{name} in {key} is {at!r}, not seconds")
+        if not isinstance(one.get("tokens") or {}, Mapping):
+            raise TurnError(f"tokens in {key} is {one['tokens']!r}, not an object")
+
+
 def known_marks(marks: Mapping[str, float | None]) -> dict[Mark, float]:
     """The known instants of a mapping of mark names to seconds or None.
 
     Raises:
         TurnError: A name that is no mark, or a time that is no number.
     """
+    if not isinstance(marks, Mapping):
+        raise TurnError(f"marks is an object, not {marks!r}")
     known = {}
     for name, at in marks.items():
         if name not in _MARKS:
             raise TurnError(f"unknown mark {name!r}; known are {', '.join(Mark)}")
         if at is None:
             continue
-        if not isinstance(at, int | float):
+        if not isinstance(at, int | float) or not math.isfinite(at):
             raise TurnError(f"the mark {name} is {at!r}, not seconds")
         known[_MARKS[name]] = float(at)
     return known

@@ -5,7 +5,7 @@ import itertools
 import logging
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from pipelines.settings import OpenAITier, SimTier, Tiers
 from voice.errors import ConfigurationError
 from voice.llm.bridging import HOLD, Bridging
 from voice.llm.policy import make_policy
+from voice.llm.simulator.profiles import load_profiles
 from voice.llm.tier_stats import TierBook, Wait, quantile
 from voice.llm.tools import Tool, describe
 
@@ -62,7 +63,9 @@ class TieredModels:
         self.phrases = self._bridging(0).phrases if llm.bridge else ()
         for name, tier in llm.tiers.items():
             if isinstance(tier, OpenAITier):
-                check_key(tier, name)
+                check_key(tier, name, others={key: other for key, other in llm.tiers.items() if key != name})
+            else:
+                check_simulated(tier, name, preset=llm.simulator.preset)
 
     @property
     def components(self) -> dict[str, str]:
@@ -190,13 +193,35 @@ def where(tier: OpenAITier | SimTier) -> str:
     return tier.base_url or "OpenAI"
 
 
-def check_key(tier: OpenAITier, name: str) -> None:
+def check_key(tier: OpenAITier, name: str, *, others: Mapping[str, OpenAITier | SimTier]) -> None:
     """Refuse a provider whose key is not set, naming the variable and what works without one."""
-    if tier.api_key_env and not os.environ.get(tier.api_key_env):
+    if not _lacks_key(tier):
+        return
+    keyless = [other for other, settings in others.items() if isinstance(settings, SimTier) or not _lacks_key(settings)]
+    without = "".join(f'[llm.{other}] works without it (policy = "single"), and ' for other in keyless)
+    if tier.api_key_env is None:
         raise ConfigurationError(
-            f"llm.{name}: {tier.model} needs a key in the environment variable {tier.api_key_env}, which is not set; "
-            "the pipelines embedded and local work without one."
+            f"llm.{name}: {tier.model} at {where(tier)} needs a key; say which environment variable holds it, such as "
+            f'api_key_env = "OPENAI_API_KEY", or give the base_url of a server that wants none.'
         )
+    raise ConfigurationError(
+        f"llm.{name}: {tier.model} needs a key in the environment variable {tier.api_key_env}, which is not set; "
+        f"{without}the pipelines embedded and local work without one."
+    )
+
+
+def check_simulated(tier: SimTier, name: str, *, preset: str) -> None:
+    """Refuse a model that the simulator does not have: each of its requests would fail."""
+    profiles = load_profiles(preset)
+    if (model := tier.model.removeprefix("sim:").partition("?")[0]) not in profiles:
+        raise ConfigurationError(
+            f"llm.{name}: there is no simulated model {model}; choose one of {', '.join(profiles)}."
+        )
+
+
+def _lacks_key(tier: OpenAITier) -> bool:
+    """Whether requests would be made without the key that they need."""
+    return not os.environ.get(tier.api_key_env) if tier.api_key_env else tier.base_url is None
 
 
 def _key(tier: OpenAITier | SimTier) -> str:

@@ -16,8 +16,13 @@ Line = tuple[str, str]
 HEADINGS = ("turn", "heard", "said", "ms", "ended by", "right?")
 GAP = "   "
 LONGEST_TEXT = 26
+SHORTEST_TEXT = 8
+ROOMY = 100
+"""Characters of a line below which texts give way, so that what stands behind them is not cut."""
 SHORTEST_REMARK = 20
-"""Characters a remark may have, however narrow the terminal."""
+"""Characters a remark needs beside its turn; with fewer it is told below."""
+BELOW = 7
+"""Characters by which such a remark is indented."""
 
 
 def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Iterator[Line]:
@@ -32,6 +37,7 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
     """
     several = len(report.sessions) > 1
     judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
+    longest = max(SHORTEST_TEXT, LONGEST_TEXT - max(0, ROOMY - width) // 2)
     # Whom the run began by asking is the one a reader expects to speak.
     usual = next((one.asked for one in judged.values() if one.asked), None)
     rows: list[tuple[list[str], str, str]] = []
@@ -40,8 +46,8 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
         of_llm = llm_remark(judged.get((turn.session, turn.turn)), usual=usual)
         cells = [
             f"{turn.session} {turn.turn}" if several else str(turn.turn),
-            _cut(turn.heard, ascii_only),
-            _cut(turn.said, ascii_only),
+            _cut(turn.heard, longest, ascii_only),
+            _cut(turn.said, longest, ascii_only),
             UNKNOWN if outcome.latency is None else f"{outcome.latency * 1000:.0f}",
             (turn.ended_by or UNKNOWN).replace("_", " "),
             {True: "yes", False: "NO", None: ""}[outcome.right],
@@ -49,10 +55,14 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
         rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), _style(outcome)))
     widths = [max(cell_len(cells[n]) for cells in (HEADINGS, *(row for row, _, _ in rows))) for n in range(6)]
     remarks_at = sum(widths) + len(GAP) * 6
-    yield f"{_joined(HEADINGS, widths)}{GAP}remarks", "bold"
+    below = width - remarks_at < SHORTEST_REMARK
+    if below:
+        remarks_at = BELOW
+    yield f"{_joined(HEADINGS, widths)}{'' if below else f'{GAP}remarks'}", "bold"
     yield ("-" if ascii_only else "─") * width, "dim"
     for cells, remarks, style in rows:
-        first, *more = textwrap.wrap(remarks, max(SHORTEST_REMARK, width - remarks_at)) or [""]
+        more = textwrap.wrap(remarks, max(SHORTEST_REMARK, width - remarks_at))
+        first = more.pop(0) if more and not below else ""
         yield f"{_joined(cells, widths)}{GAP}{first}".rstrip(), style
         yield from ((" " * remarks_at + line, style) for line in more)
 
@@ -65,11 +75,11 @@ def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
     )
 
 
-def _cut(text: str | None, ascii_only: bool) -> str:
+def _cut(text: str | None, longest: int, ascii_only: bool) -> str:
     if text is None:
         return UNKNOWN
     line, dots = " ".join(text.split()), "..." if ascii_only else "…"
-    return line if cell_len(line) <= LONGEST_TEXT else set_cell_size(line, LONGEST_TEXT - len(dots)).rstrip() + dots
+    return line if cell_len(line) <= longest else set_cell_size(line, longest - len(dots)).rstrip() + dots
 
 
 def _style(outcome: Outcome) -> str:

@@ -26,6 +26,15 @@ def test_shorter_holes_are_no_gap(conversation: Any) -> None:
     assert gaps(bot(conversation(4).bot(0.5, 3.0).silence_bot(1.3, 1.335)), RATE) == []
 
 
+@pytest.mark.parametrize("offset", [0, 1, 79, 159])
+def test_the_shortest_gap_is_found_wherever_it_lies_among_frames(conversation: Any, offset: int) -> None:
+    right = bot(conversation(4).bot(0.5, 3.0)).copy()
+    first = round(1.3 * RATE) + offset
+    right[first - 80 : first + 720] = 8000
+    right[first : first + 640] = 0
+    assert gaps(right, RATE) == [Span(first / RATE, (first + 640) / RATE)]
+
+
 def test_a_fading_pause_between_sentences_is_a_gap_only_when_the_loudspeaker_ran_dry(conversation: Any) -> None:
     right = bot(conversation(5).bot(0.5, 2.0, fade=0.03).bot(2.4, 4.0, fade=0.03))
     assert gaps(right, RATE) == []

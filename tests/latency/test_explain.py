@@ -139,6 +139,8 @@ def test_only_the_two_worst_stages_are_named_in_the_order_of_the_turn() -> None:
          "a stall of the server's event loop took 153 ms during llm inference"),
         ({"stalls": [{"at": 1.9, "ms": 130.0, "kind": "garbage collection"}]},
          "garbage collection took 130 ms during endpointing wait"),
+        ({"stalls": [{"at": 2.1, "ms": 30.0, "kind": "event loop"}, {"at": 2.3, "ms": 50.0, "kind": "event loop"}]},
+         "2 stalls of the server's event loop took 80 ms, the longest 50 ms during llm inference"),
         ({"stalls": [{"at": 2.7, "ms": 130.0, "kind": "event loop"}]}, None),
         ({"stalls": [{"at": 1.5, "ms": 130.0, "kind": "event loop"}]}, None),
         ({"late_ms_max": 44.6}, "its audio was fed 45 ms late"),

@@ -1,3 +1,5 @@
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,7 @@ def test_the_gaps_are_drawn_and_no_two_are_alike(planted: dict[str, Call]) -> No
     gaps = [one.seconds for call in planted.values() for one in call.hidden if one.figure == "latency"]
     assert len(set(gaps)) == len(gaps)
     assert any(abs(gap * 100 - round(gap * 100)) > 0.1 for gap in gaps)
-    other = [one.seconds for call in calls(6) for one in call.hidden if one.figure == "latency"]
+    other = [one.seconds for call in islice(calls(6), 3) for one in call.hidden if one.figure == "latency"]
     assert not set(gaps) & set(other)
 
 

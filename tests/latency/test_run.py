@@ -94,6 +94,15 @@ def test_a_turn_that_was_written_twice_counts_once(writer: RunWriter) -> None:
     assert "turns.jsonl holds 1 of its turns twice; each is counted once" in run.notes
 
 
+def test_a_recording_that_is_whole_but_shorter_than_its_session_is_told(writer: RunWriter) -> None:
+    writer.add_turns([TURN])
+    wav = writer.write_session_wav("commands", np.zeros((16000, 2), np.int16))
+    writer.add_session(Session(name="commands", wav=wav, seconds=30.0))
+    run = Run.load(writer.finish("complete"))
+    assert run.recorded_until == {"commands": 1.0}
+    assert "commands.wav was cut short: 1.0 of 30.0 s are there" in run.notes[0]
+
+
 def test_a_recording_that_was_cut_short_or_lost_is_told(writer: RunWriter) -> None:
     for name in ("whole", "cut", "begun", "lost"):
         writer.add_turns([replace(TURN, session=name)])

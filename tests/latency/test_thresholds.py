@@ -80,6 +80,7 @@ def test_a_run_without_a_measurement_passes_nothing(make_run: Callable[..., Path
         ("cut_offs ! 0", '"!" is no operator; there is <, <=, >, >=, ==, !='),
         ("turn p95 < 800 ms", "durations are milliseconds without a unit: write 800"),
         ("turn p95 < 0.8s", "durations are milliseconds: write 800"),
+        ("wer < 10%", "it is a ratio: write 0.1"),
         ("answers_ok >= 85%", "shares lie between 0 and 1: write 0.85"),
         ("trun p95 < 800", 'there is no figure "trun p95"; did you mean "turn p95"?'),
         ("Turn P95 < 800", 'did you mean "turn p95"?'),

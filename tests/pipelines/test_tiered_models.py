@@ -40,9 +40,19 @@ def test_a_missing_key_names_its_variable_and_what_works_without(monkeypatch: py
         TieredModels(tiers("openai"))
 
 
+def test_a_missing_key_names_the_tier_that_works_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    needs_key = ["llm.large.provider=openai", "llm.large.model=gpt-4.1"]
+    with pytest.raises(ConfigurationError, match=r"at OpenAI needs a key; say .* api_key_env = \"OPENAI_API_KEY\""):
+        TieredModels(tiers("sim-fallback", *needs_key))
+    with pytest.raises(ConfigurationError, match=r"OPENAI_API_KEY, which is not set; \[llm.fast\] works without it"):
+        TieredModels(tiers("sim-fallback", *needs_key, "llm.large.api_key_env=OPENAI_API_KEY"))
+
+
 @pytest.mark.parametrize(
     ("pipeline", "overrides", "sentence"),
     [
+        ("sim-fallback", ["llm.large.model=gpt-9"], "llm.large: there is no simulated model gpt-9; choose one of"),
         ("sim-single", ["llm.policy=race"], r"The policy race needs two tiers: give \[llm.fast\], or choose single"),
         ("sim-fallback", ["llm.bridge=false", 'llm.hold_phrases=["Wait."]'], "hold_phrases are never said with"),
         ("sim-fallback", ['llm.hold_phrases=["Yes, sure."]'], "claims something"),

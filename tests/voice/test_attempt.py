@@ -51,8 +51,9 @@ def test_a_stream_that_breaks_inside_a_clause_leaves_no_torn_words(attempt: Live
     assert (attempt.outcome, attempt.failed, attempt.end) == ("failed", "it broke", 1.2)
 
 
-def test_an_answer_without_words_or_tools_has_failed(attempt: LiveAttempt) -> None:
-    attempt.add("\n", 1.1)
+@pytest.mark.parametrize("silent", ["\n", " . . . ", "🙂"])
+def test_an_answer_without_words_or_tools_has_failed(silent: str, attempt: LiveAttempt) -> None:
+    attempt.add(silent, 1.1)
     attempt.complete(1.2)
     assert attempt.outcome == "failed"
     assert attempt.failed == "it gave an answer without words"

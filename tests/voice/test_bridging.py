@@ -37,7 +37,7 @@ def test_true_phrases_are_accepted(phrase: str) -> None:
     [
         "Yes, one moment.", "No.", "Sure, let me think.", "I am checking your account.", "Looking that up.",
         "I found three of them.", "That will work.", "I'll do that.", "It is 4 o'clock.", "Of course!", "Okay.",
-        "Done.", "Actually, let me think.", "Good question, because it matters.", "",
+        "Done.", "Actually, let me think.", "Good question, because it matters.", "", "🙂", "...",
         "Let me think about that for just a very little while longer.",
     ],
 )  # fmt: skip

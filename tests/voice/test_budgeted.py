@@ -103,13 +103,18 @@ async def test_an_answer_that_stalls_is_continued_before_playout_runs_dry(rig: A
     assert 0.5 < going_on["request"] - stalled["first_clause"] < 1.5 + LATE
 
 
-async def test_when_both_tiers_are_down_the_caller_is_told_and_the_call_goes_on(rig: Any) -> None:
+async def test_when_both_tiers_are_down_the_caller_is_told_and_the_call_goes_on(
+    rig: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     async with rig.serving(rig.large(fault="refuse")) as slow, rig.serving(rig.fast(fault="500")) as quick:
         call = rig.make_call("fallback", slow, quick)
         down = await call.run([rig.ask(), SleepFrame(sleep=0.05), rig.ask()])
     apologies = [frame for frame in down if isinstance(frame, LLMFailureFrame)]
     assert [frame.text for frame in apologies] == [NOT_ANSWERING] * 2
     assert "overloaded" in apologies[0].reason
+    assert ".;" not in apologies[0].reason
+    told = [record.message for record in caplog.records if record.name == "voice.llm.response"]
+    assert [message.partition(":")[0] for message in told] == ["no answer"] * 2, "once a turn"
     for first, record in zip(call.first_words(), call.records, strict=True):
         assert record.commit is not None
         assert first - record.commit < 2.5

@@ -1,5 +1,7 @@
 """Text is cut where a speaker would pause, and nowhere else."""
 
+import time
+
 import pytest
 
 from voice.tts.clauses import ClauseSplitter
@@ -32,6 +34,9 @@ CASES = [
     ("no mark at all", ["no mark at all"]),
     ("So do I. Good.", ["So do I.", "Good."]),
     ("   ", []),
+    (" . . . ", []),
+    ("🙂", []),
+    ("... Well. 🙂", ["Well."]),
 ]
 
 
@@ -44,6 +49,14 @@ def test_pieces_do_not_depend_on_how_the_text_streams_in(text: str, pieces: list
 def test_a_long_later_sentence_is_cut_at_a_clause() -> None:
     long = "This goes on " + "and on " * 15 + "until it stops, here. End."
     assert cut("First. " + long, 5)[1].endswith("until it stops,")
+
+
+@pytest.mark.parametrize("unit", ["word ", "So it is. ", "etc. ", "a, "])
+def test_a_megabyte_at_once_holds_nobody_up(unit: str) -> None:
+    splitter = ClauseSplitter()
+    began = time.process_time()
+    splitter.feed(unit * (1_000_000 // len(unit)))
+    assert time.process_time() - began < 2.0
 
 
 def test_no_word_is_lost_or_changed() -> None:

@@ -7,7 +7,7 @@ from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.metrics.metrics import LLMTokenUsage
 
 from voice.llm.policy import Attempt, Outcome
-from voice.tts.clauses import ClauseSplitter
+from voice.tts.clauses import ClauseSplitter, has_words
 
 CHARS_PER_TOKEN = 4
 """Of English text, to estimate what a request that never told its usage was billed."""
@@ -78,8 +78,9 @@ class LiveAttempt:
         """The stream ended. One without words or tools has failed."""
         if self.outcome is not None:
             return
-        if self._splitter.pending.strip():
+        if has_words(self._splitter.pending):
             self._finish_clauses(1, now)
+        if self.clauses:
             self._give(len(self._text))
         if self.clauses or self.calls:
             self._over("complete", now)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from voice.errors import ConfigurationError
+from voice.tts.clauses import has_words
 
 HOLD = ("One moment.", "Let me think.", "Just a second.", "Give me a moment.")
 """Said when the budget is spent; true of every request that still runs."""
@@ -38,6 +39,10 @@ def check_phrase(phrase: str) -> str:
     text = phrase.strip()
     if not text:
         raise ConfigurationError("A hold phrase is empty; write a short sentence such as “One moment.”")
+    if not has_words(text):
+        raise ConfigurationError(
+            f"The hold phrase “{text}” has no words, so nothing would be heard; write one such as “One moment.”"
+        )
     if len(text.split()) > LONGEST:
         raise ConfigurationError(f"The hold phrase “{text}” has more than {LONGEST} words; it must be short.")
     if claim := _CLAIMS.search(text):

@@ -191,7 +191,9 @@ class Response:
 
     async def _give_up(self) -> None:
         failures = [f"{attempt.tier}: {attempt.failed}" for attempt in self._attempts if attempt.failed]
-        self._gave_up = "; ".join(dict.fromkeys(failures)) or "no language model answered in time"
+        # Failures are whole sentences; together they are one.
+        told = "; ".join(dict.fromkeys(failures)).replace(".; ", "; ")
+        self._gave_up = told or "no language model answered in time"
         log.warning("no %sanswer: %s", "whole " if self._heard else "", self._gave_up)
         if not self.began:
             self.began = True
@@ -213,7 +215,7 @@ class Response:
     def _learn(self) -> None:
         """Tell the book how fast everyone was."""
         for attempt in self._attempts:
-            if attempt.failed:
+            if attempt.failed and self._gave_up is None:
                 log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
             if attempt.outcome == "failed" and not self._tiers[attempt.tier].usable:
                 self._book.refused(attempt.tier, self._clock())

@@ -31,6 +31,12 @@ ABBREVIATIONS = frozenset(
 SENTENCE_MARKS = ".!?…"
 CLAUSE_MARKS = ",;:—"
 CLOSERS = "\"'”’)]"
+LONGEST_ABBREVIATION = max(map(len, ABBREVIATIONS))
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything in it to be heard: marks, dots and emoji alone are silent."""
+    return any(char.isalnum() for char in text)
 
 
 class ClauseSplitter:
@@ -60,44 +66,46 @@ class ClauseSplitter:
     def feed(self, text: str) -> list[str]:
         """Add streamed text; returns the pieces it completes, stripped, in order."""
         self._text += text
-        pieces = []
-        while (end := self._next_end()) is not None:
-            piece = self._text[:end].strip()
-            self._text, self._scanned = self._text[end:], 0
-            if piece:
+        pieces, start = [], 0
+        while (end := self._next_end(start)) is not None:
+            piece = self._text[start:end].strip()
+            start = self._scanned = end
+            if has_words(piece):
                 pieces.append(piece)
                 self._first = False
+        self._text, self._scanned = self._text[start:], self._scanned - start
         return pieces
 
     def flush(self) -> str | None:
         """The stream ended: what is left, or None; the splitter is then ready for the next answer."""
         rest = self._text.strip()
         self.reset()
-        return rest or None
+        return rest if has_words(rest) else None
 
-    def _next_end(self) -> int | None:
-        """Index just behind the next piece, once white space follows its mark."""
-        for i in range(max(self._scanned, 1), len(self._text)):
+    def _next_end(self, start: int) -> int | None:
+        """Index just behind the piece that begins at `start`, once white space follows its mark."""
+        for i in range(max(self._scanned, start + 1), len(self._text)):
             if self._text[i].isspace():
                 mark = i - 1
-                while mark > 0 and self._text[mark] in CLOSERS:
+                while mark > start and self._text[mark] in CLOSERS:
                     mark -= 1
-                if self._ends_piece(mark):
-                    self._scanned = 0
+                if self._ends_piece(start, mark):
                     return i
-        self._scanned = max(len(self._text) - 1, 0)
+        self._scanned = max(len(self._text) - 1, start)
         return None
 
-    def _ends_piece(self, mark: int) -> bool:
+    def _ends_piece(self, start: int, mark: int) -> bool:
         char = self._text[mark]
-        head = self._text[:mark]
         if char in SENTENCE_MARKS:
-            return char != "." or not self._is_abbreviation(head)
+            # All of a long text, looked at for each of its marks, would hold up every call.
+            return char != "." or not self._is_abbreviation(
+                self._text[max(start, mark - LONGEST_ABBREVIATION - 2) : mark]
+            )
         if char not in CLAUSE_MARKS:
             return False
         if self._first:
-            return len(head.split()) >= self.first_words
-        return len(head) >= self.long_chars
+            return len(self._text[start:mark].split(maxsplit=self.first_words)) >= self.first_words
+        return mark - start >= self.long_chars
 
     @staticmethod
     def _is_abbreviation(head: str) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from rich.table import Table
 
 from latency.render.console import console_for
@@ -67,3 +68,12 @@ def test_turns_of_several_sessions_are_named_with_theirs_and_none_answered_is_no
     other = replace(session, session=replace(session.session, name="empty"), outcomes=())
     assert drawn(worst_table(replace(report, sessions=(session, other))))[3].startswith("commands 1 900 ms")
     assert worst_table(replace(report, sessions=(other,))) is None
+
+
+def test_a_narrow_terminal_wraps_names_and_cuts_no_figure(report: Report) -> None:
+    for table in (latency_table(report, width=60), contribution_table(report, width=60)):
+        file = io.StringIO()
+        Console(file=file, width=60).print(table)
+        told = file.getvalue()
+        assert "\u2026" not in told
+        assert all(len(line) <= 60 for line in told.splitlines())

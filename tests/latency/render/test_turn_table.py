@@ -112,8 +112,18 @@ def test_long_texts_are_cut_wide_letters_counted_and_long_remarks_wrapped(
     assert more == [" " * 92 + "fed 99 ms late"]
     narrow = lines(told, width=20, ascii_only=True)
     assert narrow[1] == "-" * 20
-    assert "one two one two one two..." in narrow[2]
+    assert "one t..." in narrow[2]
 
 
 def test_a_turn_that_asked_no_model_has_no_remark() -> None:
     assert llm_remark(None, usual=None) is None
+
+
+def test_a_narrow_terminal_shortens_texts_and_tells_remarks_below(short_run: Path, load: Callable[[Path], Run]) -> None:
+    report = build(load(short_run))
+    narrow, wide = lines(report, width=60), lines(report, width=120)
+    assert all(len(line) <= 60 for line in narrow)
+    assert narrow[0].split()[-1] == "right?"
+    latencies = [f" {outcome.latency * 1000:.0f} " for outcome in report.outcomes if outcome.latency is not None]
+    assert all(any(latency in line for line in narrow) for latency in latencies)
+    assert len(narrow) > len(wide)

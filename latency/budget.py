@@ -112,8 +112,9 @@ class Commit:
     def deadline(self, budget: Budget) -> Deadline:
         """When the first speakable clause has to be there.
 
-        It is the earlier of `at` + LLM budget and what the whole turn leaves to the model, but never before the fast
-        tier could answer: then the deadline is the floor, and the stage that overspent is charged with it.
+        It is the earlier of `at` + LLM budget and what the whole turn leaves to the model, but not before the fast tier
+        could answer: then the deadline is the floor, and the stage that overspent is charged with it. A fast tier that
+        is slower than the LLM budget moves no deadline: the budget is never exceeded.
         """
         synthesis = budget.synthesis if self.synthesis_p95 is None else self.synthesis_p95
         transport = budget.transport if self.transport_p95 is None else self.transport_p95
@@ -122,7 +123,7 @@ class Commit:
             left = self.speech_end + budget.total - synthesis - transport
             if left < deadline.at:
                 deadline = Deadline(left, "turn")
-        floor = self.at + (0.0 if self.fast_p95 is None else self.fast_p95 + FLOOR_GUARD)
+        floor = self.at + (0.0 if self.fast_p95 is None else min(self.fast_p95 + FLOOR_GUARD, budget.llm))
         if deadline.at >= floor:
             return deadline
         return Deadline(floor, "floor", self._overspent(budget, synthesis, transport))

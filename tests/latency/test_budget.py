@@ -78,8 +78,7 @@ def test_the_deadline_is_the_earlier_of_budget_and_what_the_turn_has_left(
         (Commit(at=10.0, speech_end=9.0, fast_p95=0.2), "endpointing"),
         (Commit(at=10.0, speech_end=9.78, synthesis_p95=0.5, fast_p95=0.2), "synthesis"),
         (Commit(at=10.0, speech_end=9.78, transport_p95=0.6, fast_p95=0.2), "transport"),
-        (Commit(at=10.0, speech_end=9.78, fast_p95=0.9), "llm"),
-        (Commit(at=10.0, fast_p95=0.43), "llm"),
+        (Commit(at=10.0, speech_end=9.6, fast_p95=0.4), "endpointing"),
     ],
 )
 def test_a_floored_deadline_leaves_time_for_the_fast_tier_and_charges_who_overspent(
@@ -94,6 +93,12 @@ def test_a_floored_deadline_leaves_time_for_the_fast_tier_and_charges_who_oversp
 def test_a_turn_without_a_fast_tier_is_never_given_a_deadline_before_its_commit() -> None:
     deadline = Commit(at=10.0, speech_end=8.0).deadline(Budget())
     assert (deadline.at, deadline.limit, deadline.charged) == (10.0, "floor", "endpointing")
+
+
+@pytest.mark.parametrize("speech_end", [None, 9.78, 9.0])
+def test_a_fast_tier_that_is_slower_than_the_budget_never_moves_a_deadline_beyond_it(speech_end: float | None) -> None:
+    deadline = Commit(at=10.0, speech_end=speech_end, fast_p95=0.9).deadline(Budget())
+    assert deadline.at == pytest.approx(10.45)
 
 
 def test_a_fast_tier_that_just_fits_is_no_floor() -> None:

@@ -27,7 +27,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSet
 from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
-from latency.budget import FLOOR_GUARD, Budget, Commit
+from latency.budget import Budget, Commit
 from voice.errors import ConfigurationError
 from voice.llm.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
@@ -263,14 +263,11 @@ class BudgetedLLMService(LLMService[Any]):
                 await self.push_frame(LLMFullResponseEndFrame())
 
     def _floor(self, plan: Plan) -> float:
-        """What the deadline cannot come before: in what time the fast tier, or a lone one, is nearly always there.
+        """In what time the fast tier, or a lone one, is nearly always there: the deadline leaves it that, if it can.
 
-        As far as the budget goes: one request that stalled must not put off every phrase of the next turns. Nobody
-        would answer any sooner than a lone tier, so a turn that others have delayed does not make it late.
+        Nobody would answer any sooner than a lone tier, so a turn that others have delayed does not make it late.
         """
-        fast = plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0]
-        within_budget = min(self._book.tail(fast), self._budget.llm - FLOOR_GUARD)
-        return max(within_budget, plan.fast_p95 or 0.0)
+        return self._book.tail(plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0])
 
     def _commit(self, response: Response) -> None:
         """The turn is over: its budget runs from now. What was known of the user's silence is used up."""

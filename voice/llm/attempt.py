@@ -132,7 +132,8 @@ class LiveAttempt:
             "continues": self.continues,
             "calls": [call.function_name for call in self.calls],
             "tokens": {
-                "in": self.usage.prompt_tokens if self.usage else prompt_tokens,
+                # Nobody is billed for a request that was refused.
+                "in": self.usage.prompt_tokens if self.usage else 0 if self._was_refused else prompt_tokens,
                 "out": self.usage.completion_tokens if self.usage else -(-len(self._text) // CHARS_PER_TOKEN),
                 "estimated": self.usage is None,
             },
@@ -144,6 +145,10 @@ class LiveAttempt:
         why = f" ({self.failed})" if self.failed else ""
         asked = f"asked at {(self.request - since) * 1000:.0f}"
         return f"{self.tier} {self._reported_outcome or 'running'}{why}, {asked}, {clause}"
+
+    @property
+    def _was_refused(self) -> bool:
+        return self.outcome == "failed" and self.first_token is None
 
     @property
     def _reported_outcome(self) -> str | None:

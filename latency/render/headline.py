@@ -30,7 +30,7 @@ def headline(report: Report) -> Iterator[Line]:
     )
     if report.llm.phrases:
         answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
-        yield f"{answer} (a bridging phrase is audio, but no answer)", "bold"
+        yield f"{answer} (phrases do not count)", "bold"
 
 
 def _figures(one: Distribution) -> str:

@@ -43,4 +43,4 @@ def test_what_is_simulated_is_named_first(report: Report) -> None:
 def test_a_phrase_that_bridges_sets_the_answer_apart(report: Report) -> None:
     *_, last = lines(replace(report, llm=replace(report.llm, phrases={"hold": 1})))
     assert last.startswith("First answer  p50 600")
-    assert last.endswith("1 of 1 within 800 ms, 0 within 400 ms (a bridging phrase is audio, but no answer)")
+    assert last.endswith("1 of 1 within 800 ms, 0 within 400 ms (phrases do not count)")

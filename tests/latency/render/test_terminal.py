@@ -119,7 +119,7 @@ def test_a_run_under_a_budget_shows_who_spoke_and_three_times_apart(
     text = drawn(build(load(make_run(turns, talk.samples))))
     lines = [" ".join(line.split()) for line in text.splitlines()]
     for part in (
-        "First answer p50 600 p95 1680 max 1800 ms; 2 of 3 within 800 ms, 0 within 400 ms (a bridging phrase is audio, but no answer)",
+        "First answer p50 600 p95 1680 max 1800 ms; 2 of 3 within 800 ms, 0 within 400 ms (phrases do not count)",
         "turn latency (first audio) 3 600 600 600 - 600 0 3",
         "first answer audio 3 600 1560 1680 - 1800 0 2",
         "whole answer 3 2000 2800 2900 - 3000 0 0",

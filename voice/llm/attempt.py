@@ -7,6 +7,7 @@ from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.metrics.metrics import LLMTokenUsage
 
 from voice.llm.policy import Attempt, Outcome
+from voice.llm.thoughts import ThoughtFilter
 from voice.tts.clauses import ClauseSplitter, has_words
 
 CHARS_PER_TOKEN = 4
@@ -41,6 +42,7 @@ class LiveAttempt:
         self.clauses = 0
         self.spoken = False
         self._splitter = ClauseSplitter()
+        self._thoughts = ThoughtFilter()
         if continues is not None:
             # Synthesis is past its first clause by then, and cuts at whole sentences.
             self._splitter.feed("Heard. ")
@@ -50,8 +52,11 @@ class LiveAttempt:
 
     def add(self, text: str, now: float) -> bool:
         """Text arrived; returns whether that was progress (a first token or a clause)."""
-        if self.outcome is not None or not text:
+        if self.outcome is not None or not (text := self._thoughts.feed(text)):
             return False
+        return self._add_words(text, now)
+
+    def _add_words(self, text: str, now: float) -> bool:
         progress = False
         if self.first_token is None and text.strip():
             self.first_token, progress = now, True
@@ -78,6 +83,8 @@ class LiveAttempt:
         """The stream ended. One without words or tools has failed."""
         if self.outcome is not None:
             return
+        if rest := self._thoughts.flush():
+            self._add_words(rest, now)
         if has_words(self._splitter.pending):
             self._finish_clauses(1, now)
         if self.clauses:

@@ -190,7 +190,9 @@ class Response:
                 self._playout.add(piece, self._clock() if self.committed else None)
 
     async def _give_up(self) -> None:
-        failures = [f"{attempt.tier}: {attempt.failed}" for attempt in self._attempts if attempt.failed]
+        silent = "it had nothing to say in time"
+        told_by = [(a.tier, a.failed or (None if a.clauses else silent)) for a in self._attempts]
+        failures = [f"{tier}: {why}" for tier, why in told_by if why]
         # Failures are whole sentences; together they are one.
         told = "; ".join(dict.fromkeys(failures)).replace(".; ", "; ")
         self._gave_up = told or "no language model answered in time"

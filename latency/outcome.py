@@ -109,6 +109,9 @@ def judge_session(
         judged = _judge(turn, spoken, pieces, following=following, reported=reported, closed=closed)
         if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes):
             judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
+        if any(after.turn != turn.turn + 1 for after in turns[position + 1 : position + 2]):
+            # The record between them is lost: what was said in it would count as this answer's end.
+            judged = replace(judged, whole=None)
         outcomes.append(judged)
     found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)
     return SessionOutcome(

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from latency.attempts import Llm, Speculation, llm_figures, speculation_figures
-from latency.budget import Budget
+from latency.budget import Budget, BudgetError
 from latency.figures import BargeIn, Cost, Quality, Residual, Turns, barge_ins, quality, residual, turn_counts
 from latency.outcome import Outcome, SessionOutcome, judge_session
 from latency.reconcile import FLAGGED, Unexplained, flagged
-from latency.run import Run
+from latency.run import Run, RunError
 from latency.session import PacingFigures, Session
 from latency.stalls import TurnStall
 from latency.stats import Distribution, Spread
@@ -206,4 +206,9 @@ def _of_llm(run: Run) -> Mapping[str, Any]:
 
 def _llm_budget(llm: Mapping[str, Any]) -> float:
     budget_ms = llm.get("budget_ms")
-    return float(budget_ms) / 1000 if isinstance(budget_ms, int | float) else Budget().llm
+    if not isinstance(budget_ms, int | float):
+        return Budget().llm
+    try:
+        return Budget.with_llm(budget_ms / 1000).llm
+    except BudgetError as error:
+        raise RunError(f"run.json is not what a run writes: {error}") from error

@@ -53,6 +53,12 @@ class RunHeader:
     versions: Mapping[str, str] = field(default_factory=dict)
     host: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name, kind in (("command", Sequence), ("simulated", Sequence), ("components", Mapping), ("host", Mapping)):
+            value = getattr(self, name)
+            if isinstance(value, str) or not isinstance(value, kind):
+                raise TypeError(f"{name} is {value!r}")
+
 
 class RunWriter:
     """Writes a run folder as its sessions happen; not for use from several threads.

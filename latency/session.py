@@ -19,6 +19,12 @@ class Pacing:
     clock_ratio: float | None = None
     """Seconds of the clock that passed per second of audio sent."""
 
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if not isinstance(value, int | float) and not (value is None and item.default is None):
+                raise TypeError(f"pacing.{item.name} is {value!r}, not a number")
+
     @property
     def complaint(self) -> str | None:
         """Why latencies measured under this pacing cannot be trusted, in one sentence; None when they can."""
@@ -72,6 +78,9 @@ class Session:
             KeyError, TypeError, ValueError: The entry is not a session.
         """
         values = {item.name: entry[item.name] for item in fields(cls) if item.name in entry}
+        for key in ("server", "clock", "playout"):
+            if any(not isinstance(value, int | float | None) for value in (entry.get(key) or {}).values()):
+                raise TypeError(f"{key} holds {entry[key]!r}, not numbers")
         values["underruns"] = tuple((float(a), float(b)) for a, b in entry.get("underruns") or ())
         values["flushes"] = tuple(float(t) for t in entry.get("flushes") or ())
         if entry.get("pacing") is not None:

@@ -208,6 +208,12 @@ def test_the_answer_behind_an_opening_is_read_from_the_recording_and_the_servers
     assert found.gaps == ()
 
 
+def test_beside_a_lost_record_nobody_knows_where_an_answer_ends(conversation: Any) -> None:
+    talk = conversation(14).bot(2.5, 4).bot(6.5, 8).bot(10.5, 12)
+    whole = [outcome.whole for outcome in judge(talk, turn(0, (1, 2)), turn(2, (9, 10))).outcomes]
+    assert whole == [None, pytest.approx(2.0, abs=NEAR)]
+
+
 def test_a_turn_knows_how_its_barge_in_went_and_how_long_both_talked(conversation: Any) -> None:
     talk = conversation(12).bot(1, 3.38).bot(4.9, 6)
     stopped, silent = judge(talk, turn(0, (3, 4), barge_in=True), turn(1, (7, 8), barge_in=True)).outcomes

@@ -228,6 +228,13 @@ def edit(**values: Any) -> Callable[[Path], object]:
         ),
         (broken(edit(schema=None)), "has no schema number", 2),
         (broken(edit(sessions=[{}])), "is not what a run writes", 2),
+        (broken(edit(command="voice replay")), "command is 'voice replay'", 2),
+        (
+            broken(edit(sessions=[{**SESSION, "pacing": {"frames": "many", "late_over_20ms": 0}}])),
+            "pacing.frames is",
+            2,
+        ),
+        (broken(edit(sessions=[{**SESSION, "server": {"rss_mb": []}}])), "server holds", 2),
         (broken(lambda folder: (folder / "run.json").write_text("{")), "cannot be read", 2),
         (broken(lambda folder: (folder / "turns.jsonl").write_text('{"turn": 1}\n{}\n')), "line 1: the key", 2),
         (broken(lambda folder: (folder / "turns.jsonl").unlink()), "holds no turns yet; run `voice replay` first", 3),

@@ -158,7 +158,9 @@ def test_a_pipe_that_takes_ascii_only_gets_plain_lines(short_run: Path, here: Pa
     assert b"\x1b" not in done.stdout
     text = done.stdout.decode("ascii")
     assert "# critical path" in text
-    assert max(map(len, text.splitlines())) <= 120
+    heading, *lines = text.splitlines()
+    assert heading.startswith(str(short_run)), "whole, however long the folder's name is"
+    assert max(map(len, lines)) <= 120
 
 
 def test_a_reader_that_leaves_early_is_no_error(short_run: Path, here: Path) -> None:

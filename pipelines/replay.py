@@ -15,11 +15,12 @@ from latency.thresholds import Threshold, ThresholdError
 from pipelines.child import Server, health, own_server
 from pipelines.progress import CallProgress, Progress
 from pipelines.run_folder import check_folder, load_between, run_header, save, writing
+from voice.client.dialling import check_address
 from voice.client.fixture import Fixture, load_fixtures
 from voice.client.line import PacedLine
 from voice.client.monitor import Monitor
 from voice.client.scripted_caller import ScriptedCaller
-from voice.client.session import CallSession, check_address
+from voice.client.session import CallSession
 from voice.errors import ComponentError, ConfigurationError, FixtureError
 
 AUTO = "auto"

@@ -6,31 +6,25 @@ import itertools
 import time
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
-from websockets.frames import CLOSE_CODE_EXPLANATIONS
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
 from voice.client import wire
 from voice.client.call_result import CallResult, ReportedTurn
 from voice.client.clock import PINGS, ClockAlignment, ClockExchange
+from voice.client.dialling import check_address, dial, farewell
 from voice.client.line import Line
 from voice.client.listener import CallListener, LiveEvents
 from voice.client.playout import Playout
 from voice.client.recorder import Recorder
-from voice.errors import ComponentError, ConfigurationError
+from voice.errors import ComponentError
 
 READY_WITHIN = 5.0
 """Seconds the server may take from the handshake's first message to `bot-ready`."""
 
-HANG_UP_WITHIN = 0.5
-"""Seconds a server may take to say goodbye; who hangs up does not wait for one that is stuck."""
-
 PING_GAP, PING_EVERY = 0.05, 5.0
 """Seconds between the pings at connect, and after them."""
-
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class CallSession:
@@ -60,7 +54,7 @@ class CallSession:
     ) -> None:
         check_address(url)
         self.url = url
-        self._dialled = _with_sample_rate(url, sample_rate)
+        self._sample_rate = sample_rate
         self._line = line
         self._listener = listener or CallListener()
         self._events = LiveEvents(self._listener)
@@ -83,7 +77,7 @@ class CallSession:
         Raises:
             ComponentError: the server cannot be reached, is not ready in time, or the line's device fails.
         """
-        socket = await self._connect()
+        socket = await dial(self.url, sample_rate=self._sample_rate)
         try:
             early = await self._handshake(socket)
             self._begin(early)
@@ -130,28 +124,6 @@ class CallSession:
             recorder=self._recorder,
         )
 
-    async def _connect(self) -> ClientConnection:
-        # asyncio sets TCP_NODELAY by itself: frames are not held back to be sent together.
-        is_local = urlsplit(self._dialled).hostname in _LOOPBACK
-        try:
-            return await connect(
-                self._dialled,
-                compression=None,
-                max_size=None,
-                ping_interval=None,
-                close_timeout=HANG_UP_WITHIN,
-                proxy=None if is_local else True,
-            )
-        except InvalidStatus as error:
-            body = (error.response.body or b"").decode(errors="replace").strip()
-            told = f": {body[:200]}" if body else ""
-            status = error.response.status_code
-            raise ComponentError(f"{self.url} refused the call with HTTP {status}{told}.") from error
-        except TimeoutError as error:
-            raise ComponentError(f"{self.url} did not answer within 10 s; is the server running?") from error
-        except (OSError, UnicodeError, WebSocketException) as error:  # Unicode: a host name that cannot be one
-            raise ComponentError(f"{self.url} cannot be reached ({error}); is the server running there?") from error
-
     async def _handshake(self, socket: ClientConnection) -> list[wire.Incoming]:
         """Say that the client is ready and wait for the bot; what else arrived meanwhile."""
         early: list[wire.Incoming] = []
@@ -168,7 +140,7 @@ class CallSession:
                 f"{self.url} answered, but its bot was not ready within {READY_WITHIN:g} s; see the server's log."
             ) from None
         except ConnectionClosed:
-            raise ComponentError(f"{self.url} ended the call before its bot was ready: {_farewell(socket)}.") from None
+            raise ComponentError(f"{self.url} ended the call before its bot was ready: {farewell(socket)}.") from None
 
     def _begin(self, early: list[wire.Incoming]) -> None:
         self._playout = self._line.open(keep=self._record)
@@ -216,7 +188,7 @@ class CallSession:
                 data = await socket.recv()
                 self._handle(wire.decode(data), self._clock())
         except ConnectionClosed:
-            self._closed = _farewell(socket)
+            self._closed = farewell(socket)
         except wire.WireError as error:
             self._closed = str(error)
 
@@ -279,34 +251,3 @@ class CallSession:
         self._line.wait_for_answer(bool(report.get("answer_pending")))
         self._turns[number] = ReportedTurn(number=number, report=report, received=received, origin=origin)
         self._listener.on_turn(report)
-
-
-def check_address(url: str) -> None:
-    """Refuse what cannot be called.
-
-    Raises:
-        ConfigurationError: it is no WebSocket address.
-    """
-    try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in ("ws", "wss") and bool(parts.hostname) and parts.port != 0 and not parts.fragment
-    except ValueError:  # a port that is no number, or half a pair of brackets
-        is_address = False
-    if not is_address:
-        raise ConfigurationError(f'"{url}" is not a WebSocket address; use ws://host:port/ws.')
-
-
-def _with_sample_rate(url: str, sample_rate: int | str) -> str:
-    parts = urlsplit(url)
-    if "sample_rate" in parse_qs(parts.query):
-        return url
-    query = "&".join(filter(None, (parts.query, urlencode({"sample_rate": sample_rate}))))
-    return urlunsplit(parts._replace(query=query))
-
-
-def _farewell(socket: ClientConnection) -> str:
-    """Why the other side ended the connection, as a clause."""
-    if socket.close_code is None or socket.close_code == 1006:
-        return "the connection to the server was lost"
-    reason = socket.close_reason or CLOSE_CODE_EXPLANATIONS.get(socket.close_code)
-    return f"the server closed the call ({socket.close_code}{f': {reason}' if reason else ''})"

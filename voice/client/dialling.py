@@ -1,0 +1,78 @@
+"""How a call is dialled: what an address must be, the connection, and why the other side ended it."""
+
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.frames import CLOSE_CODE_EXPLANATIONS
+
+from voice.errors import ComponentError, ConfigurationError
+
+HANG_UP_WITHIN = 0.5
+"""Seconds a server may take to say goodbye; who hangs up does not wait for one that is stuck."""
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def check_address(url: str) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        ConfigurationError: it is no WebSocket address.
+    """
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("ws", "wss") and bool(parts.hostname) and parts.port != 0 and not parts.fragment
+    except ValueError:  # a port that is no number, or half a pair of brackets
+        is_address = False
+    if not is_address:
+        raise ConfigurationError(f'"{url}" is not a WebSocket address; use ws://host:port/ws.')
+
+
+async def dial(url: str, *, sample_rate: int | str) -> ClientConnection:
+    """Open the call's connection.
+
+    Args:
+        url: see `check_address`.
+        sample_rate: what the bot's audio should come at, hertz or `native`, unless the URL says so itself.
+
+    Raises:
+        ComponentError: the server cannot be reached or refuses the call.
+    """
+    dialled = _with_sample_rate(url, sample_rate)
+    # asyncio sets TCP_NODELAY by itself: frames are not held back to be sent together.
+    is_local = urlsplit(dialled).hostname in _LOOPBACK
+    try:
+        return await connect(
+            dialled,
+            compression=None,
+            max_size=None,
+            ping_interval=None,
+            close_timeout=HANG_UP_WITHIN,
+            proxy=None if is_local else True,
+        )
+    except InvalidStatus as error:
+        body = (error.response.body or b"").decode(errors="replace").strip()
+        told = f": {body[:200]}" if body else ""
+        status = error.response.status_code
+        raise ComponentError(f"{url} refused the call with HTTP {status}{told}.") from error
+    except TimeoutError as error:
+        raise ComponentError(f"{url} did not answer within 10 s; is the server running?") from error
+    except (OSError, UnicodeError, WebSocketException) as error:  # Unicode: a host name that cannot be one
+        raise ComponentError(f"{url} cannot be reached ({error}); is the server running there?") from error
+
+
+def farewell(socket: ClientConnection) -> str:
+    """Why the other side ended the connection, as a clause."""
+    if socket.close_code is None or socket.close_code == 1006:
+        return "the connection to the server was lost"
+    reason = socket.close_reason or CLOSE_CODE_EXPLANATIONS.get(socket.close_code)
+    return f"the server closed the call ({socket.close_code}{f': {reason}' if reason else ''})"
+
+
+def _with_sample_rate(url: str, sample_rate: int | str) -> str:
+    parts = urlsplit(url)
+    if "sample_rate" in parse_qs(parts.query):
+        return url
+    query = "&".join(filter(None, (parts.query, urlencode({"sample_rate": sample_rate}))))
+    return urlunsplit(parts._replace(query=query))

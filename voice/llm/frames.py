@@ -35,6 +35,20 @@ class HoldPhraseFrame(TTSSpeakFrame):
 
 
 @dataclass
+class SpeakAheadFrame(SystemFrame):
+    """The first clause of an answer that may never be spoken: synthesis prepares its audio and keeps it to itself.
+
+    What was prepared is used when that clause arrives as text, and dropped at an `EagerEndOfTurnCancelFrame`, an
+    interruption or another `SpeakAheadFrame`.
+
+    Parameters:
+        text: the clause, as synthesis will be given it.
+    """
+
+    text: str = ""
+
+
+@dataclass
 class AttemptsFrame(SystemFrame):
     """What became of the requests for one answer so far; sent again whenever that changes.
 

@@ -24,3 +24,19 @@ class TurnEndFrame(SystemFrame):
     probability: float | None = None
     inference: float | None = None
     failed: str | None = None
+
+
+@dataclass
+class EagerHintFrame(SystemFrame):
+    """The user has been silent long enough to suppose that speech ended, not long enough to say so.
+
+    Parameters:
+        silence: how long, in seconds.
+    """
+
+    silence: float = 0.0
+
+
+@dataclass
+class SpeechResumedFrame(SystemFrame):
+    """The user went on before the silence of the last `EagerHintFrame` was long enough: the hint was wrong."""

@@ -15,7 +15,7 @@ from latency.outcome import Outcome
 from latency.passages import UNNAMED
 from latency.reconcile import flagged
 from latency.stalls import Stall
-from latency.turn import TurnRecord
+from latency.turn import AT_ONCE, TurnRecord
 from latency.verdict import Judged, judge_turn
 
 if TYPE_CHECKING:
@@ -115,13 +115,13 @@ def _causes(outcome: Outcome, judged: Judged | None, budget: Budget) -> Iterator
 def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
     """How long a turn that was not taken for complete waited to be, and why; None for one that was."""
     commit = turn.marks.get(Mark.TURN_COMMIT)
-    if commit is None or turn.end is None or turn.ended_by in (None, "smart_turn"):
+    if commit is None or turn.end is None or turn.ended_by is None or turn.ended_by in AT_ONCE:
         return None
     waited, gave = commit - turn.end, (turn.smart_turn or {}).get("probability")
     match turn.ended_by:
         case "fallback":
             because = "" if gave is None else f" because Smart Turn gave {gave:.2f}"
-            return waited, f"waited {_ms(waited)} for the fallback silence{because}"
+            return waited, f"waited {_ms(waited)} for the silence that unfinished words need{because}"
         case "nothing_heard":
             return waited, f"waited {_ms(waited)} for words that the recogniser never heard"
         case "recogniser_failed":

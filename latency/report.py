@@ -21,7 +21,7 @@ from latency.session import PacingFigures, Session
 from latency.stalls import TurnStall
 from latency.stats import Distribution, Spread
 from latency.thresholds import Judgement, Threshold
-from latency.turn import CONTRIBUTIONS, TurnRecord
+from latency.turn import AT_ONCE, CONTRIBUTIONS, TurnRecord
 
 SCHEMA = 1
 """Of the report's JSON."""
@@ -112,7 +112,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         turns=turn_counts(outcomes),
         turn_ms=_latencies(usual),
         turn_ms_cold=_latencies(o for o in timed if o.turn.cold),
-        turn_ms_detected_complete=_latencies(o for o in usual if o.turn.ended_by == "smart_turn"),
+        turn_ms_detected_complete=_latencies(o for o in usual if o.turn.ended_by in AT_ONCE),
         turn_ms_fallback=_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
         answer_ms=Distribution.of(o.answer for o in usual if o.answer is not None),
         contributions_ms=_contributions(o.turn for o in usual),

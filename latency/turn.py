@@ -20,7 +20,9 @@ SCHEMA = 1
 SHORTEST_PAUSE = 0.1
 """Seconds; a shorter silence inside a turn is part of a word, not a pause."""
 
-EndedBy = Literal["smart_turn", "fallback", "nothing_heard", "recogniser_failed", "timeout"]
+EndedBy = Literal["smart_turn", "fallback", "whole_request", "nothing_heard", "recogniser_failed", "timeout"]
+AT_ONCE = frozenset({"smart_turn", "whole_request"})
+"""Ends of turns whose words were taken for complete as soon as the voice detector reported the stop."""
 
 _MARKS: dict[str, Mark] = {mark.value: mark for mark in Mark}
 _TIMES = ("request", "first_token", "first_clause", "end", "commit", "deadline", "at")

@@ -12,7 +12,6 @@ from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
-from pipecat.processors.audio.vad_processor import VADProcessor
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams, RTVIProcessor
 from pipecat.processors.frameworks.rtvi.models import ClientMessage
 from pipecat.services.llm_service import LLMService
@@ -31,7 +30,14 @@ from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
 from voice.server.transport import IN_RATE, CallTransport
 from voice.tts.piper import PiperTTSService
-from voice.turns.stop import TurnStop
+from voice.turns.endpointing import Endpointing
+from voice.turns.hints import HintingVADProcessor
+from voice.turns.models import SharedSilero
+from voice.turns.sentence_end import SentenceEnds
+from voice.turns.stop import TurnStop, never, unread
+
+LAG_REMEMBERED = 0.5
+"""Seconds after a stall of the event loop in which nothing is answered ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +65,23 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         stop_secs=settings.vad.stop_ms / 1000,
         min_volume=settings.vad.min_volume,
     )
-    # The fallback silence is the whole silence; Smart Turn counts it from the VAD stop on.
     vad = engines.turns.vad(params)
-    fallback = max(0.0, settings.turns.fallback_ms / 1000 - params.stop_secs)
-    end_of_turn = engines.turns.end_of_turn(vad, fallback=fallback)
     llm = models.service(prompt=behaviour.prompt, tools=behaviour.tools)
+    llm.speaks_ahead = settings.turns.speculation == "llm+tts"
+    watch = LoopWatch.of(asyncio.get_running_loop())
     swap = make_swap(llm, settings.llm)
     wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
     tools = [*behaviour.tools, *([swap_tool(swap)] if swap and wants_swap_tool else [])]
     schemas = ToolsSchema(standard_tools=[describe(tool) for tool in tools])
     context = LLMContext(tools=schemas if tools else NOT_GIVEN)
-    strategies = UserTurnStrategies(
-        start=[VADUserTurnStartStrategy()],
-        stop=[TurnStop(turn_analyzer=end_of_turn)],
-    )
+    strategies = UserTurnStrategies(start=[VADUserTurnStartStrategy()], stop=[_turn_stop(engines, vad, params, watch)])
     user, assistant = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(user_turn_strategies=strategies)
     )
     pipeline = Pipeline(
         [
             transport.input(),
-            VADProcessor(vad_analyzer=vad),
+            HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None),
             engines.recogniser.service(),
             user,
             llm,
@@ -88,12 +90,12 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             assistant,
         ]
     )
-    watch = LoopWatch.of(asyncio.get_running_loop())
     log = TurnLog(
         tier=models.components["llm"],
         models=models.models,
         synthesised=models.synthesised,
         stalls=watch.between if watch else None,
+        speculates=settings.turns.speculation != "off",
     )
     rtvi = RTVIProcessor()
     _answer_pings(rtvi)
@@ -108,6 +110,26 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         rtvi_processor=rtvi,
         enable_tracing=tracing(),
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
+    )
+
+
+def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: LoopWatch | None) -> TurnStop:
+    """What ends the turns of a call."""
+    turns = engines.settings.turns
+
+    def lagging() -> bool:
+        now = time.monotonic()
+        return watch is not None and bool(watch.log.between(now - LAG_REMEMBERED, now))
+
+    return TurnStop(
+        vad=vad,
+        smart_turn=engines.turns.smart_turn(start_secs=params.start_secs),
+        endpointing=Endpointing(stop=params.stop_secs, fallback=turns.fallback_ms / 1000, adaptive=turns.adaptive),
+        waiting=engines.waiting,
+        speculate=turns.speculation != "off",
+        reads=SentenceEnds.shared().log_probability if turns.adaptive else unread,
+        whole_request=engines.models.whole_request if turns.adaptive else never,
+        lagging=lagging,
     )
 
 

@@ -4,7 +4,7 @@ This and `assemble` are the only places that know all parts. Each engine's libra
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +16,8 @@ from pipelines.language_models import LanguageModels, make_language_models
 from pipelines.settings import Piper, Settings, Sphinx, Whisper
 from voice.tts.voice import Voice, embedded_voice
 from voice.turns.models import TurnModels
+from voice.turns.sentence_end import SentenceEnds
+from voice.turns.speculation import Waiting
 
 if TYPE_CHECKING:
     from voice.asr.sphinx_pool import SphinxPool
@@ -56,6 +58,8 @@ class Engines:
     recogniser: Recogniser
     voice: Voice
     models: LanguageModels
+    waiting: Waiting = field(default_factory=Waiting)
+    """The calls that wait for an answer."""
 
     @classmethod
     async def load(cls, settings: Settings) -> "Engines":
@@ -72,6 +76,7 @@ class Engines:
             turns = await asyncio.to_thread(TurnModels, smart_turn=settings.turns.detector == "smart-turn")
             voice = await asyncio.to_thread(lambda: Voice(voice_file(settings.tts)))
             await turns.warm_up()
+            await asyncio.to_thread(SentenceEnds.shared)
             await voice.speak("Ready.")
             await voice.prepare(models.phrases)
             await asyncio.to_thread(versions)
@@ -100,6 +105,7 @@ class Engines:
     async def close(self) -> None:
         """Stop processes and threads."""
         await self.recogniser.close()
+        self.turns.close()
         self.voice.close()
         await self.models.close()
 

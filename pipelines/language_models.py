@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol
-
-from pipecat.services.llm_service import LLMService
+from typing import Protocol
 
 from pipelines.settings import Responder, Tiers
 from pipelines.tiered_models import TieredModels
+from voice.llm.speaking_ahead import SpeakingAheadLLMService
 from voice.llm.tools import Tool
 
 
@@ -33,8 +32,11 @@ class LanguageModels(Protocol):
             ComponentError: something is missing or broken.
         """
 
-    def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> LLMService[Any]:
+    def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> SpeakingAheadLLMService:
         """The pipecat service of one call; `prompt` None takes the pipeline's."""
+
+    def whole_request(self, text: str) -> bool:
+        """Whether `text` is a whole request to what answers, whatever may follow; called in calls, so it is quick."""
 
     def synthesised(self, seconds: float) -> None:
         """The answer's first clause took so long to its first sample."""
@@ -54,11 +56,17 @@ class ResponderModels:
         """Import and compile what the first call would otherwise wait for on the event loop: about a second."""
         await asyncio.to_thread(self._rehearse)
 
-    def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> LLMService[Any]:
+    def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> SpeakingAheadLLMService:
         """A call's responder; it follows no prompt."""
         from voice.llm.responder.service import ResponderLLMService
 
         return ResponderLLMService(tools=tools)
+
+    def whole_request(self, text: str) -> bool:
+        """Whether one of its skills takes the whole of it."""
+        from voice.llm.responder.understanding import parses
+
+        return parses(text)
 
     def synthesised(self, seconds: float) -> None:
         """No deadline depends on it."""

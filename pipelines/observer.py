@@ -11,6 +11,7 @@ from pipecat.frames.frames import (
     AggregatedTextFrame,
     BotStartedSpeakingFrame,
     BotStoppedSpeakingFrame,
+    EagerEndOfTurnCancelFrame,
     Frame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
@@ -28,9 +29,9 @@ from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.services.llm_service import LLMService
 
 from pipelines.turn_log import ServerTurn, TurnLog
-from voice.llm.frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame
+from voice.llm.frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame, SpeakAheadFrame
 from voice.server.loop_watch import LoopWatch
-from voice.turns.frames import TurnEndFrame
+from voice.turns.frames import EagerHintFrame, TurnEndFrame
 
 TOLD = ("policy", "reason", "commit", "deadline", "limit", "charged", "attempts", "said", "gave_up", "final")
 """Fields of an `AttemptsFrame` that belong to a turn's report."""
@@ -107,11 +108,17 @@ class TurnObserver(BaseObserver):
             case TranscriptionFrame():
                 log.heard(frame.text, now)
             case TurnEndFrame():
-                return log.ended(
-                    frame.ended_by, probability=frame.probability, inference=frame.inference, failed=frame.failed
-                )
+                return log.ended(frame)
+            case EagerHintFrame():
+                log.hinted(now)
+            case SpeakAheadFrame():
+                log.spoken_ahead()
+            case LLMContextFrame() if frame.speculation:
+                log.asked_ahead(now)
             case UserStoppedSpeakingFrame():
-                log.mark_last("turn_commit", now)
+                log.committed(now)
+            case EagerEndOfTurnCancelFrame():
+                log.withdrawn()
             case LLMContextFrame():
                 log.requested(now)
             case LLMFailureFrame():

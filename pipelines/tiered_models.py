@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
-from pipecat.services.llm_service import LLMService
 
 from latency.budget import Budget
 from pipelines.child import announced
@@ -26,6 +25,7 @@ from voice.llm.tools import Tool, describe
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from voice.llm.speaking_ahead import SpeakingAheadLLMService
     from voice.llm.tier import Tier
 
 USUAL_P95 = {"large": 1.5, "fast": 0.3}
@@ -111,7 +111,7 @@ class TieredModels:
         # The first call would otherwise wait for more imports.
         self.service(prompt=None, tools=())
 
-    def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> LLMService[Any]:
+    def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> "SpeakingAheadLLMService":
         """A call's service over services of its own, one a tier."""
         from voice.llm.budgeted import BudgetedLLMService
 
@@ -123,6 +123,10 @@ class TieredModels:
             bridging=self._bridging(next(self._calls)),
             synthesis_p95=self._synthesis_p95,
         )
+
+    def whole_request(self, text: str) -> bool:
+        """A language model takes anything: nothing is known of what it would call whole."""
+        return False
 
     def synthesised(self, seconds: float) -> None:
         """Deadlines leave synthesis what it has lately needed."""

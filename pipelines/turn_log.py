@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from voice.turns.frames import TurnEndFrame
+
 Stalls = Callable[[float, float], Sequence[Mapping[str, Any]]]
 """The stalls of the event loop that ended after one instant and not after another; see `voice.server.loop_watch`."""
 
@@ -23,6 +25,10 @@ class ServerTurn:
     said: list[str] = field(default_factory=list)
     ended_by: str | None = None
     smart_turn: dict[str, float] | None = None
+    speculation: dict[str, Any] | None = None
+    """What was begun ahead of the commit; None where nothing is."""
+    ahead_since: float | None = None
+    """When the answer that is being begun ahead was asked for."""
     interrupted: bool = False
     failed: str | None = None
     final: bool = False
@@ -67,6 +73,7 @@ class ServerTurn:
             "opening_seconds": round(self.opening_seconds, 4) or None,
             "ended_by": self.ended_by or ("timeout" if "turn_commit" in self.marks else None),
             "smart_turn": self.smart_turn,
+            "speculation": self.speculation,
             "interrupted": self.interrupted,
             "failed": self.failed,
             "attempts": self._attempts(),
@@ -119,6 +126,7 @@ class TurnLog:
         models: the model of each tier.
         synthesised: told how many seconds the first clause of an answer took to its first sample.
         stalls: what is known of the event loop's stalls.
+        speculates: answers are begun ahead of commits.
     """
 
     def __init__(
@@ -128,8 +136,10 @@ class TurnLog:
         models: Mapping[str, str] | None = None,
         synthesised: Callable[[float], None] = lambda _seconds: None,
         stalls: Stalls | None = None,
+        speculates: bool = False,
     ) -> None:
         self.tier = tier
+        self._speculates = speculates
         self.models = models or {}
         self._synthesised = synthesised
         self._stalls = stalls
@@ -150,6 +160,10 @@ class TurnLog:
         self.turn = ServerTurn(
             self._count, tier=self.tier, models=self.models, stalls=self._stalls, since=self._finished
         )
+        if self._speculates:
+            self.turn.speculation = {
+                "hints": 0, "started": 0, "discarded": 0, "used": False, "request": None, "spoken_ahead": False
+            }  # fmt: skip
         self._count += 1
         return before
 
@@ -168,6 +182,40 @@ class TurnLog:
         if self.turn and "turn_commit" not in self.turn.marks:
             self.turn.heard.append(text)
             self.turn.marks["transcript_final"] = now
+
+    def hinted(self, now: float) -> None:
+        """A short silence hinted that speech may have ended."""
+        self.mark_last("eager_hint", now)
+        if self.turn and self.turn.speculation and "turn_commit" not in self.turn.marks:
+            self.turn.speculation["hints"] += 1
+
+    def asked_ahead(self, now: float) -> None:
+        """The turn went to the language model before it was over."""
+        if self.turn:
+            self.turn.ahead_since = now
+
+    def withdrawn(self) -> None:
+        """What the language model was asked ahead is not wanted."""
+        if self.turn:
+            self.turn.ahead_since = None
+            if self.turn.speculation:
+                self.turn.speculation["spoken_ahead"] = False
+
+    def committed(self, now: float) -> None:
+        """The turn is over; what was asked ahead and not withdrawn is its answer."""
+        turn = self.turn
+        self.mark_last("turn_commit", now)
+        if turn and turn.ahead_since is not None:
+            self.requested(now)
+            turn.marks["llm_request"] = turn.ahead_since
+            if turn.speculation:
+                turn.speculation |= {"used": True, "request": turn.ahead_since}
+            turn.ahead_since = None
+
+    def spoken_ahead(self) -> None:
+        """The first clause of an answer that is held back went to synthesis."""
+        if self.turn and self.turn.speculation:
+            self.turn.speculation["spoken_ahead"] = True
 
     def requested(self, now: float) -> None:
         """The turn went to the language model, and goes again with what a tool returned.
@@ -204,17 +252,21 @@ class TurnLog:
             turn.marks["clause_ready"] = spoken["first_clause"]
         return turn
 
-    def ended(
-        self, ended_by: str, *, probability: float | None, inference: float | None, failed: str | None
-    ) -> ServerTurn | None:
+    def ended(self, end: TurnEndFrame) -> ServerTurn | None:
         """What decided that the turn is over; comes right behind its commit."""
-        if self.turn is None:
+        turn = self.turn
+        if turn is None:
             return None
-        self.turn.ended_by = ended_by
-        self.turn.failed = failed
-        if probability is not None and inference is not None:
-            self.turn.smart_turn = {"probability": round(probability, 4), "ms": round(inference * 1000, 1)}
-        return self.turn
+        turn.ended_by, turn.failed = end.ended_by, end.failed
+        if end.probability is not None and end.inference is not None:
+            turn.smart_turn = {"probability": round(end.probability, 4), "ms": round(end.inference * 1000, 1)}
+            if end.finished is not None:
+                turn.smart_turn["finished"] = round(end.finished, 4)
+            if end.silence is not None:
+                turn.smart_turn["silence_ms"] = round(end.silence * 1000)
+        if turn.speculation:
+            turn.speculation |= {"started": end.speculated, "discarded": end.discarded}
+        return turn
 
     def llm_failed(self, reason: str, now: float) -> ServerTurn | None:
         """The language model gave no answer, or not all of it; an apology follows."""

@@ -41,6 +41,8 @@ class LiveAttempt:
         self.usage: LLMTokenUsage | None = None
         self.clauses = 0
         self.spoken = False
+        self.withdrawn = False
+        """It answered a turn that was not over after all."""
         self._splitter = ClauseSplitter()
         self._thoughts = ThoughtFilter()
         if continues is not None:
@@ -159,6 +161,8 @@ class LiveAttempt:
 
     @property
     def _reported_outcome(self) -> str | None:
+        if self.withdrawn and self.outcome != "failed":
+            return "withdrawn"
         if self.spoken and self.clauses:
             return "spoken"
         if self.spoken and self.calls:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
     CancelFrame,
+    EagerEndOfTurnCancelFrame,
     EndFrame,
     Frame,
     FunctionCallFromLLM,
@@ -24,7 +25,6 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
-from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
 from latency.budget import Budget, Commit
@@ -33,6 +33,7 @@ from voice.llm.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.policy import Plan, Policy
 from voice.llm.response import Response
+from voice.llm.speaking_ahead import SpeakingAheadLLMService
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
 
@@ -47,7 +48,7 @@ def unmeasured() -> float | None:
     return None
 
 
-class BudgetedLLMService(LLMService[Any]):
+class BudgetedLLMService(SpeakingAheadLLMService):
     """Answers each turn by a policy over tiers, with the first speakable clause by the turn's deadline.
 
     To the pipeline it is an ordinary LLM service: contexts in, one response out, tools run here. It also pushes
@@ -173,6 +174,9 @@ class BudgetedLLMService(LLMService[Any]):
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answer contexts, follow the user's turn, pass everything else on."""
+        ahead = self._response if self._response and not self._response.committed else None
+        if isinstance(frame, EagerEndOfTurnCancelFrame) and ahead:
+            ahead.withdraw()
         await super().process_frame(frame, direction)
         match frame:
             case LLMContextFrame():
@@ -188,9 +192,17 @@ class BudgetedLLMService(LLMService[Any]):
             case VADUserStoppedSpeakingFrame():
                 self._vad_stop = time.monotonic()
                 self._silent_since = self._vad_stop - frame.stop_secs
-            case UserStoppedSpeakingFrame() if direction is FrameDirection.DOWNSTREAM:
-                if self._response and not self._response.committed:
-                    self._commit(self._response)
+            case UserStoppedSpeakingFrame() if direction is FrameDirection.DOWNSTREAM and ahead:
+                now = time.monotonic()
+                # It opens the gate, and only then may tools run.
+                await self.push_frame(frame, direction)
+                self._commit(ahead, now)
+                await self._tell(frame)
+                await ahead.report()
+                return
+            case EagerEndOfTurnCancelFrame() if ahead:
+                self._response = None
+                await ahead.report()
         if isinstance(
             frame, UserStartedSpeakingFrame | UserStoppedSpeakingFrame | InterruptionFrame | BotStoppedSpeakingFrame
         ):
@@ -251,13 +263,14 @@ class BudgetedLLMService(LLMService[Any]):
         )
         self._responses += 1
         if not self._speculation_gate.is_speculating:
-            self._commit(response)
+            self._commit(response, time.monotonic())
         await self.start_processing_metrics()
         await self.start_ttfb_metrics()
         try:
             await response.run()
         finally:
-            self._response = None
+            if response.committed and self._response is response:
+                self._response = None
             await self.stop_processing_metrics()
             if response.began:
                 await self.push_frame(LLMFullResponseEndFrame())
@@ -269,11 +282,11 @@ class BudgetedLLMService(LLMService[Any]):
         """
         return self._book.tail(plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0])
 
-    def _commit(self, response: Response) -> None:
+    def _commit(self, response: Response, now: float) -> None:
         """The turn is over: its budget runs from now. What was known of the user's silence is used up."""
         response.commit(
             Commit(
-                at=time.monotonic(),
+                at=now,
                 speech_end=self._silent_since,
                 vad_stop=self._vad_stop,
                 synthesis_p95=self._synthesis_p95(),

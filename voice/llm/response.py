@@ -88,6 +88,7 @@ class Response:
         self._said: list[dict[str, Any]] = []
         self._gave_up: str | None = None
         self._final = False
+        self._committed = asyncio.Event()
 
     @property
     def committed(self) -> bool:
@@ -100,6 +101,14 @@ class Response:
         self._deadline = commit.deadline(self._budget)
         self._playout.release(commit.at)
         self._changed.set()
+        self._committed.set()
+        if self._final:
+            self._judge()
+
+    def withdraw(self) -> None:
+        """The turn it answers was not over: what was asked for is of no use."""
+        for attempt in self._attempts:
+            attempt.withdrawn = True
 
     async def run(self) -> None:
         """Answer. Cancelling it cancels every request."""
@@ -114,13 +123,16 @@ class Response:
             # The last clause may have come with the end.
             await self._forward()
             if self._speaking and self._speaking.calls:
+                # What a tool does cannot be taken back.
+                await self._committed.wait()
                 await self._speaker.call(self._speaking.calls)
         finally:
             self._cancel([attempt.number for attempt in self._attempts if attempt.outcome is None])
             self._learn()
+            self._judge()
             self._final = True
             self._log()
-            await self._report()
+            await self.report()
 
     def _over(self) -> bool:
         return self._gave_up is not None or (self._speaking is not None and self._speaking.outcome == "complete")
@@ -153,7 +165,7 @@ class Response:
         if decision.give_up:
             await self._give_up()
         if decision.start or decision.speak is not None or decision.say is not None:
-            await self._report()
+            await self.report()
 
     def _start(self, start: Start) -> None:
         context, heard = self._context, 0
@@ -227,6 +239,9 @@ class Response:
                 self._book.observe(attempt.tier, attempt.first_clause - attempt.request, reached=True)
             elif attempt.outcome == "cancelled":
                 self._book.observe(attempt.tier, attempt.end - attempt.request, reached=False)
+
+    def _judge(self) -> None:
+        """Tell the book whether the tier that was asked first was in time."""
         first = self._attempts[0] if self._attempts else None
         if first and self._deadline and first.tier == self._judged and first.end is not None:
             ready = first.view.ready
@@ -245,7 +260,8 @@ class Response:
             "; ".join(attempt.summary(since=start) for attempt in self._attempts),
         )
 
-    async def _report(self) -> None:
+    async def report(self) -> None:
+        """Tell who watches the call what became of the requests so far."""
         prompt = estimated_tokens(self._context, CHARS_PER_TOKEN)
         deadline = self._deadline
         await self._speaker.report(

@@ -3,23 +3,27 @@
 pipecat loads each anew for every call, 60 ms on the event loop; here a call gets light objects on shared sessions.
 """
 
+import asyncio
 import copy
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib import resources
 
 import numpy as np
 import onnxruntime
-from pipecat.audio.turn.base_turn_analyzer import EndOfTurnState
-from pipecat.audio.turn.smart_turn.base_smart_turn import BaseSmartTurn, SmartTurnParams
+from pipecat.audio.turn.smart_turn.base_smart_turn import BaseSmartTurn
 from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnalyzerV3
 from pipecat.audio.vad.silero import SileroOnnxModel, SileroVADAnalyzer
 from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams, VADState
-from pipecat.metrics.metrics import MetricsData, TurnMetricsData
-
-from voice.turns.frames import EndedBy
 
 SMART_TURN = "smart-turn-v3.2-cpu.onnx"
 SAMPLE_RATE = 16000
+BYTES_PER_SECOND = 2 * SAMPLE_RATE
+BEFORE_SPEECH = 0.5
+"""Seconds of audio from before the first word that Smart Turn is shown, as pipecat does."""
+LONGEST_JUDGED = 8.0
+"""Seconds of audio that Smart Turn looks back on."""
 
 
 class SharedSilero(SileroVADAnalyzer):
@@ -38,58 +42,99 @@ class SharedSilero(SileroVADAnalyzer):
         """Whether the last sound may be the start of speech: it takes `start_secs` of it to be sure."""
         return self._vad_state is VADState.STARTING
 
+    @property
+    def pause(self) -> float | None:
+        """Seconds of silence inside speech, 0 while there is sound; None when nobody speaks."""
+        if self._vad_state is VADState.STOPPING:
+            return self._vad_stopping_count * self._vad_frames / self.sample_rate
+        return 0.0 if self._vad_state is VADState.SPEAKING else None
 
-class BoundedSmartTurn(LocalSmartTurnAnalyzerV3):
-    """One call's end-of-turn detector, which remembers how it came to each verdict.
 
-    Smart Turn misses about 5 % of real ends (and is near chance on synthetic voices); after `params.stop_secs` of
-    further silence the turn is complete whatever it said.
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What Smart Turn made of a turn."""
+
+    probability: float
+    """That it is complete, 0 to 1."""
+    seconds: float
+    """How long it took to say so."""
+
+
+class SmartTurn:
+    """One call's end-of-turn detector: keeps the turn's audio, and asks the shared model about it.
+
+    Knows no clock: what counts is the audio that it was given (16 kHz mono, signed 16 bit).
 
     Args:
-        session: the shared Smart Turn session; None leaves every decision to the silence.
-        params: the fallback silence behind the VAD stop, in seconds, as `stop_secs`.
-        vad: the call's voice activity detector. What may be the start of speech is not counted as silence: otherwise
-            the turn of a user who has just gone on would end 0.2 s into the next word.
+        model: the shared model; None has no opinion on anything.
+        start_secs: how long the voice detector takes to report speech.
     """
 
-    def __init__(
-        self, session: onnxruntime.InferenceSession | None, params: SmartTurnParams, vad: SharedSilero
-    ) -> None:
-        # Not LocalSmartTurnAnalyzerV3's own initialiser, which would load the model again.
-        BaseSmartTurn.__init__(self, params=params)
-        self._session = session
-        self._vad = vad
-        self._log_data = False
-        self.ended_by: EndedBy = "timeout"
-        self.probability: float | None = None
-        self.inference: float | None = None
+    def __init__(self, model: "SharedSmartTurn | None", *, start_secs: float) -> None:
+        self._model = model
+        self._before = BEFORE_SPEECH + start_secs
+        self._pcm = bytearray()
+        self._heard_speech = False
 
-    def append_audio(self, buffer: bytes, is_speech: bool) -> EndOfTurnState:
-        """Add audio (s16 mono at the pipeline's rate); COMPLETE once the fallback silence has passed."""
-        if not is_speech and self._vad.may_be_starting:
-            self._audio_buffer.append((time.monotonic(), np.frombuffer(buffer, np.int16)))
-            return EndOfTurnState.INCOMPLETE
-        state = super().append_audio(buffer, is_speech)
-        if state == EndOfTurnState.COMPLETE:
-            self.ended_by = "fallback"
-        return state
+    def hear(self, pcm: bytes, *, speaking: bool) -> None:
+        """Add audio; `speaking` says whether the voice detector has reported speech that goes on."""
+        self._heard_speech = self._heard_speech or speaking
+        self._pcm += pcm
+        kept = LONGEST_JUDGED if self._heard_speech else self._before
+        excess = len(self._pcm) - 2 * round(kept * SAMPLE_RATE)
+        if excess > 0:
+            del self._pcm[:excess]
 
-    async def analyze_end_of_turn(self) -> tuple[EndOfTurnState, MetricsData | None]:
-        """Ask Smart Turn, on its own thread, whether the speech so far is a whole turn."""
-        if self._session is None or not self._audio_buffer:
-            return EndOfTurnState.INCOMPLETE, None
-        state, metrics = await super().analyze_end_of_turn()
-        if isinstance(metrics, TurnMetricsData):
-            self.probability = metrics.probability
-            self.inference = metrics.e2e_processing_time_ms / 1000
-        if state == EndOfTurnState.COMPLETE:
-            self.ended_by = "smart_turn"
-        return state, metrics
+    async def judge(self) -> Judgement | None:
+        """Whether the speech so far is a whole turn; None when there is no model or no speech."""
+        if self._model is None or not self._heard_speech:
+            return None
+        return await asyncio.wrap_future(self._model.submit(bytes(self._pcm)))
 
     def clear(self) -> None:
-        """Forget the turn's audio and how it was judged."""
-        super().clear()  # type: ignore[no-untyped-call]
-        self.ended_by, self.probability, self.inference = "timeout", None, None
+        """The turn is over: forget its audio but what may belong to the next one's start."""
+        self._heard_speech = False
+
+
+class SharedSmartTurn:
+    """The Smart Turn model and the thread that runs it."""
+
+    def __init__(self) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        path = resources.files("pipecat.audio.turn.smart_turn.data").joinpath(SMART_TURN)
+        self._predictor = _Predictor(
+            onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        )
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="smart-turn")
+
+    def submit(self, pcm: bytes) -> "Future[Judgement]":
+        """Have a turn's audio judged on the model's own thread."""
+        return self._thread.submit(self._predictor.judge, pcm)
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+class _Predictor(LocalSmartTurnAnalyzerV3):
+    """pipecat's features and inference, on a session that all calls share."""
+
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+        # Not LocalSmartTurnAnalyzerV3's own initialiser, which would load the model with other options.
+        BaseSmartTurn.__init__(self, sample_rate=SAMPLE_RATE)
+        self.set_sample_rate(SAMPLE_RATE)
+        self._session = session
+        self._log_data = False
+
+    def judge(self, pcm: bytes) -> Judgement:
+        """Blocks for some 30 ms."""
+        began = time.perf_counter()
+        audio = np.frombuffer(pcm, np.int16).astype(np.float32) / 32768
+        probability = float(self._predict_endpoint(audio)["probability"])
+        return Judgement(probability, time.perf_counter() - began)
 
 
 class TurnModels:
@@ -98,32 +143,28 @@ class TurnModels:
     def __init__(self, *, smart_turn: bool) -> None:
         vad = str(resources.files("pipecat.audio.vad.data").joinpath("silero_vad.onnx"))
         self._silero = SileroOnnxModel(vad)
-        self._smart_turn: onnxruntime.InferenceSession | None = None
-        if smart_turn:
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = 1
-            options.inter_op_num_threads = 1
-            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-            path = resources.files("pipecat.audio.turn.smart_turn.data").joinpath(SMART_TURN)
-            self._smart_turn = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        self._smart_turn = SharedSmartTurn() if smart_turn else None
 
     def vad(self, params: VADParams) -> SharedSilero:
         """A detector for one call."""
         return SharedSilero(self._silero, params)
 
-    def end_of_turn(self, vad: SharedSilero, *, fallback: float) -> BoundedSmartTurn:
-        """A detector for one call; `fallback` seconds of silence behind the VAD stop always end a turn."""
-        return BoundedSmartTurn(self._smart_turn, SmartTurnParams(stop_secs=fallback), vad)
+    def smart_turn(self, *, start_secs: float) -> SmartTurn:
+        """An end-of-turn detector for one call; `start_secs` as in `SmartTurn`."""
+        return SmartTurn(self._smart_turn, start_secs=start_secs)
 
     async def warm_up(self) -> None:
         """Run each model once on silence."""
-        silence = np.zeros(SAMPLE_RATE, np.int16).tobytes()
+        silence = bytes(BYTES_PER_SECOND)
         vad = self.vad(VADParams())
         vad.set_sample_rate(SAMPLE_RATE)
         await vad.analyze_audio(silence)
-        turn = self.end_of_turn(vad, fallback=1.0)
-        turn.set_sample_rate(SAMPLE_RATE)
-        turn.append_audio(silence, True)
-        await turn.analyze_end_of_turn()
-        await turn.cleanup()  # type: ignore[no-untyped-call]
         await vad.cleanup()  # type: ignore[no-untyped-call]
+        turn = self.smart_turn(start_secs=0.0)
+        turn.hear(silence, speaking=True)
+        await turn.judge()
+
+    def close(self) -> None:
+        """Let the models' threads end."""
+        if self._smart_turn:
+            self._smart_turn.close()

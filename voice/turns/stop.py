@@ -1,47 +1,280 @@
-"""When the user's turn is over: Smart Turn says so, or a bounded silence passes, or there is nothing to wait for."""
+"""When the user's turn is over, and what is answered ahead of that: the strategy that pipecat asks."""
 
-from pipecat.frames.frames import Frame
-from pipecat.turns.types import ProcessFrameResult
-from pipecat.turns.user_stop import TurnAnalyzerUserTurnStopStrategy
+import asyncio
+import time
+from collections.abc import Callable
+
+from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    EagerEndOfTurnCancelFrame,
+    EagerTranscriptionFrame,
+    Frame,
+    InputAudioRawFrame,
+    TranscriptionFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.turns.types import ProcessFrameResult, UserTurnSpeculation
+from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
-from voice.turns.frames import EndedBy, TurnEndFrame
-from voice.turns.models import BoundedSmartTurn
+from voice.turns.endpointing import Endpointing, Evidence, Pauses
+from voice.turns.frames import EagerHintFrame, EndedBy, SpeechResumedFrame, TurnEndFrame
+from voice.turns.models import Judgement, SharedSilero, SmartTurn
+from voice.turns.speculation import Speculation, Waiting
+
+ONE_TURN = 1.0
+"""A caller who speaks again within so many seconds of silence goes on with the turn, though it was taken for over."""
 
 
-class TurnStop(TurnAnalyzerUserTurnStopStrategy):
-    """pipecat's turn-analyser strategy, which also says how each turn ended.
+def unread(_text: str) -> float | None:
+    """How finished words read where there is no model of the language."""
+    return None
 
-    It adds two ends that need no waiting: the recogniser has finished and heard no words, or it has failed. Without
-    them such a turn would hang until pipecat's 5 s watchdog.
+
+def never(_text: str) -> bool:
+    """Whether words are a whole request to somebody who cannot tell."""
+    return False
+
+
+class TurnStop(BaseUserTurnStopStrategy):
+    """Ends turns by `Endpointing`, and has the likely ones answered ahead of their end by `Speculation`.
+
+    Smart Turn runs beside the call, from the hint at an end of speech on, so that its verdict is there when the voice
+    detector reports the stop. A turn is committed when its last words are recognised and there was enough silence;
+    silence is counted in audio, not on a clock, and what may be the start of speech is none.
+
+    Two ends need no waiting: the recogniser has finished and heard no words, or it has failed.
+
+    Args:
+        vad: the call's voice activity detector.
+        smart_turn: the call's end-of-turn detector.
+        endpointing: how much silence ends a turn.
+        waiting: who waits for an answer in this process.
+        speculate: answer ahead.
+        reads: how finished words read; see `Evidence.read`.
+        whole_request: whether words are a whole request to whoever answers.
+        lagging: whether the event loop lagged lately; nothing is answered ahead then.
     """
 
-    def __init__(self, *, turn_analyzer: BoundedSmartTurn) -> None:
-        super().__init__(turn_analyzer=turn_analyzer)
-        self._judge = turn_analyzer
-        self._end: EndedBy | None = None
-        self._failure: str | None = None
+    def __init__(
+        self,
+        *,
+        vad: SharedSilero,
+        smart_turn: SmartTurn,
+        endpointing: Endpointing,
+        waiting: Waiting | None = None,
+        speculate: bool = False,
+        reads: Callable[[str], float | None] = unread,
+        whole_request: Callable[[str], bool] = never,
+        lagging: Callable[[], bool] = lambda: False,
+    ) -> None:
+        super().__init__()
+        self._vad, self._smart_turn, self._endpointing = vad, smart_turn, endpointing
+        self._waiting = waiting or Waiting()
+        self._speculate, self._reads, self._whole_request, self._lagging = speculate, reads, whole_request, lagging
+        self.speculation = Speculation()
+        self.pauses = Pauses()
+        self._speaking = False
+        self._silence: float | None = None
+        """Seconds since the last speech; None while the user speaks, and before the first."""
+        self._judging: asyncio.Task[None] | None = None
+        self._judgement: Judgement | None = None
+        self._judged = False
+        self._evidence: tuple[str, Evidence] | None = None
+        self._words: list[str] = []
+        self._ahead = ""
+        """The words of the stretch of speech that may just have ended, before the recogniser stands by them."""
+        self._final = False
+        self._open = self._ending = False
+
+    async def cleanup(self) -> None:
+        """Stop judging."""
+        await super().cleanup()  # type: ignore[no-untyped-call]
+        self._waiting.end(id(self))
+        await self._forget_judgement()
+
+    async def handle_user_turn_started(self) -> None:
+        """A turn begins."""
+        self._waiting.end(id(self))
+        self._words, self._final, self._ahead = [], False, ""
+        self._open = True
+        self.speculation.turn_began()
+
+    async def handle_user_turn_stopped(self) -> None:
+        """A turn is over, whoever decided that."""
+        self._open = False
+        self._words, self._final, self._ahead = [], False, ""
+        self._smart_turn.clear()
+        await self._forget_judgement()
+        # Whatever is still being answered ahead was not confirmed.
+        await self._withdraw()
 
     async def process_frame(self, frame: Frame) -> ProcessFrameResult:
-        """Follow audio, VAD and transcripts; see the class."""
-        result = await super().process_frame(frame)
-        if isinstance(frame, RecogniserFailedFrame):
-            self._end, self._failure = "recogniser_failed", frame.reason
-            await self.trigger_user_turn_stopped()
-        elif isinstance(frame, NothingHeardFrame) and not self._text and not self._vad_user_speaking:
-            self._end = "nothing_heard"
-            await self.trigger_user_turn_stopped()
-        return result
+        """Follow audio, the voice detector and the recogniser."""
+        await super().process_frame(frame)
+        match frame:
+            case InputAudioRawFrame():
+                await self._hear(frame)
+            case VADUserStartedSpeakingFrame():
+                if self._silence is not None and (self._open or self._silence < ONE_TURN):
+                    self.pauses.add(self._silence)
+                self._speaking, self._silence, self._final = True, None, False
+                await self._went_on()
+            case EagerHintFrame():
+                self._silence = frame.silence
+                await self._judge()
+            case SpeechResumedFrame():
+                self._silence = None
+                await self._went_on()
+            case VADUserStoppedSpeakingFrame():
+                self._speaking, self._silence = False, frame.stop_secs
+                if self._judging is None and not self._judged:
+                    await self._judge()
+                await self._consider()
+            case EagerTranscriptionFrame():
+                # One that comes after the speaker went on is of no use.
+                if self._silence is not None and not self._final:
+                    self._ahead = frame.text
+                    await self._consider()
+            case TranscriptionFrame():
+                self._words.append(frame.text)
+                self._final, self._ahead = frame.finalized, ""
+                await self._consider()
+            case NothingHeardFrame() if self._words and not self._speaking:
+                self._final = True
+                await self._consider()
+            case NothingHeardFrame() if not self._speaking:
+                await self._end("nothing_heard")
+            case RecogniserFailedFrame():
+                await self._end("recogniser_failed", failure=frame.reason)
+            case EagerEndOfTurnCancelFrame():
+                self.speculation.refuse()
+            case BotStartedSpeakingFrame():
+                self._waiting.end(id(self))
+            case _:
+                pass
+        return ProcessFrameResult.CONTINUE
 
-    async def trigger_user_turn_stopped(self, *, enable_user_speaking_frames: bool | None = None) -> None:
+    async def _hear(self, frame: InputAudioRawFrame) -> None:
+        self._smart_turn.hear(frame.audio, speaking=self._speaking)
+        if self._silence is None or self._speaking or self._vad.may_be_starting:
+            return
+        self._silence += frame.num_frames / frame.sample_rate
+        if self._open:
+            await self._consider()
+
+    async def _judge(self) -> None:
+        """Have Smart Turn judge the turn, beside everything else."""
+        await self._forget_judgement()
+        self._judging = self.task_manager.create_task(self._await_judgement(), f"{self}::judge")
+
+    async def _await_judgement(self) -> None:
+        judgement = await self._smart_turn.judge()
+        # From here on the task may be committing the turn, and must not be cancelled.
+        self._judging = None
+        self._judgement, self._judged, self._evidence = judgement, True, None
+        await self._consider()
+
+    async def _forget_judgement(self) -> None:
+        task, self._judging = self._judging, None
+        self._judgement, self._judged, self._evidence = None, False, None
+        if task is not None:
+            await self.task_manager.cancel_task(task)
+
+    async def _went_on(self) -> None:
+        """The user has not finished after all."""
+        self._ahead = ""
+        await self._forget_judgement()
+        await self._withdraw()
+
+    async def _withdraw(self) -> None:
+        if self.speculation.withdraw():
+            await self.trigger_user_turn_speculation_cancelled()  # type: ignore[no-untyped-call]
+
+    async def _consider(self) -> None:
+        """Commit the turn, or have it answered ahead, if it is time for that."""
+        if not self._open or self._ending or self._silence is None:
+            return
+        text = " ".join(filter(None, [*self._words, self._ahead]))
+        evidence = self._weigh(text)
+        if not (self._judged or evidence.whole):
+            return
+        needed = self._endpointing.silence_needed(evidence, self.pauses)
+        if self._final and self._words and not self._speaking and self._silence >= needed:
+            await self._end(self._decided_by(evidence, needed), evidence=evidence, needed=needed)
+        else:
+            await self._speculate_on(text, needed)
+
+    def _weigh(self, text: str) -> Evidence:
+        if self._evidence is None or self._evidence[0] != text:
+            evidence = Evidence(
+                sound=self._judgement.probability if self._judgement else None,
+                read=self._reads(text),
+                whole=bool(text) and self._whole_request(text),
+            )
+            self._evidence = text, evidence
+        return self._evidence[1]
+
+    async def _speculate_on(self, text: str, needed: float) -> None:
+        now, silence = time.monotonic(), self._silence
+        if self.speculation.text is not None and not self.speculation.stands(text):
+            await self._withdraw()
+        if not self._speculate or silence is None or self._waiting.others(id(self), now) or self._lagging():
+            return
+        if self.speculation.due(text, silence=silence, needed=needed, now=now):
+            self.speculation.start(text, now)
+            await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
+
+    def _decided_by(self, evidence: Evidence, needed: float) -> EndedBy:
+        if needed > self._endpointing.stop:
+            return "fallback"
+        return "whole_request" if evidence.whole else "smart_turn"
+
+    async def _end(
+        self,
+        ended_by: EndedBy,
+        *,
+        evidence: Evidence | None = None,
+        needed: float | None = None,
+        failure: str | None = None,
+    ) -> None:
         """Commit the turn, announcing first what decided it."""
+        if not self._open or self._ending:
+            return
+        # Audio and transcripts come in tasks of their own: the turn is committed once.
+        self._ending = True
+        try:
+            await self._commit(ended_by, evidence, needed, failure)
+        finally:
+            self._ending = False
+
+    async def _commit(
+        self, ended_by: EndedBy, evidence: Evidence | None, needed: float | None, failure: str | None
+    ) -> None:
+        confirmed = self.speculation.confirm(" ".join(self._words))
+        if not confirmed:
+            await self._withdraw()
+        if ended_by != "nothing_heard":
+            self._waiting.begin(id(self), time.monotonic())
         await self.push_frame(
             TurnEndFrame(
-                ended_by=self._end or self._judge.ended_by,
-                probability=self._judge.probability,
-                inference=self._judge.inference,
-                failed=self._failure,
+                ended_by=ended_by,
+                probability=self._judgement.probability if self._judgement else None,
+                inference=self._judgement.seconds if self._judgement else None,
+                finished=evidence.probability if evidence else None,
+                silence=needed,
+                failed=failure,
+                speculated=self.speculation.started,
+                discarded=self.speculation.discarded,
+                confirmed=confirmed,
             )
         )
-        self._end, self._failure = None, None
-        await super().trigger_user_turn_stopped(enable_user_speaking_frames=enable_user_speaking_frames)
+        if confirmed and not self._speaking:
+            # Its answer is on the way: only the end of the turn is told, which releases it.
+            await self.trigger_user_turn_finalized(confirms_speculation=True)
+        elif not self._speaking:
+            await self.trigger_user_turn_stopped()
+        if confirmed and self._open:
+            # The user spoke again at this very moment, and the turn goes on.
+            await self.trigger_user_turn_speculation_cancelled()  # type: ignore[no-untyped-call]

@@ -23,12 +23,12 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection
-from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
 from voice.llm.responder.dialogue import Proposal, Reply, Responder, with_result
 from voice.llm.responder.skill import Timer
 from voice.llm.responder.tools import Tool
+from voice.llm.speaking_ahead import SpeakingAheadLLMService
 
 _PIECES = re.compile(r"\S+\s*")
 
@@ -38,7 +38,7 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
-class ResponderLLMService(LLMService):
+class ResponderLLMService(SpeakingAheadLLMService):
     """Answers a call without a language model.
 
     A speculative request is answered like any other, but nothing happens yet: no timer starts, nothing is remembered

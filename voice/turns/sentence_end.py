@@ -1,0 +1,48 @@
+"""How finished words read: the chance that a sentence ends behind them, by an English trigram model.
+
+The model is the one that comes with PocketSphinx, so it is there without a download. It knows nothing of the answer
+that is due, only that "set a timer for" is hardly ever followed by nothing, and "for ten minutes" often is.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pocketsphinx
+
+_WORD = re.compile(r"[a-z']+|\d+")
+_NUMBER = "ten"
+"""The word that stands for figures, which the model does not have."""
+_HISTORY = 2  # words that a trigram model looks back on
+_OPEN_ENDS = (",", "-", "–", "—", "…", "...", ":", ";")
+"""Marks with which a recogniser writes that the sentence goes on."""
+_OPEN = -3.0  # as improbable as an end behind "and then i"
+
+
+class SentenceEnds:
+    """Reads English; one for all calls. The model's 30 MB are mapped, not loaded: opening takes some 40 ms."""
+
+    def __init__(self) -> None:
+        path = Path(pocketsphinx.__file__).parent / "model" / "en-us" / "en-us.lm.bin"
+        self._log_math = pocketsphinx.LogMath()
+        self._model = pocketsphinx.NGramModel(pocketsphinx.Config(), self._log_math, str(path))
+
+    @classmethod
+    @cache
+    def shared(cls) -> "SentenceEnds":
+        """The process's own."""
+        return cls()
+
+    def log_probability(self, text: str) -> float | None:
+        """Base-10 logarithm of the probability that the sentence ends behind `text`; None without words.
+
+        Typically -0.6 behind whole requests and -1.5 to -2.5 inside them.
+        """
+        words = [_NUMBER if word.isdigit() else word for word in _WORD.findall(text.lower())]
+        if not words:
+            return None
+        if text.rstrip().endswith(_OPEN_ENDS):
+            return _OPEN
+        history = words[-_HISTORY:]
+        # PocketSphinx takes the word first, then its history backwards.
+        return float(self._log_math.log_to_log10(self._model.prob(["</s>", *reversed(history)])))

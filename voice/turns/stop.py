@@ -99,6 +99,9 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._waiting.end(id(self))
         self._words, self._final, self._ahead = [], False, ""
         self._open = True
+        if self._silence is not None and self._silence >= ONE_TURN:
+            # The silence before it was the other side's turn.
+            self._silence = None
         self.speculation.turn_began()
 
     async def handle_user_turn_stopped(self) -> None:
@@ -117,7 +120,7 @@ class TurnStop(BaseUserTurnStopStrategy):
             case InputAudioRawFrame():
                 await self._hear(frame)
             case VADUserStartedSpeakingFrame():
-                if self._silence is not None and (self._open or self._silence < ONE_TURN):
+                if self._silence is not None:
                     self.pauses.add(self._silence)
                 self._speaking, self._silence, self._final = True, None, False
                 await self._went_on()

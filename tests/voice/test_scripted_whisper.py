@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from voice.asr.scripted.model import ScriptedWhisperModel, build_for_fixtures, recordings
 from voice.asr.scripted.spoken_words import RATE, Pcm, Recording, SpokenWords, Word, spread
-from voice.asr.whisper import SharedWhisper
+from voice.asr.whisper_model import SharedWhisper
 from voice.client.fixture import FixtureTurn, load_fixtures
 
 SAMPLES = Path(__file__).parents[2] / "samples"

@@ -26,7 +26,9 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.scripted import model_folder
-from voice.asr.whisper import SAMPLE_RATE, SharedWhisper, WhisperSTTService
+from voice.asr.whisper import WhisperSTTService
+from voice.asr.whisper_model import SharedWhisper
+from voice.asr.whisper_pass import SAMPLE_RATE
 from voice.errors import ComponentError, ConfigurationError
 
 TEXT = "What time is it, please?"
@@ -71,11 +73,11 @@ class Gated(SharedWhisper):
         super().__init__(*args, **options)
         self.heard.clear()
 
-    def transcribe(self, audio: NDArray[np.float32]) -> str:
+    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "") -> str:
         self.heard.append(len(audio) / SAMPLE_RATE)
         self.threads.add(threading.current_thread().name)
         self.gate.wait()
-        return super().transcribe(audio)
+        return super().transcribe(audio, prefix=prefix)
 
 
 def noise(seconds: float) -> NDArray[np.float32]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from voice.asr.scripted.model_folder import NAME, build
 from voice.asr.scripted.spoken_words import RATE, Recording, SpokenWords, Word, spread
+from voice.asr.whisper_pass import new_tokens
 from voice.client.fixture import load_fixtures
 
 SCRIPT = "script.json"
@@ -117,7 +118,9 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         words = self._next_window()
         given = tokenizer.decode(_prefix(prompt, tokenizer.eot)).split()
         rest = words[len(given) :]
-        limit = _new_tokens(max(1, round(TOKENS_PER_WORD * len(rest))), len(prompt), options.max_new_tokens)
+        limit = new_tokens(max(1, round(TOKENS_PER_WORD * len(rest))), len(prompt))
+        if options.max_new_tokens is not None:
+            limit = min(limit, options.max_new_tokens)
         genuine, log_probability, temperature, _ = super().generate_with_fallback(
             encoder_output, prompt, tokenizer, replace(options, max_new_tokens=limit)
         )
@@ -170,12 +173,3 @@ def _prefix(prompt: Sequence[int], first_special: int) -> list[int]:
     """The text tokens at the end of a prompt: what the transcript is told to begin with."""
     end = max((index for index, token in enumerate(prompt) if token >= first_special), default=-1)
     return list(prompt[end + 1 :])
-
-
-def _new_tokens(wanted: int, prompt: int, allowed: int | None) -> int:
-    """The limit with which CTranslate2 generates `wanted` tokens, but no more than the caller allows.
-
-    It generates the smaller one of half of prompt and limit together, and of the limit.
-    """
-    limit = max(wanted, 2 * wanted - prompt)
-    return limit if allowed is None else min(limit, allowed)

@@ -44,7 +44,7 @@ def noise(samples: int, seed: int = 0) -> Pcm:
 def test_words_are_spread_over_the_speech_and_leave_its_pauses_empty() -> None:
     words = spread("one two three", [(1.0, 2.0), (5.0, 5.4)])
     assert [word.text for word in words] == ["one", "two", "three"]
-    assert [round(word.start, 3) for word in words] == [1.0, 1.4, 1.8]
+    assert [round(word.start, 3) for word in words] == [1.0, 1.4, 5.0]
     assert [round(word.end, 3) for word in words] == [1.4, 1.8, 5.4]
 
 

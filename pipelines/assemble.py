@@ -74,7 +74,9 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     tools = [*behaviour.tools, *([swap_tool(swap)] if swap and wants_swap_tool else [])]
     schemas = ToolsSchema(standard_tools=[describe(tool) for tool in tools])
     context = LLMContext(tools=schemas if tools else NOT_GIVEN)
-    strategies = UserTurnStrategies(start=[VADUserTurnStartStrategy()], stop=[_turn_stop(engines, vad, params, watch)])
+    stop = _turn_stop(engines, vad, params, watch)
+    llm.wanted = stop.speculation.wants
+    strategies = UserTurnStrategies(start=[VADUserTurnStartStrategy()], stop=[stop])
     user, assistant = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(user_turn_strategies=strategies)
     )

@@ -1,13 +1,15 @@
 import importlib.util
 import sys
 import wave
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 import yaml
+
+from voice.tts.voice import Voice, embedded_voice
 
 RATE = 16000
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -59,3 +61,17 @@ def fake_hub() -> ModuleType:
 def rig() -> ModuleType:
     """The module budgeted_rig.py beside this file: the budgeted service and a server that fails as providers do."""
     return load("budgeted_rig")
+
+
+@pytest.fixture(scope="session")
+def turn_rig() -> ModuleType:
+    """The module turn_rig.py beside this file: a call from turn taking to speech, driven frame by frame."""
+    return load("turn_rig")
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Iterator[Voice]:
+    """The project's own voice."""
+    voice = Voice(embedded_voice())
+    yield voice
+    voice.close()

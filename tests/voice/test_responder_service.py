@@ -24,7 +24,8 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
-from voice.llm.responder.service import ResponderLLMService, last_user_text
+from voice.llm.responder.service import ResponderLLMService
+from voice.llm.speaking_ahead import last_user_text
 
 NOW = datetime(2026, 11, 20, 16, 10)
 

@@ -1,17 +1,26 @@
-"""When a turn ends and what decided it, on the real Silero and Smart Turn with synthetic sound."""
+"""Speech, hints at its end and whole turns, on the real Silero and Smart Turn with recorded sound."""
 
 import asyncio
 from collections.abc import Callable
 
 import pytest
-from pipecat.audio.turn.base_turn_analyzer import EndOfTurnState
 from pipecat.audio.vad.vad_analyzer import VADParams, VADState
+from pipecat.frames.frames import (
+    Frame,
+    InputAudioRawFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.tests.utils import run_test
 
-from voice.turns.models import BoundedSmartTurn, SharedSilero, TurnModels
+from voice.turns.frames import EagerHintFrame, SpeechResumedFrame
+from voice.turns.hints import HintingVADProcessor
+from voice.turns.models import SharedSilero, SmartTurn, TurnModels
 
 RATE = 16000
 CHUNK = RATE // 50
 SILENCE = bytes(2 * CHUNK)
+NOTABLE = (VADUserStartedSpeakingFrame, VADUserStoppedSpeakingFrame, EagerHintFrame, SpeechResumedFrame)
 
 
 @pytest.fixture(scope="module")
@@ -19,78 +28,97 @@ def models() -> TurnModels:
     return TurnModels(smart_turn=True)
 
 
-def detector(models: TurnModels, fallback: float = 0.6) -> tuple[SharedSilero, BoundedSmartTurn]:
+def detector(models: TurnModels) -> SharedSilero:
     vad = models.vad(VADParams(min_volume=0.4))
     vad.set_sample_rate(RATE)
-    turn = models.end_of_turn(vad, fallback=fallback)
-    turn.set_sample_rate(RATE)
-    return vad, turn
+    return vad
 
 
-def silences_until_end(turn: BoundedSmartTurn, most: int = 200) -> int | None:
-    for count in range(1, most + 1):
-        if turn.append_audio(SILENCE, False) is EndOfTurnState.COMPLETE:
-            return count
-    return None
+def chunks(sound: bytes) -> list[bytes]:
+    return [sound[start : start + 2 * CHUNK] for start in range(0, len(sound), 2 * CHUNK)]
+
+
+async def heard(models: TurnModels, sound: bytes, *, hint: float | None) -> list[Frame]:
+    """What the processor tells of a sound."""
+    frames = [InputAudioRawFrame(chunk, RATE, 1) for chunk in chunks(sound)]
+    down, _ = await run_test(
+        HintingVADProcessor(vad=models.vad(VADParams(min_volume=0.4)), hint=hint),
+        frames_to_send=frames,
+        expected_down_frames=None,
+    )
+    return [frame for frame in down if isinstance(frame, NOTABLE)]
 
 
 async def test_speech_is_found_and_its_end_too(models: TurnModels, speak: Callable[[str], bytes]) -> None:
-    vad, _ = detector(models)
-    sound = speak("what time is it") + SILENCE * 50
-    chunks = [sound[start : start + 2 * CHUNK] for start in range(0, len(sound), 2 * CHUNK)]
-    states = [await vad.analyze_audio(chunk) for chunk in chunks]
+    vad = detector(models)
+    states = [await vad.analyze_audio(chunk) for chunk in chunks(speak("what time is it") + SILENCE * 50)]
     assert VADState.SPEAKING in states
     assert states[-1] is VADState.QUIET
     await vad.cleanup()
 
 
 async def test_two_calls_do_not_share_what_they_have_heard(models: TurnModels, speak: Callable[[str], bytes]) -> None:
-    (one, _), (other, _) = detector(models), detector(models)
+    one, other = detector(models), detector(models)
     await one.analyze_audio(speak("what time is it")[: RATE * 2])
     assert await other.analyze_audio(SILENCE * 10) is VADState.QUIET
     await asyncio.gather(one.cleanup(), other.cleanup())
 
 
-def test_the_fallback_silence_ends_a_turn_and_says_so(models: TurnModels) -> None:
-    _, turn = detector(models, fallback=0.6)
-    turn.append_audio(SILENCE, True)
-    assert silences_until_end(turn) == 30
-    assert turn.ended_by == "fallback"
+async def test_a_hint_comes_before_the_stop(models: TurnModels, speak: Callable[[str], bytes]) -> None:
+    told = await heard(models, speak("what time is it") + SILENCE * 50, hint=0.096)
+    kinds = [type(frame) for frame in told]
+    assert kinds[0] is VADUserStartedSpeakingFrame
+    assert kinds[-2:] == [EagerHintFrame, VADUserStoppedSpeakingFrame]
+    last = told[-2]
+    assert isinstance(last, EagerHintFrame)
+    assert last.silence == pytest.approx(0.096)
 
 
-def test_silence_before_any_speech_ends_nothing(models: TurnModels) -> None:
-    assert silences_until_end(detector(models)[1]) is None
-
-
-def test_what_may_be_a_new_word_is_not_silence(models: TurnModels) -> None:
-    vad, turn = detector(models, fallback=0.6)
-    turn.append_audio(SILENCE, True)
-    for _ in range(29):
-        turn.append_audio(SILENCE, False)
-    vad._vad_state = VADState.STARTING
-    assert silences_until_end(turn, most=10) is None
-    vad._vad_state = VADState.QUIET
-    assert silences_until_end(turn) == 1
-
-
-async def test_smart_turn_is_asked_and_its_opinion_kept(models: TurnModels, speak: Callable[[str], bytes]) -> None:
-    _, turn = detector(models)
+async def test_a_hint_that_was_wrong_is_withdrawn(models: TurnModels, speak: Callable[[str], bytes]) -> None:
     speech = speak("what time is it")
-    for start in range(0, len(speech) - 2 * CHUNK, 2 * CHUNK):
-        turn.append_audio(speech[start : start + 2 * CHUNK], True)
-    state, _ = await turn.analyze_end_of_turn()
-    assert turn.probability is not None
-    assert 0 <= turn.probability <= 1
-    assert turn.inference is not None
-    assert (state is EndOfTurnState.COMPLETE) == (turn.probability > 0.5)
-    assert turn.ended_by == ("smart_turn" if turn.probability > 0.5 else "timeout")
+    middle = len(speech) // 4 * 2
+    told = await heard(models, speech[:middle] + SILENCE * 7 + speech[middle:] + SILENCE * 50, hint=0.096)
+    kinds = [type(frame) for frame in told]
+    resumed = kinds.index(SpeechResumedFrame)
+    assert kinds[resumed - 1] is EagerHintFrame
+    assert kinds.count(EagerHintFrame) == kinds.count(SpeechResumedFrame) + kinds.count(VADUserStoppedSpeakingFrame)
+
+
+async def test_no_hints_are_given_when_none_are_wanted(models: TurnModels, speak: Callable[[str], bytes]) -> None:
+    told = await heard(models, speak("what time is it") + SILENCE * 50, hint=None)
+    assert {type(frame) for frame in told} == {VADUserStartedSpeakingFrame, VADUserStoppedSpeakingFrame}
+
+
+def spoken(turn: SmartTurn, sound: bytes) -> None:
+    for chunk in chunks(sound):
+        turn.hear(chunk, speaking=True)
+
+
+async def test_smart_turn_has_an_opinion_on_speech_only(models: TurnModels, speak: Callable[[str], bytes]) -> None:
+    turn = models.smart_turn(start_secs=0.2)
+    turn.hear(SILENCE * 50, speaking=False)
+    assert await turn.judge() is None
+    spoken(turn, speak("what time is it"))
+    judgement = await turn.judge()
+    assert judgement is not None
+    assert 0 <= judgement.probability <= 1
     turn.clear()
-    assert turn.probability is None
-    await turn.cleanup()
+    assert await turn.judge() is None
 
 
-async def test_without_smart_turn_only_silence_decides() -> None:
-    _, turn = detector(TurnModels(smart_turn=False))
-    turn.append_audio(SILENCE, True)
-    assert await turn.analyze_end_of_turn() == (EndOfTurnState.INCOMPLETE, None)
-    assert silences_until_end(turn) == 30
+async def test_the_same_speech_is_judged_alike_whatever_was_said_in_turns_before(
+    models: TurnModels, speak: Callable[[str], bytes]
+) -> None:
+    fresh, used = models.smart_turn(start_secs=0.2), models.smart_turn(start_secs=0.2)
+    spoken(used, speak("goodbye"))
+    used.clear()
+    for turn in (fresh, used):
+        turn.hear(SILENCE * 50, speaking=False)
+        spoken(turn, speak("what time is it"))
+    assert (await fresh.judge()).probability == (await used.judge()).probability  # type: ignore[union-attr]
+
+
+async def test_without_smart_turn_there_is_no_opinion(speak: Callable[[str], bytes]) -> None:
+    turn = TurnModels(smart_turn=False).smart_turn(start_secs=0.2)
+    spoken(turn, speak("what time is it"))
+    assert await turn.judge() is None

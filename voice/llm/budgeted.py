@@ -180,7 +180,8 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         await super().process_frame(frame, direction)
         match frame:
             case LLMContextFrame():
-                await self._respond(frame.context)
+                if self.is_wanted(frame):
+                    await self._respond(frame.context)
                 return
             case LLMUpdateSettingsFrame():
                 await self._update_tiers(frame)

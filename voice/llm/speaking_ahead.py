@@ -1,8 +1,16 @@
-"""Has the first clause of an answer synthesised while the answer is still held back."""
+"""Answers to turns that are not over: asked for only while they are wanted, prepared for speech while held back."""
 
+from collections.abc import Callable
 from typing import Any
 
-from pipecat.frames.frames import Frame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, LLMTextFrame
+from pipecat.frames.frames import (
+    Frame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    LLMTextFrame,
+)
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.llm_service import LLMService
 
@@ -20,7 +28,17 @@ class SpeakingAheadLLMService(LLMService[Any]):
 
     speaks_ahead = False
     """Whether it does so; set per call."""
+    wanted: Callable[[str], bool] = staticmethod(lambda _text: True)
+    """Whether an answer to these words, asked for ahead, is still wanted; set per call."""
     _ahead: ClauseSplitter | None = None
+
+    def is_wanted(self, frame: LLMContextFrame) -> bool:
+        """Whether to answer a context.
+
+        What withdraws a speculation overtakes the context that begins it when both come at once: pipecat then finds
+        nothing to withdraw, and the end of the turn would release the answer to words that the user never said.
+        """
+        return not frame.speculation or self.wanted(last_user_text(frame.context) or "")
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
         """Push a frame, and its answer's first clause ahead if that is complete now."""
@@ -44,3 +62,15 @@ class SpeakingAheadLLMService(LLMService[Any]):
         if clause is not None:
             self._ahead = None
         return clause
+
+
+def last_user_text(context: LLMContext) -> str | None:
+    """What there is to answer: the user's last message, "" when another message follows it, None before the first.
+
+    pipecat runs the model once on a turn that had no words, behind a message that says so; the user's older message is
+    then not to be answered again.
+    """
+    messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
+    if not any(message.get("role") == "user" for message in messages):
+        return None
+    return standard_message_text(messages[-1]) if messages[-1].get("role") == "user" else ""

@@ -46,6 +46,8 @@ class Speculation:
     def __init__(self) -> None:
         self.text: str | None = None
         """What is being answered ahead; None when nothing is."""
+        self.confirmed: str | None = None
+        """What was answered ahead and turned out to be this turn's words."""
         self.started = 0
         """In this turn, as is the next."""
         self.discarded = 0
@@ -56,7 +58,7 @@ class Speculation:
     def turn_began(self) -> None:
         """Count anew."""
         self.started = self.discarded = 0
-        self._refused = None
+        self.confirmed = self._refused = None
 
     def due(self, text: str, *, silence: float, needed: float, now: float) -> bool:
         """Whether to answer `text` ahead after so much silence of the seconds that are `needed`."""
@@ -67,6 +69,10 @@ class Speculation:
     def stands(self, text: str) -> bool:
         """Whether what is being answered ahead is an answer to `text`."""
         return self.text is not None and self._match.matches(self.text, text)
+
+    def wants(self, text: str) -> bool:
+        """Whether an answer to `text` that was asked for ahead may still be of use."""
+        return text in (self.text, self.confirmed)
 
     def start(self, text: str, now: float) -> None:
         """It is being answered."""
@@ -88,5 +94,5 @@ class Speculation:
         """The turn is over with these words: whether the answer that was begun is theirs."""
         if not self.stands(text):
             return False
-        self.text = None
+        self.confirmed, self.text = self.text, None
         return True

@@ -206,7 +206,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         needed = self._endpointing.silence_needed(evidence, self.pauses)
         if self._final and self._words and not self._speaking and self._silence >= needed:
             await self._end(self._decided_by(evidence, needed), evidence=evidence, needed=needed)
-        else:
+        elif self._final or self._ahead:
             await self._speculate_on(text, needed)
 
     def _weigh(self, text: str) -> Evidence:

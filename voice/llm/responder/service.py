@@ -21,14 +21,14 @@ from pipecat.frames.frames import (
     UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
 )
-from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import LLMSettings
 
 from voice.llm.responder.dialogue import Proposal, Reply, Responder, with_result
 from voice.llm.responder.skill import Timer
 from voice.llm.responder.tools import Tool
-from voice.llm.speaking_ahead import SpeakingAheadLLMService
+from voice.llm.speaking_ahead import SpeakingAheadLLMService, last_user_text
 
 _PIECES = re.compile(r"\S+\s*")
 
@@ -116,7 +116,8 @@ class ResponderLLMService(SpeakingAheadLLMService):
         """Answer contexts, follow the user's turn, pass everything else on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
-            await self._respond(frame.context)
+            if self.is_wanted(frame):
+                await self._respond(frame.context)
             return
         await self.push_frame(frame, direction)
         if isinstance(frame, BotStoppedSpeakingFrame):
@@ -206,15 +207,3 @@ class ResponderLLMService(SpeakingAheadLLMService):
         tasks, self._timer_tasks = list(self._timer_tasks.values()), {}
         for task in tasks:
             await self.cancel_task(task)
-
-
-def last_user_text(context: LLMContext) -> str | None:
-    """What there is to answer: the user's last message, "" when another message follows it, None before the first.
-
-    pipecat runs the model once on a turn that had no words, behind a message that says so; the user's older message is
-    then not to be answered again.
-    """
-    messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
-    if not any(message.get("role") == "user" for message in messages):
-        return None
-    return standard_message_text(messages[-1]) if messages[-1].get("role") == "user" else ""

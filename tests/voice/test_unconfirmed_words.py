@@ -1,0 +1,79 @@
+"""Callers who pause, go on, change their words and interrupt at random: nothing unconfirmed is ever let out.
+
+Let out means heard, shown as spoken, written into the context or given to a tool. The trials run on the real
+strategy, gate, budgeted service and voice; the seed of a failing trial is in its message.
+"""
+
+import random
+from typing import Any
+
+import pytest
+
+from voice.turns import speculation
+
+TRIALS_A_CALL = 20
+
+
+@pytest.mark.parametrize("trials", [20, pytest.param(1000, marks=pytest.mark.slow)])
+async def test_nothing_unconfirmed_is_let_out(
+    turn_rig: Any, embedded: Any, trials: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As often as it can be, so that there is something to go wrong.
+    monkeypatch.setattr(speculation, "LEAST_APART", 0.0)
+    begun = used = withdrawn = booked = 0
+    for seed in range(0, trials, TRIALS_A_CALL):
+        rng = random.Random(seed)
+        async with turn_rig.calling(embedded, seed=seed, wait=0.04, tools=True) as call:
+            call.tempo = 0.25
+            turns = 0
+            for trial in range(seed, seed + TRIALS_A_CALL):
+                turns += await one_trial(call, turn_rig, rng)
+                where = f"trial {trial} (seed {seed})"
+                assert not call.ear.breaches, where
+                said = set(call.user_messages)
+                assert set(call.answered) <= said | {turn_rig.TOOL}, where
+                assert set(call.booked) <= said, where
+            # The last answer must not be cut off by the end of the call.
+            await call.until(lambda call=call, turns=turns: len(call.ends) >= turns)
+            begun += sum(end.speculated for end in call.ends)
+            used += sum(end.confirmed for end in call.ends)
+            booked += len(call.booked)
+            withdrawn += call.withdrawn
+    print(
+        f"{trials} trials, seeds 0 to {seed}: {begun} begun ahead, {used} used, {withdrawn} withdrawn, {booked} booked"
+    )
+    assert begun > trials / 2
+    assert used > trials / 10
+    assert withdrawn > trials / 10
+    assert booked > 0
+
+
+async def one_trial(call: Any, turn_rig: Any, rng: random.Random) -> int:
+    """A turn in up to four stretches of speech, sometimes over an answer; returns how many turns it made at least."""
+    ended = len(call.ends)
+    book = f"{turn_rig.BOOK} " if rng.random() < 0.2 else ""
+    for stretch in turn_rig.texts(rng, rng.randint(1, 4)):
+        text, book = book + stretch, ""
+        call.judge.probability, call.judge.wait = rng.choice([0.02, 0.4, 0.7, 0.99]), rng.uniform(0, 0.03)
+        await call.speaks()
+        await call.audio(rng.choice([0.02, 0.06]))
+        while rng.random() < 0.4:
+            # A pause that ends before the voice detector reports it.
+            await call.hint()
+            if rng.random() < 0.8:
+                await call.audio(rng.choice([0, 0.02, 0.04]))
+                await call.eager(text)
+            await call.audio(rng.choice([0, 0.02, 0.06, 0.1]))
+            await call.resumes()
+            text += f" and {rng.randrange(1000)}"
+        await call.hint()
+        if rng.random() < 0.8:
+            await call.eager(text if rng.random() < 0.7 else f"mis{text}")
+        await call.audio(rng.choice([0, 0.04, 0.1]))
+        await call.stops()
+        await call.audio(rng.choice([0, 0, 0.02, 0.06]))
+        await call.final(text)
+        await call.audio(rng.choice([0, 0.02, 0.1, 0.3, 0.7, 1.2]))
+    await call.audio(rng.choice([0.7, 1.0, 2.0]))
+    await call.until(lambda: len(call.ends) > ended)
+    return 1

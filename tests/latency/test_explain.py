@@ -71,15 +71,15 @@ FAILED = [of("large", outcome="failed", failed="HTTP 503."), ASKED_TWO[1]]
          "large needed 300 ms to its first clause"),
         (outcome(1.22, {**shifted(0.6, "turn_commit"), "llm_request": 2.82}, **FALLBACK,
                  attempts=[{**SPOKEN, "request": 2.82, "first_token": 3.1, "first_clause": 3.12}]),
-         "1220 ms: waited 820 ms for the fallback silence because Smart Turn gave 0.31"),
+         "1220 ms: waited 820 ms for the silence that unfinished words need because Smart Turn gave 0.31"),
         (outcome(1.69, {**shifted(0.6, "turn_commit"), "llm_request": 2.82, "llm_first_token": 3.36,
                         "llm_first_clause": 3.39, "clause_to_tts": 3.39, "tts_first_sample": 3.5,
                         "first_sent": 3.65, "first_audible": 3.69, "first_answer_audible": 3.69},
                  **FALLBACK, attempts=[{**LATE, "request": 2.82}]),
-         "1690 ms: waited 820 ms for the fallback silence because Smart Turn gave 0.31; "
+         "1690 ms: waited 820 ms for the silence that unfinished words need because Smart Turn gave 0.31; "
          "then large was asked and was 120 ms late"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="fallback", smart_turn=None, attempts=[]),
-         "1000 ms: waited 600 ms for the fallback silence"),
+         "1000 ms: waited 600 ms for the silence that unfinished words need"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="nothing_heard", attempts=[]),
          "1000 ms: waited 600 ms for words that the recogniser never heard"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="recogniser_failed", attempts=[]),

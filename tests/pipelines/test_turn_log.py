@@ -3,6 +3,7 @@
 from typing import Any
 
 from pipelines.turn_log import ServerTurn, TurnLog
+from voice.turns.frames import TurnEndFrame
 
 
 def answered(log: TurnLog, at: float = 10.0) -> None:
@@ -11,7 +12,7 @@ def answered(log: TurnLog, at: float = 10.0) -> None:
     log.heard("what time is it", at + 1.21)
     log.requested(at + 1.25)
     log.mark_last("turn_commit", at + 1.251)
-    log.ended("smart_turn", probability=0.9, inference=0.04, failed=None)
+    log.ended(TurnEndFrame(ended_by="smart_turn", probability=0.9, inference=0.04, finished=0.8, silence=0.2))
     log.mark_first("llm_first_token", at + 1.26)
     log.clause("a", "It is ten,", at + 1.27)
     log.clause("a", "past four.", at + 1.29)
@@ -29,7 +30,7 @@ def test_an_answered_turn_holds_every_instant_and_text() -> None:
     assert report["final"]
     assert report["said"] == "It is ten, past four."
     assert report["ended_by"] == "smart_turn"
-    assert report["smart_turn"] == {"probability": 0.9, "ms": 40.0}
+    assert report["smart_turn"] == {"probability": 0.9, "ms": 40.0, "finished": 0.8, "silence_ms": 200}
     assert report["marks"]["first_sent"] == 11.31
     assert list(report["marks"].values()) == sorted(report["marks"].values())
     assert report["marks"]["turn_commit"] == report["marks"]["llm_request"] == 11.25
@@ -89,7 +90,7 @@ def test_events_before_the_first_turn_are_ignored() -> None:
     log.heard("x", 0.5)
     log.clause("a", "Hello.", 1.0)
     log.requested(1.0)
-    assert log.ended("fallback", probability=None, inference=None, failed=None) is None
+    assert log.ended(TurnEndFrame(ended_by="fallback")) is None
     assert log.sent(1.0) is None
     assert log.bot_stopped(1.0) is None
 
@@ -250,3 +251,51 @@ def test_a_loop_that_nobody_watches_has_unknown_stalls() -> None:
     log.user_started(1.0)
     assert log.turn is not None
     assert log.turn.report()["stalls"] is None
+
+
+def ahead(log: TurnLog) -> ServerTurn:
+    log.user_started(10.0)
+    log.hinted(11.1)
+    log.asked_ahead(11.15)
+    log.spoken_ahead()
+    log.mark_last("vad_stop", 11.2)
+    log.heard("what time is it", 11.2)
+    assert log.turn is not None
+    return log.turn
+
+
+def test_an_answer_begun_ahead_has_its_request_before_the_commit() -> None:
+    log = TurnLog(tier="responder", speculates=True)
+    turn = ahead(log)
+    log.committed(11.21)
+    log.ended(TurnEndFrame(ended_by="smart_turn", speculated=1, confirmed=True))
+    log.clause("a", "It is noon.", 11.22)
+    report = turn.report()
+    assert report["speculation"] == {
+        "hints": 1, "started": 1, "discarded": 0, "used": True, "request": 11.15, "spoken_ahead": True
+    }  # fmt: skip
+    marks = report["marks"]
+    assert (marks["eager_hint"], marks["llm_request"], marks["turn_commit"]) == (11.1, 11.15, 11.21)
+    assert report["said"] == "It is noon."
+
+
+def test_a_withdrawn_answer_leaves_only_its_count() -> None:
+    log = TurnLog(tier="responder", speculates=True)
+    turn = ahead(log)
+    log.withdrawn()
+    log.hinted(12.0)
+    log.requested(12.2)
+    log.committed(12.21)
+    log.ended(TurnEndFrame(ended_by="smart_turn", speculated=1, discarded=1))
+    report = turn.report()
+    assert report["speculation"] == {
+        "hints": 2, "started": 1, "discarded": 1, "used": False, "request": None, "spoken_ahead": False
+    }  # fmt: skip
+    assert (report["marks"]["llm_request"], report["marks"]["turn_commit"]) == (12.2, 12.2)
+
+
+def test_nothing_is_told_of_speculation_where_there_is_none() -> None:
+    log = TurnLog(tier="responder")
+    answered(log)
+    assert log.turn is not None
+    assert log.turn.report()["speculation"] is None

@@ -31,7 +31,7 @@ from voice.errors import ConfigurationError
 from voice.llm.attempt import LiveAttempt
 from voice.llm.bridging import DELAY, HOLD, NOT_ANSWERING
 from voice.llm.budgeted import BudgetedLLMService
-from voice.llm.frames import HoldPhraseFrame, LLMFailureFrame
+from voice.llm.frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.policy import Race, make_policy
 from voice.llm.response import Response
 from voice.llm.tier import Tier
@@ -262,7 +262,10 @@ async def test_tools_of_the_winner_run_once_and_those_of_the_loser_never(rig: An
     assert record.attempts[0]["calls"] == ["order_status"]
 
 
-async def test_a_speculative_answer_that_wants_a_tool_withdraws_the_speculation(rig: Any) -> None:
+@pytest.mark.parametrize(("verdict", "runs"), [(EagerEndOfTurnCancelFrame, []), (UserStoppedSpeakingFrame, ["ran"])])
+async def test_a_tool_of_an_answer_begun_ahead_waits_for_the_end_of_the_turn(
+    rig: Any, verdict: type[Frame], runs: list[str]
+) -> None:
     ran: list[str] = []
 
     async def order_status() -> str:
@@ -274,8 +277,14 @@ async def test_a_speculative_answer_that_wants_a_tool_withdraws_the_speculation(
     async with rig.serving(rig.large(tool="order_status")) as slow:
         call = rig.make_call("single", slow)
         asked = rig.ask(speculation=True, tools=tools)
-        await call.run([UserStartedSpeakingFrame(), asked, lambda: call.pushed_of(EagerEndOfTurnCancelFrame)])
-    assert ran == []
+
+        def called() -> bool:
+            frames = [frame for _, frame in call.pushed if isinstance(frame, AttemptsFrame)]
+            return any(frame.attempts and frame.attempts[0]["calls"] for frame in frames)
+
+        await call.run([UserStartedSpeakingFrame(), asked, called, lambda: ran == [], verdict(), SleepFrame(0.2)])
+    assert ran == runs
+    assert slow.answered == 1
 
 
 async def test_settings_reach_every_tier_or_the_one_they_are_for(rig: Any) -> None:

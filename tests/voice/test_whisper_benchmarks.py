@@ -76,7 +76,7 @@ class Ear(FrameProcessor):
 
 
 def timeline(turn: FixtureTurn, *, hints: bool) -> Iterator[list[Frame]]:
-    """What arrives every 20 ms: audio, and the reports of a detector that knows the labels; a second of silence last."""
+    """What arrives every 20 ms: audio, and what a detector that knows the labels reports; a second of silence last."""
     events = {}
     for start, end in turn.speech:
         events[round((start + START) / FRAME)] = VADUserStartedSpeakingFrame(start_secs=START)

@@ -59,3 +59,15 @@ def fake_hub() -> ModuleType:
 def rig() -> ModuleType:
     """The module budgeted_rig.py beside this file: the budgeted service and a server that fails as providers do."""
     return load("budgeted_rig")
+
+
+@pytest.fixture(scope="session")
+def vits() -> ModuleType:
+    """The module vits_graph.py beside this file: voices of the true architecture with random weights."""
+    return load("vits_graph")
+
+
+@pytest.fixture(scope="session")
+def tts_rig() -> ModuleType:
+    """The module tts_rig.py beside this file: a call's speech."""
+    return load("tts_rig")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pipecat.frames.frames import (
+    AggregatedTextFrame,
     EagerEndOfTurnCancelFrame,
     Frame,
     InterruptionFrame,
@@ -92,7 +93,7 @@ async def test_an_interruption_ends_the_synthesis_with_the_chunk_under_way(tts_r
 async def test_the_next_clause_is_made_while_one_plays(tts_rig: Any, gated: Any) -> None:
     async with tts_rig.calling(gated) as call:
         await call.answer([FIRST, " " + SECOND])
-        await until(lambda: gated.steps == 2)
+        await until(lambda: gated.steps == 4)
         assert call.loudspeaker.played < len(samples_of(gated.made)) / 2
         await call.out.until(LLMFullResponseEndFrame)
 
@@ -121,6 +122,15 @@ async def test_of_an_interrupted_answer_the_context_keeps_the_words_heard(tts_ri
     assert count <= len(kept) <= count + 2
 
 
+async def test_a_clause_is_announced_in_front_of_its_audio(tts_rig: Any, gated: Any) -> None:
+    async with tts_rig.calling(gated) as call:
+        await call.answer([FIRST, " " + SECOND])
+        await call.out.until(LLMFullResponseEndFrame)
+    told = [(type(frame), frame.text) for frame in call.out.frames if isinstance(frame, AggregatedTextFrame)]
+    words = [[(TTSTextFrame, word) for word in clause.split()] for clause in (FIRST, SECOND)]
+    assert told == [(AggregatedTextFrame, FIRST), *words[0], (AggregatedTextFrame, SECOND), *words[1]]
+
+
 async def test_nothing_of_a_phrase_without_a_word_heard_is_kept(tts_rig: Any, gated: Any) -> None:
     async with tts_rig.calling(gated) as call:
         await call.answer([COUNT])
@@ -138,7 +148,8 @@ async def test_words_wait_for_what_has_been_sent_ahead() -> None:
     assert len(at_once) == len(COUNT.split())
     assert (np.diff(at_once) > 0.05).all()
     waited = (later - at_once)[:-2]
-    assert waited == pytest.approx(0.35, abs=0.051)
+    # A word waits for the piece that holds its end, of 0.1 s at most; where the silence ends is up to chance.
+    assert waited == pytest.approx(0.35, abs=0.07)
 
 
 async def samples_before_words(voice: Voice, ahead: float) -> list[int]:
@@ -160,7 +171,7 @@ async def samples_before_words(voice: Voice, ahead: float) -> list[int]:
 async def test_a_clause_spoken_ahead_stays_here_until_it_is_wanted(tts_rig: Any, gated: Any) -> None:
     async with tts_rig.calling(gated) as call:
         await call.say(SpeakAheadFrame(text=FIRST))
-        await until(lambda: gated.steps == 1)
+        await until(lambda: gated.steps == 2)
         await idle(gated)
         assert [f for f in call.spoken.frames if isinstance(f, TTSAudioRawFrame | TTSTextFrame)] == []
         gated.gate.clear()

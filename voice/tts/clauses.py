@@ -20,7 +20,7 @@ CLAUSE_MARKS = ",;:"
 DASHES = "—–-"
 OPENERS = "\"'“‘([{"
 CLOSERS = "\"'”’)]}"
-_ENTRY = re.compile(r"(^|[\n,;:—–-])\s*[(\[]?(\d{1,2})$")
+_ENTRY = re.compile(r"([\n,;:—–-]|^)\s*[(\[]?(\d{1,2})$")
 _BULLET = re.compile(r"^\s*[-*•–—]+\s+")
 
 

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 from pipecat.frames.frames import (
+    AggregatedTextFrame,
     EagerEndOfTurnCancelFrame,
     Frame,
     InterruptionFrame,
@@ -109,6 +110,9 @@ class PiperTTSService(TTSService):
         """Keep words, and what follows them, in their place behind the audio: with an instant they would leave it."""
         frame.pts = None
         await super().push_frame(frame, direction)
+
+    def _stamp_segment_announcement(self, frame: AggregatedTextFrame) -> None:
+        """Give a clause's announcement no instant either, as pipecat would behind `push_frame`."""
 
     async def cleanup(self) -> None:
         """The call is over."""

@@ -28,7 +28,7 @@ from voice.llm.budgeted import BudgetedLLMService
 from voice.llm.swap import Swap, answer_swaps, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
-from voice.server.transport import IN_RATE, CallTransport
+from voice.server.transport import HEAD_START, IN_RATE, CallTransport
 from voice.tts.piper import PiperTTSService
 from voice.turns.endpointing import Endpointing
 from voice.turns.hints import HintingVADProcessor
@@ -87,7 +87,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             engines.recogniser.service(),
             user,
             llm,
-            PiperTTSService(engines.voice),
+            PiperTTSService(engines.voice, sent_ahead=HEAD_START),
             transport.output(),
             assistant,
         ]

@@ -74,7 +74,7 @@ class Engines:
         starting = [asyncio.create_task(engine.start()) for engine in (recogniser, models)]
         try:
             turns = await asyncio.to_thread(TurnModels, smart_turn=settings.turns.detector == "smart-turn")
-            voice = await asyncio.to_thread(lambda: Voice(voice_file(settings.tts)))
+            voice = await asyncio.to_thread(lambda: Voice(voice_file(settings.tts), streaming=settings.tts.streaming))
             await turns.warm_up()
             await asyncio.to_thread(SentenceEnds.shared)
             await voice.speak("Ready.")

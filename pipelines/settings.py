@@ -144,10 +144,14 @@ class Tiers(Table):
 
 
 class Piper(Table):
-    """Piper: `voice` is "embedded", a voice's .onnx file, or a published name such as en_US-lessac-medium."""
+    """Piper: `voice` is "embedded", a voice's .onnx file, or a published name such as en_US-lessac-medium.
+
+    `streaming`: send a sentence's audio while the rest of it is made, where the voice allows it.
+    """
 
     engine: Literal["piper"] = "piper"
     voice: str = "embedded"
+    streaming: bool = True
 
 
 class Settings(Table):

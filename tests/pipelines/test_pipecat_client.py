@@ -108,7 +108,7 @@ async def test_pipecats_client_asks_and_is_answered_at_24_khz(server: Any) -> No
     assert ready["version"]
     final = [said["text"] for said in ear.of("user-transcription") if said["final"]]
     assert final == ["what time is it"]
-    spoken = " ".join(output["text"] for output in ear.of("bot-output") if output["spoken"])
+    spoken = " ".join(output["text"] for output in ear.of("bot-output") if output["spoken_status"] == "completed")
     assert spoken.startswith("It is ")
     assert ear.of("bot-started-speaking")
 

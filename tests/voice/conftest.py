@@ -75,3 +75,15 @@ def embedded() -> Iterator[Voice]:
     voice = Voice(embedded_voice())
     yield voice
     voice.close()
+
+
+@pytest.fixture(scope="session")
+def vits() -> ModuleType:
+    """The module vits_graph.py beside this file: voices of the true architecture with random weights."""
+    return load("vits_graph")
+
+
+@pytest.fixture(scope="session")
+def tts_rig() -> ModuleType:
+    """The module tts_rig.py beside this file: a call's speech."""
+    return load("tts_rig")

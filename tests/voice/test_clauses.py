@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from voice.tts.clauses import ClauseSplitter
+from voice.tts.clauses import ClauseSplitter, sentences
 
 
 def cut(text: str, size: int) -> list[str]:
@@ -37,6 +37,31 @@ CASES = [
     (" . . . ", []),
     ("🙂", []),
     ("... Well. 🙂", ["Well."]),
+    ("Wait… what? Hmm... let me see.", ["Wait…", "what?", "Hmm...", "let me see."]),
+    ("It costs $3.50, or €1,000.25 a year. Okay.", ["It costs $3.50,", "or €1,000.25 a year.", "Okay."]),
+    ("Version 2.0.1 of it is out. See?", ["Version 2.0.1 of it is out.", "See?"]),
+    (
+        "Write to a.b@example.com, or see www.example.com/x.html. Bye.",
+        ["Write to a.b@example.com,", "or see www.example.com/x.html.", "Bye."],
+    ),
+    ("Bring fruit, e.g., apples and pears. Ok.", ["Bring fruit, e.g., apples and pears.", "Ok."]),
+    ("The U.S. Army, the U.K. Navy et al. left. Ok.", ["The U.S. Army,", "the U.K. Navy et al. left.", "Ok."]),
+    ("J. R. R. Tolkien, Ph.D. or not. Yes.", ["J. R. R. Tolkien,", "Ph.D. or not.", "Yes."]),
+    ("Prof. (Dr.) Smith is here. Hi.", ["Prof. (Dr.) Smith is here.", "Hi."]),
+    ("It is Jan. 5 today. Good.", ["It is Jan. 5 today.", "Good."]),
+    ("At 4:10 p.m., we leave. Ok.", ["At 4:10 p.m.,", "we leave.", "Ok."]),
+    ("I do not know — maybe. I do - really.", ["I do not know —", "maybe.", "I do - really."]),
+    ("Open from 9 - 5 every day. Yes.", ["Open from 9 - 5 every day.", "Yes."]),
+    ("A well-known, up-to-date one. Yes.", ["A well-known, up-to-date one.", "Yes."]),
+    ('He asked "Why?" (softly.) Then he left.', ['He asked "Why?"', "(softly.)", "Then he left."]),
+    ("1. Open the door. 2. Close it.", ["1. Open the door.", "2. Close it."]),
+    ("Do this: 1. open the door, 2. close it.", ["Do this: 1. open the door,", "2. close it."]),
+    ("Steps:\n9. Open it.\n10. Close it.", ["Steps:", "9. Open it.", "10. Close it."]),
+    ("42. Anything else?", ["42.", "Anything else?"]),
+    ("It was 5. Then it was 6. Done.", ["It was 5.", "Then it was 6.", "Done."]),
+    ("You need:\n- two eggs\n* milk\n• 3.5 ounces of flour\nThat is all.",)
+    + (["You need:", "two eggs", "milk", "3.5 ounces of flour", "That is all."],),
+    ("First line\n\nSecond line\nThird", ["First line", "Second line", "Third"]),
 ]
 
 
@@ -75,3 +100,8 @@ def test_an_interruption_drops_what_was_pending() -> None:
     splitter.reset()
     assert splitter.flush() is None
     assert splitter.pending == ""
+
+
+def test_sentences_are_cut_at_no_clause() -> None:
+    text = "Once upon a time, Dr. Smith met a bell, which rang " + "and rang, " * 20 + "on. It stopped. Well"
+    assert [found[-8:] for found in sentences(text)] == ["ang, on.", "stopped.", "Well"]

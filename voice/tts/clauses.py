@@ -2,36 +2,26 @@
 
 The first piece of an answer ends at its first clause, so that speech starts early; later pieces are whole sentences,
 cut at a clause only when they are long. A mark ends a piece only when white space follows it, which keeps decimals
-("3.5"), times ("4:10"), thousands ("1,000") and file names whole.
+("3.5"), times ("4:10"), thousands ("1,000"), addresses and file names whole. Nothing behind that white space is looked
+at: what ends a piece is known with the piece itself.
 """
 
-ABBREVIATIONS = frozenset(
-    [
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "st",
-        "jr",
-        "sr",
-        "vs",
-        "etc",
-        "approx",
-        "inc",
-        "ltd",
-        "co",
-        "u.s",
-        "e.g",
-        "i.e",
-        "a.m",
-        "p.m",
-    ]
+import re
+
+# A dot behind one of these ends nothing; neither does one behind single letters ("J.", "p.m.", "U.K.").
+_ABBREVIATION = re.compile(
+    r"dr|mr|mrs|ms|mx|prof|rev|hon|gov|sen|rep|gen|col|capt|lt|sgt|st|mt|jr|sr|ph\.d"
+    r"|vs|etc|cf|al|ca|approx|dept|est|fig|vol|inc|ltd|co|corp|jan|feb|apr|aug|sept|oct|nov|dec"
+    r"|(?:[^\W\d_]\.)*[^\W\d_]"
 )
+LONGEST_ABBREVIATION = 6
 SENTENCE_MARKS = ".!?…"
-CLAUSE_MARKS = ",;:—"
-CLOSERS = "\"'”’)]"
-LONGEST_ABBREVIATION = max(map(len, ABBREVIATIONS))
+CLAUSE_MARKS = ",;:"
+DASHES = "—–-"
+OPENERS = "\"'“‘([{"
+CLOSERS = "\"'”’)]}"
+_ENTRY = re.compile(r"([\n,;:—–-]|^)\s*[(\[]?(\d{1,2})$")
+_BULLET = re.compile(r"^\s*[-*•–—]+\s+")
 
 
 def has_words(text: str) -> bool:
@@ -57,6 +47,7 @@ class ClauseSplitter:
         self._text = ""
         self._scanned = 0
         self._first = True
+        self._entry = 0
 
     @property
     def pending(self) -> str:
@@ -68,7 +59,7 @@ class ClauseSplitter:
         self._text += text
         pieces, start = [], 0
         while (end := self._next_end(start)) is not None:
-            piece = self._text[start:end].strip()
+            piece = _spoken(self._text[start:end])
             start = self._scanned = end
             if has_words(piece):
                 pieces.append(piece)
@@ -78,7 +69,7 @@ class ClauseSplitter:
 
     def flush(self) -> str | None:
         """The stream ended: what is left, or None; the splitter is then ready for the next answer."""
-        rest = self._text.strip()
+        rest = _spoken(self._text)
         self.reset()
         return rest if has_words(rest) else None
 
@@ -89,7 +80,7 @@ class ClauseSplitter:
                 mark = i - 1
                 while mark > start and self._text[mark] in CLOSERS:
                     mark -= 1
-                if self._ends_piece(start, mark):
+                if self._text[i] == "\n" or self._ends_piece(start, mark):
                     return i
         self._scanned = max(len(self._text) - 1, start)
         return None
@@ -97,17 +88,46 @@ class ClauseSplitter:
     def _ends_piece(self, start: int, mark: int) -> bool:
         char = self._text[mark]
         if char in SENTENCE_MARKS:
-            # All of a long text, looked at for each of its marks, would hold up every call.
-            return char != "." or not self._is_abbreviation(
-                self._text[max(start, mark - LONGEST_ABBREVIATION - 2) : mark]
-            )
-        if char not in CLAUSE_MARKS:
+            return char != "." or not self._is_inner_dot(start, mark)
+        if char in DASHES:
+            # Alone between two words; between numbers it says "to".
+            before = self._before(start, mark).rstrip()
+            is_clause = self._text[mark - 1 : mark].isspace() and not before[-1:].isdigit()
+        else:
+            # What "e.g.," is followed by belongs to it.
+            is_clause = char in CLAUSE_MARKS and not self._before(start, mark).endswith(("e.g.", "i.e."))
+        if not is_clause:
             return False
         if self._first:
             return len(self._text[start:mark].split(maxsplit=self.first_words)) >= self.first_words
         return mark - start >= self.long_chars
 
-    @staticmethod
-    def _is_abbreviation(head: str) -> bool:
-        word = head.rsplit(maxsplit=1)[-1].lower() if head.strip() else ""
-        return word in ABBREVIATIONS or (len(word) == 1 and word.isalpha() and word != "i")
+    def _is_inner_dot(self, start: int, mark: int) -> bool:
+        """Whether the dot at `mark` belongs to an abbreviation, an initial or the number of a list's entry."""
+        head = self._before(start, mark)
+        word = head.rsplit(maxsplit=1)[-1].lower().lstrip(OPENERS) if head.strip() else ""
+        if word != "i" and _ABBREVIATION.fullmatch(word):
+            return True
+        if not (entry := _ENTRY.search(head)) or (not entry[1] and mark - start > len(head)):
+            return False
+        # "7. Anything else?" is an answer. The entries of a list begin lines, or count from one.
+        if entry[1] != "\n" and int(entry[2]) not in (self._entry, self._entry + 1):
+            return False
+        self._entry = int(entry[2])
+        return True
+
+    def _before(self, start: int, mark: int) -> str:
+        """The end of what stands in front of `mark`: all of a long text, for each mark, would hold up every call."""
+        return self._text[max(start, mark - LONGEST_ABBREVIATION - 2) : mark]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a whole text."""
+    splitter = ClauseSplitter(first_words=len(text) + 1, long_chars=len(text) + 1)
+    found, rest = splitter.feed(text), splitter.flush()
+    return [*found, rest] if rest else found
+
+
+def _spoken(piece: str) -> str:
+    """A piece without white space around it and without the bullet in front, which would be read out."""
+    return _BULLET.sub("", piece).strip()

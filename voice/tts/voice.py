@@ -3,29 +3,32 @@
 piper-tts is GPL-3.0-or-later; this module is the only one that imports it.
 """
 
-import asyncio
 import json
 import logging
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from google.protobuf.message import DecodeError
+from loguru import logger
 
 from voice.errors import ConfigurationError
+from voice.tts.clauses import has_words, sentences
+from voice.tts.pieces import Piece, PieceCutter, Samples, samples_of
+from voice.tts.synthesis_thread import SynthesisThread, Urgency
+from voice.tts.word_times import spoken_runs, word_ends
 
 EMBEDDED = "en_US-slt-small"
-# A block whose RMS is softer than this, -46 dB of full scale, is silence: the voices' noise floor lies 7 dB below it.
-AUDIBLE = 0.005
-BLOCK = 0.005
 # What stays in front of the first audible sample: enough that an onset is not clipped.
 LEAD_FIRST = 0.01
 LEAD_LATER = 0.06
-
-Samples = npt.NDArray[np.int16]
+PAUSES = ' ,.;:!?…—-"()^$'
+"""Phonemes that are none: where they stand, nothing is spoken."""
+PAD = "_"
+FIRST_CHUNK = 0.25
+"""Seconds of audio behind the start of speech in a first piece: enough to play while the next is made."""
 
 
 class Voice:
@@ -35,17 +38,19 @@ class Voice:
 
     Args:
         path: the voice's .onnx file; its .onnx.json lies beside it.
+        streaming: make audio piece by piece where the model allows it; False makes a clause at a time.
 
     Raises:
         ConfigurationError: the files are missing or are not a Piper voice.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, streaming: bool = True) -> None:
         # Imported here because loading onnxruntime and Piper takes a second that `voice --help` must not pay.
-        import onnxruntime
         from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
-        from piper import PiperVoice, SynthesisConfig
+        from piper import PiperVoice
         from piper.config import PiperConfig
+
+        from voice.tts.streaming import load_graph
 
         config = Path(f"{path}.json")
         for file in (path, config):
@@ -54,16 +59,14 @@ class Voice:
                     f"Piper voice file {file} does not exist; give a voice's .onnx file with its .onnx.json beside it, "
                     'or use tts.voice = "embedded".'
                 )
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
-            session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
             settings = PiperConfig.from_dict(json.loads(config.read_text(encoding="utf-8")))
+            self._graph = load_graph(path, sample_rate=settings.sample_rate, streaming=streaming)
         except (
             ValueError,
             KeyError,
+            IndexError,
+            DecodeError,
             onnx_errors.Fail,
             onnx_errors.InvalidProtobuf,
             onnx_errors.InvalidGraph,
@@ -73,28 +76,48 @@ class Voice:
         logging.getLogger("piper").setLevel(logging.ERROR)
         self.name = path.stem
         self.sample_rate: int = settings.sample_rate
-        self._voice: Any = PiperVoice(config=settings, session=session)
-        self._speaking_style = SynthesisConfig(normalize_audio=False)
-        self._prepared: dict[str, Samples] = {}
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
+        if streaming and not self._graph.streams:
+            logger.debug(f"The voice {self.name} has no place to cut: it synthesises whole sentences.")
+        self._piper: Any = PiperVoice(config=settings, session=None)
+        self._prepared: dict[str, Sequence[Piece]] = {}
+        self._thread = SynthesisThread()
+
+    @property
+    def streams(self) -> bool:
+        """Whether audio flows inside a sentence."""
+        return self._graph.streams
+
+    def pieces(self, text: str, *, lead: float = LEAD_LATER) -> Iterator[list[Piece]]:
+        """Speak `text`, with at most `lead` seconds in front of the first audible sample.
+
+        Each step is one piece of work for the processor and gives what can be sent of its audio.
+        """
+        cutter = PieceCutter(self.sample_rate, lead=lead)
+        for sentence in sentences(text):
+            if not (ids := self._phoneme_ids(sentence)):
+                continue
+            started = self._graph.begin(self._feeds(ids))
+            runs = spoken_runs(ids, started.lengths, pauses=self._ids_of(PAUSES), pad=self._ids_of(PAD))
+            words = [word for word in sentence.split() if has_words(word)]
+            cutter.expect(words, word_ends(words, runs, self._pronounce))
+            start = runs[0][0] if runs else 0
+            for audio in started.chunks(first=start + round(FIRST_CHUNK * self.sample_rate)):
+                yield cutter.feed(audio)
+        yield cutter.end()
 
     def synthesize(self, text: str, *, lead: float = LEAD_LATER) -> Samples:
-        """Speak `text`: int16 mono at `sample_rate`, with at most `lead` seconds in front of the first audible sample.
+        """All of `text` at once: int16 mono at `sample_rate`."""
+        return samples_of(piece for pieces in self.pieces(text, lead=lead) for piece in pieces)
 
-        Piper puts 170–230 ms of silence first, which the listener would hear as a slower answer.
-        """
-        parts = [chunk.audio_float_array for chunk in self._voice.synthesize(text, self._speaking_style)]
-        if not parts:
-            return np.zeros(0, np.int16)
-        audio = np.concatenate(parts)
-        audio = audio[max(0, onset(audio, self.sample_rate) - round(lead * self.sample_rate)) :]
-        samples: Samples = np.clip(audio * 32767, -32768, 32767).astype(np.int16)
-        return samples
+    async def stream(self, text: str, *, lead: float, urgency: Urgency) -> AsyncIterator[Piece]:
+        """`pieces` on the voice's own thread, so that the event loop stays free; left off, it stops at the next."""
+        async for pieces in self._thread.steps(self.pieces(text, lead=lead), urgency):
+            for piece in pieces:
+                yield piece
 
-    async def speak(self, text: str, *, lead: float = LEAD_LATER) -> Samples:
-        """`synthesize` on the voice's own thread, so that the event loop stays free."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, lambda: self.synthesize(text, lead=lead))
+    async def speak(self, text: str, *, lead: float = LEAD_LATER, urgency: Urgency = Urgency.LATER) -> Sequence[Piece]:
+        """`stream` to its end."""
+        return [piece async for piece in self.stream(text, lead=lead, urgency=urgency)]
 
     async def prepare(self, phrases: Iterable[str]) -> None:
         """Synthesise phrases that must not wait for the thread; `prepared` has them from then on.
@@ -104,26 +127,47 @@ class Voice:
         """
         for phrase in map(str.strip, phrases):
             if phrase not in self._prepared:
-                samples = await self.speak(phrase, lead=LEAD_FIRST)
-                if not len(samples):
+                pieces = await self.speak(phrase, lead=LEAD_FIRST)
+                if not len(samples_of(pieces)):
                     raise ConfigurationError(f"The phrase “{phrase}” has nothing that can be spoken; write words.")
-                self._prepared[phrase] = samples
+                self._prepared[phrase] = pieces
 
-    def prepared(self, text: str) -> Samples | None:
-        """A prepared phrase as `synthesize` gives it, `LEAD_FIRST` in front; None for any other text."""
+    def prepared(self, text: str) -> Sequence[Piece] | None:
+        """A prepared phrase as `stream` gives it, `LEAD_FIRST` in front; None for any other text."""
         return self._prepared.get(text.strip())
 
     def close(self) -> None:
         """Let the thread end."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.close()
 
+    def _phoneme_ids(self, sentence: str) -> list[int]:
+        """Ids of a sentence's phonemes, as one sentence; none when there is nothing to pronounce."""
+        *parts, last = self._piper.phonemize(sentence) or [[]]
+        phonemes = []
+        for part in parts:
+            # The phonemiser ends a sentence at every dot, also at that of "Dr.".
+            phonemes += [*(part[:-1] if part[-1:] == ["."] else part), " "]
+        phonemes += last
+        return list(self._piper.phonemes_to_ids(phonemes)) if phonemes else []
 
-def onset(audio: npt.NDArray[np.float32], sample_rate: int) -> int:
-    """Index of the first audible block of mono samples in [-1, 1]; 0 when there is none."""
-    size = round(BLOCK * sample_rate)
-    blocks = audio[: len(audio) // size * size].reshape(-1, size)
-    audible = np.flatnonzero(np.sqrt((blocks**2).mean(axis=1)) > AUDIBLE)
-    return int(audible[0]) * size if len(audible) else 0
+    def _feeds(self, ids: list[int]) -> dict[str, Any]:
+        settings = self._piper.config
+        feeds = {
+            "input": np.array([ids], np.int64),
+            "input_lengths": np.array([len(ids)], np.int64),
+            "scales": np.array([settings.noise_scale, settings.length_scale, settings.noise_w_scale], np.float32),
+        }
+        if settings.num_speakers > 1:
+            feeds["sid"] = np.array([settings.default_speaker_id], np.int64)
+        return feeds
+
+    def _pronounce(self, word: str) -> list[str]:
+        """The phonemes of a word alone, in runs without a space."""
+        return "".join(phoneme for part in self._piper.phonemize(word) for phoneme in (*part, " ")).split()
+
+    def _ids_of(self, phonemes: str) -> frozenset[int]:
+        known = self._piper.config.phoneme_id_map
+        return frozenset(phoneme_id for phoneme in phonemes for phoneme_id in known.get(phoneme, ()))
 
 
 def embedded_voice() -> Path:

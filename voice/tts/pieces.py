@@ -1,0 +1,96 @@
+"""From a voice's audio to what is sent: without the silence in front, as 16-bit samples, each word with its end."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+# A block whose RMS is softer than this, -46 dB of full scale, is silence: the voices' noise floor lies 7 dB below it.
+AUDIBLE = 0.005
+BLOCK = 0.005
+LONGEST = 0.1
+"""Seconds of a piece at most: an interruption has no more than that to take back."""
+
+Audio = npt.NDArray[np.float32]
+"""Mono samples in [-1, 1]."""
+Samples = npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Samples of a clause, and the words that end with them."""
+
+    samples: Samples
+    words: tuple[str, ...] = ()
+
+
+def samples_of(pieces: Iterable[Piece]) -> Samples:
+    """All of their samples."""
+    return np.concatenate([np.zeros(0, np.int16), *(piece.samples for piece in pieces)])
+
+
+def onset(audio: Audio, sample_rate: int) -> int | None:
+    """Index of the first audible block of mono samples in [-1, 1]; None when there is none."""
+    size = round(BLOCK * sample_rate)
+    blocks = audio[: len(audio) // size * size].reshape(-1, size)
+    audible = np.flatnonzero(np.sqrt((blocks**2).mean(axis=1)) > AUDIBLE)
+    return int(audible[0]) * size if len(audible) else None
+
+
+class PieceCutter:
+    """Turns the audio of one clause into pieces as it is made.
+
+    Args:
+        sample_rate: Hz.
+        lead: seconds that stay in front of the first audible sample; Piper puts 170 to 230 ms of silence there, which
+            the listener would hear as a slower answer.
+    """
+
+    def __init__(self, sample_rate: int, *, lead: float) -> None:
+        self._rate = sample_rate
+        self._lead = round(lead * sample_rate)
+        self._words: deque[tuple[str, int]] = deque()
+        self._held: Audio | None = np.zeros(0, np.float32)
+        self._fed = 0
+        self._given = 0
+
+    def expect(self, words: Sequence[str], ends: Sequence[int]) -> None:
+        """Words of what is fed next, each with the sample behind it, counted from there."""
+        self._words.extend((word, self._fed + end) for word, end in zip(words, ends, strict=True))
+
+    def feed(self, audio: Audio) -> list[Piece]:
+        """Add audio; returns what can be sent of it, which is nothing while all is silent."""
+        self._fed += len(audio)
+        if self._held is not None:
+            audio = np.concatenate([self._held, audio])
+            start = onset(audio, self._rate)
+            if start is None:
+                self._held = audio
+                return []
+            self._held = None
+            self._given = max(0, start - self._lead)
+            audio = audio[self._given :]
+        return self._cut(audio)
+
+    def end(self) -> list[Piece]:
+        """The clause is complete: what was held back, and words whose end was to come later."""
+        pieces = [] if self._held is None else self._cut(self._held)
+        if self._words:
+            pieces.append(Piece(np.zeros(0, np.int16), tuple(word for word, _ in self._words)))
+        return pieces
+
+    def _cut(self, audio: Audio) -> list[Piece]:
+        samples: Samples = np.clip(audio * 32767, -32768, 32767).astype(np.int16)
+        pieces, last = [], self._given + len(samples)
+        while self._given < last:
+            start, end = self._given, min(last, self._given + round(LONGEST * self._rate))
+            if self._words:
+                end = max(start + 1, min(end, self._words[0][1]))
+            words = []
+            while self._words and self._words[0][1] <= end:
+                words.append(self._words.popleft()[0])
+            pieces.append(Piece(samples[len(samples) - (last - start) :][: end - start], tuple(words)))
+            self._given = end
+        return pieces

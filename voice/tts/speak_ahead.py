@@ -1,0 +1,64 @@
+"""The first clause of an answer that may never be spoken, synthesised and kept until it is."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from voice.tts.pieces import Piece
+from voice.tts.synthesis_thread import Urgency
+from voice.tts.voice import LEAD_FIRST, Voice
+
+
+class SpeakAhead:
+    """Holds one call's clause at most. Nothing of it leaves before it is taken.
+
+    `started`, `used` and `dropped` count clauses; one that is still held is neither used nor dropped.
+
+    Args:
+        voice: what synthesises.
+    """
+
+    def __init__(self, voice: Voice) -> None:
+        self.started = self.used = self.dropped = 0
+        self._voice = voice
+        self._text: str | None = None
+        self._pieces: asyncio.Queue[Piece | None] = asyncio.Queue()
+        self._making: asyncio.Task[None] | None = None
+
+    def prepare(self, text: str) -> None:
+        """Start with a clause, in place of any other; the same again changes nothing."""
+        if text.strip() == self._text:
+            return
+        self.drop()
+        self.started += 1
+        self._text, self._pieces = text.strip(), asyncio.Queue()
+        self._making = asyncio.create_task(self._make(self._text, self._pieces))
+
+    def take(self, text: str) -> AsyncIterator[Piece] | None:
+        """The clause from its start, the rest of it as it is made; None when another or none is held."""
+        if self._making is None or text.strip() != self._text:
+            return None
+        self.used += 1
+        self._text = None
+        return self._hand_over(self._making, self._pieces)
+
+    def drop(self) -> None:
+        """The clause is not wanted: stop making it, even when it has been taken."""
+        if self._making is not None:
+            self._making.cancel()
+            self.dropped += self._text is not None
+        self._making = self._text = None
+
+    async def _make(self, text: str, pieces: asyncio.Queue[Piece | None]) -> None:
+        try:
+            async for piece in self._voice.stream(text, lead=LEAD_FIRST, urgency=Urgency.AHEAD):
+                pieces.put_nowait(piece)
+        finally:
+            pieces.put_nowait(None)
+
+    async def _hand_over(self, making: asyncio.Task[None], pieces: asyncio.Queue[Piece | None]) -> AsyncIterator[Piece]:
+        try:
+            while (piece := await pieces.get()) is not None:
+                yield piece
+            await making
+        finally:
+            making.cancel()

@@ -1,0 +1,63 @@
+"""One thread on which every call's clauses are synthesised, a step at a time, the most urgent first."""
+
+import asyncio
+import heapq
+import itertools
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from enum import IntEnum
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Urgency(IntEnum):
+    """Who goes first."""
+
+    FIRST = 0
+    """A call waits in silence for this clause."""
+    AHEAD = 1
+    """A first clause that may never be spoken."""
+    LATER = 2
+    """The call is still playing what was before it."""
+
+
+class SynthesisThread:
+    """Takes steps of work from many calls. Those of equal urgency take turns, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
+        self._lock = threading.Lock()
+        self._arrival = itertools.count()
+        self._waiting: list[tuple[Urgency, int, Callable[[], None]]] = []
+
+    async def run(self, step: Callable[[], T], urgency: Urgency) -> T:
+        """Do one step. Cancelled while it waits, it is never done; cancelled while it runs, it is the last."""
+        future: Future[T] = Future()
+
+        def work() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(step())
+                except Exception as error:
+                    future.set_exception(error)
+
+        with self._lock:
+            heapq.heappush(self._waiting, (urgency, next(self._arrival), work))
+        self._thread.submit(self._run_most_urgent)
+        return await asyncio.wrap_future(future)
+
+    async def steps(self, work: Iterator[T], urgency: Urgency) -> AsyncIterator[T]:
+        """What `work` gives, each step on the thread; never None. Leaving off ends it after the step under way."""
+        while (result := await self.run(lambda: next(work, None), urgency)) is not None:
+            yield result
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _run_most_urgent(self) -> None:
+        with self._lock:
+            _, _, work = heapq.heappop(self._waiting)
+        work()

@@ -138,6 +138,7 @@ class Race:
             first=self.tiers,
             fast=self.fast,
             fast_p95=book.p95(self.fast),
+            second_delay=_second_delay(self.fast, book),
             bridge=self.bridge,
             leads=book.leads(),
         )
@@ -179,6 +180,7 @@ class Adaptive:
             rescue_delay=book.lead(self.fast),
             fast=self.fast,
             fast_p95=book.p95(self.fast),
+            second_delay=_second_delay(self.fast, book),
             bridge=self.bridge,
             leads=book.leads(),
         )
@@ -187,8 +189,14 @@ class Adaptive:
 def _fallback(name: str, large: str, fast: str, book: TierBook, *, bridge: bool, reason: str) -> Plan:
     return Plan(
         policy=name, reason=reason, first=(large,), rescue=fast, fast=fast, fast_p95=book.p95(fast),
-        bridge=bridge, leads=book.leads(),
+        second_delay=_second_delay(fast, book), bridge=bridge, leads=book.leads(),
     )  # fmt: skip
+
+
+def _second_delay(fast: str, book: TierBook) -> float | None:
+    """How late the fast tier must be to be asked once more; None when the allowance is used up."""
+    book.hedges.turn()
+    return book.p95(fast) if book.hedges.allows else None
 
 
 _PAIRS: dict[str, Callable[..., Policy]] = {"fallback": Fallback, "race": Race, "adaptive": Adaptive}

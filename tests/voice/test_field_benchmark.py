@@ -83,9 +83,15 @@ async def converse(policy: str, url: str) -> list[Answer]:
     """`TURNS` turns."""
     clients = {name: make_client(base_url=url, api_key="none", silence=20) for name in MODELS}
     tiers = [
-        Tier(name, ChatService(clients[name], model=model, prompt="Be brief.", max_tokens=100, where="the simulator"))
+        Tier(
+            name,
+            ChatService(
+                clients[name], model=model, prompt="Be brief.", max_tokens=100, where="the simulator",
+                connections=2 if name == "fast" else 1,
+            ),
+        )
         for name, model in MODELS.items()
-    ]
+    ]  # fmt: skip
     book = TierBook({"large": 1.5, "fast": 0.3})
     service = BudgetedLLMService(tiers, make_policy(policy, large="large", fast="fast"), book=book)
     answers: list[Answer] = []

@@ -1,16 +1,15 @@
-"""The policies over thousands of drawn turns on a manual clock, with the latencies that real models are measured to have.
+"""The policies over thousands of drawn turns on a manual clock, with latencies that real models are measured to have.
 
 No sockets and no waiting: what a policy alone can keep, whatever the machine does. The benchmark draws more turns and
 prints what the policies themselves cost: `pytest -m slow -s tests/voice/test_policy_field.py`.
 """
 
 from collections import Counter
-from dataclasses import replace
 from time import process_time
 from typing import Any
 
 import pytest
-from policy_play import COMMIT, Played, Script, play
+from policy_play import Played, Script, play
 
 from latency.stats import percentile
 from voice.llm.policy import Adaptive, Fallback, Hedged, Plan, Policy, Race, Single
@@ -38,7 +37,7 @@ ADAPTIVE = Adaptive(large="large", fast="fast")
 
 
 class Field:
-    """Draws what sonnet- and groq-class tiers do in a turn: first clauses, stalls and errors as the simulator has them."""
+    """Draws what sonnet- and groq-class tiers do in a turn, as the simulator: first clauses, stalls and errors."""
 
     def __init__(self, *, preset: str, seed: int) -> None:
         profiles = load_profiles(preset)
@@ -81,13 +80,12 @@ class Turns:
         self.spoken: Counter[str] = Counter()
         self.cpu: list[float] = []
 
-    def play(self, turns: int, *, late: float | None = None) -> None:
-        """Play turns whose end was noticed `late` seconds after the speech ended; None: in time."""
+    def play(self, turns: int) -> None:
         for number in range(turns):
             start = process_time()
             plan = Timed(self.policy.plan(self.book), process_time() - start)
             scripts = self.field.turn(number)
-            played = play(plan, scripts, speech_end=None if late is None else COMMIT - late)  # type: ignore[arg-type]
+            played = play(plan, scripts)
             self.cpu.append(plan.cpu)
             self.learn(plan.plan, scripts, played)
             tier, at = played.spoken[0] if played.spoken else ("", 9.9)
@@ -139,3 +137,30 @@ class Timed:
             return self.plan.decide(situation)
         finally:
             self.cpu += process_time() - start
+
+
+@pytest.mark.parametrize(
+    ("policy", "least", "most"),
+    [(SINGLE, 0.05, 0.3), (HEDGED, 0.05, 0.3), (FALLBACK, 0.99, 1.0), (RACE, 0.99, 1.0), (ADAPTIVE, 0.99, 1.0)],
+)
+def test_a_slow_large_tier_with_a_long_tail_is_kept_within_the_budget(
+    policy: Policy, least: float, most: float
+) -> None:
+    turns = Turns(policy)
+    turns.play(1000)
+    assert least <= turns.in_time / 1000 <= most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["field", "optimistic"])
+def test_benchmark_of_the_policies_over_many_drawn_turns(preset: str, capsys: pytest.CaptureFixture[str]) -> None:
+    count, played = 20_000, {}
+    for policy in (SINGLE, HEDGED, FALLBACK, RACE, ADAPTIVE):
+        turns = played[policy.name] = Turns(policy, preset=preset, seed=7)
+        turns.play(count)
+    with capsys.disabled():
+        print(f"\n{count} drawn turns each, {preset} preset, sonnet with groq-fast, deadline 450 ms, no machine")
+        print("\n".join(map(str, played.values())))
+    for name in ("fallback", "race", "adaptive"):
+        assert played[name].in_time / count >= 0.99
+    assert all(sum(turns.cpu) / count < 0.001 for turns in played.values())

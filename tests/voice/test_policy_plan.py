@@ -1,12 +1,13 @@
 """Every policy on a manual clock: tiers are scripted, and a turn is played by asking its plan whenever it wants."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import process_time
 
 import pytest
 from policy_play import CLAUSE_LASTS, COMMIT, Script, play
 
-from latency.budget import Budget, Commit
+from latency.budget import Budget, Commit, Deadline
 from voice.errors import ConfigurationError
 from voice.llm.policy import (
     POLICIES,
@@ -39,7 +40,7 @@ HEDGED = Hedged(tier="large")
 RACE = Race(large="large", fast="fast")
 ADAPTIVE = Adaptive(large="large", fast="fast")
 HOLD_AT = 0.43
-RESCUE_AT = 0.22
+RESCUE_AT = SECOND_AT = 0.22
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,11 @@ RESCUE_AT = 0.22
         (FALLBACK, {"large": REFUSES, "fast": FAST_OK}, [("large", 0.0), ("fast", 0.01)], ("fast", 0.11)),
         (
             FALLBACK, {"large": SILENT, "fast": Script((0.5,), end=0.6)},
-            [("large", 0.0), ("fast", RESCUE_AT)], ("fast", RESCUE_AT + 0.5),
+            [("large", 0.0), ("fast", RESCUE_AT), ("fast", RESCUE_AT + 0.2)], ("fast", RESCUE_AT + 0.5),
+        ),
+        (
+            FALLBACK, {"large": SILENT, "fast": [REFUSES, FAST_OK]},
+            [("large", 0.0), ("fast", RESCUE_AT), ("fast", RESCUE_AT + 0.01)], ("fast", HOLD_AT),
         ),
         (
             FALLBACK, {"large": REFUSES, "fast": [REFUSES, FAST_OK]},
@@ -69,7 +74,11 @@ RESCUE_AT = 0.22
         (RACE, {"large": REFUSES, "fast": FAST_OK}, [("large", 0.0), ("fast", 0.0)], ("fast", 0.1)),
         (
             RACE, {"large": LARGE_LATE, "fast": Script((0.6,), end=0.7)},
-            [("large", 0.0), ("fast", 0.0)], ("fast", 0.6),
+            [("large", 0.0), ("fast", 0.0), ("fast", SECOND_AT)], ("fast", 0.6),
+        ),
+        (
+            RACE, {"large": SILENT, "fast": [SILENT, FAST_OK]},
+            [("large", 0.0), ("fast", 0.0), ("fast", SECOND_AT)], ("fast", HOLD_AT),
         ),
         (HEDGED, {"large": LARGE_OK}, [("large", 0.0)], ("large", 0.2)),
         (HEDGED, {"large": [SILENT, LARGE_OK]}, [("large", 0.0), ("large", 1.5)], ("large", 1.7)),
@@ -220,6 +229,27 @@ def test_an_outage_does_not_double_the_load_of_a_hedged_tier() -> None:
     assert requests <= 115
 
 
+@pytest.mark.parametrize("policy", [FALLBACK, RACE, ADAPTIVE])
+@pytest.mark.parametrize("outage", [SILENT, REFUSES])
+def test_an_outage_of_the_fast_tier_does_not_double_its_load(policy: Policy, outage: Script) -> None:
+    known, requests = book(), 0
+    for _ in range(100):
+        played = play(policy.plan(known), {"large": LARGE_LATE, "fast": outage})
+        requests += played.tiers().count("fast")
+        for _ in range(played.hedges):
+            known.hedges.take()
+    assert 100 < requests <= 115
+
+
+def test_the_fast_tier_is_not_asked_again_while_the_deadline_is_far_or_before_the_commit() -> None:
+    plan = RACE.plan(book())
+    asked = [Attempt(number=n, tier=tier, request=COMMIT) for n, tier in enumerate(("large", "fast"))]
+    late = Situation(now=COMMIT + 0.5, commit=COMMIT, deadline=Deadline(COMMIT + 2.0), attempts=asked)
+    assert plan.decide(late).start == ()
+    assert plan.decide(late).wake_at == pytest.approx(COMMIT + 2.0 - 0.23)
+    assert plan.decide(replace(late, commit=None, deadline=None)).start == ()
+
+
 def test_the_hedging_delay_is_the_live_quantile() -> None:
     known = book()
     for index in range(1, 101):
@@ -248,7 +278,7 @@ def test_when_the_large_tier_is_demoted_it_still_comes_to_the_rescue() -> None:
     played = play(ADAPTIVE.plan(known), {"large": LARGE_OK, "fast": REFUSES})
     assert played.spoken == [("large", pytest.approx(0.21))]
     played = play(ADAPTIVE.plan(known), {"large": LARGE_OK, "fast": SILENT})
-    assert played.starts == [("fast", 0.0), ("large", pytest.approx(0.23))]
+    assert played.starts == [("fast", 0.0), ("fast", pytest.approx(SECOND_AT)), ("large", pytest.approx(0.23))]
 
 
 def test_tiers_that_refuse_to_serve_are_left_out_unless_none_is_left() -> None:

@@ -50,8 +50,7 @@ def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iter
 
     def resume() -> None:
         # The shell has its own modes while we are stopped.
-        if not _in_background(fd):
-            _set_mode(fd, None)
+        _set_mode(fd, None)
 
     found = termios.tcgetattr(fd)
     # Who started us may want us never to be stopped.
@@ -68,13 +67,14 @@ def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iter
             loop.remove_signal_handler(signal.SIGTSTP)
         loop.remove_signal_handler(signal.SIGCONT)
         loop.remove_reader(fd)
-        # A job in the background would be stopped by this; its shell has set the terminal as it wants it.
-        if not _in_background(fd):
-            _set_mode(fd, found)
+        _set_mode(fd, found)
 
 
 def _set_mode(fd: int, mode: list[object] | None) -> None:
     """Give the terminal these attributes, or the mode for single keys. At once: output may be held by Ctrl-S."""
+    # A job in the background would be stopped by this; its shell has set the terminal as it wants it.
+    if _in_background(fd):
+        return
     # A terminal whose window was closed has no mode any more.
     with contextlib.suppress(termios.error):
         if mode is None:

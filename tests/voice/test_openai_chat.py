@@ -63,8 +63,8 @@ async def connect() -> AsyncIterator[Callable[..., AsyncOpenAI]]:
         await client.close()
 
 
-def service(client: AsyncOpenAI, model: str = MODEL) -> BudgetedLLMService:
-    chat = ChatService(client, model=model, prompt="Be brief.", max_tokens=50, where="the test")
+def service(client: AsyncOpenAI, model: str = MODEL, **options: Any) -> BudgetedLLMService:
+    chat = ChatService(client, model=model, prompt="Be brief.", max_tokens=50, where="the test", **options)
     policy = make_policy("single", large="large", fast=None, bridge=False)
     return BudgetedLLMService([Tier("large", chat)], policy, book=TierBook({"large": 0.4}))
 
@@ -209,6 +209,12 @@ async def test_calls_share_their_connections(server: Any, connect: Any) -> None:
     for _ in range(2):
         await run(service(client), SleepFrame(sleep=0.3), ask())
     assert server.accepted == 1
+
+
+async def test_a_tier_that_may_be_asked_twice_has_two_connections_open_before(server: Any, connect: Any) -> None:
+    client = connect(server.url)
+    await run(service(client, connections=2), SleepFrame(sleep=0.3), ask())
+    assert server.accepted == 2
 
 
 async def test_a_cancelled_requests_connection_is_replaced_before_the_next_turn(server: Any, connect: Any) -> None:

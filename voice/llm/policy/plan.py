@@ -45,8 +45,8 @@ class Plan:
     hedge: bool = False
     """The rescue is paid for from the hedging allowance."""
     second_delay: float | None = None
-    """Ask the fast tier once more when its request has failed or is later than this (seconds), and the deadline too
-    near to wait on; None: the allowance is used up."""
+    """Ask the fast tier once more when its request has failed, or is later than this (seconds) with the deadline near;
+    paid for from the hedging allowance. None: that is used up."""
     retries: int = 1
     """Further requests when all have failed."""
     bridge: bool = True
@@ -129,7 +129,9 @@ class Plan:
     def _second_at(self, s: Situation) -> float | None:
         """When the fast tier is asked once more: its request is unusually late, and nobody is sure to be in time."""
         asked = [a for a in s.attempts if a.tier == self.fast]
-        if self.fast is None or self.second_delay is None or s.deadline is None or len(asked) != 1 or asked[0].ready:
+        if self.fast is None or self.second_delay is None or s.deadline is None or len(asked) != 1:
+            return None
+        if asked[0].ready is not None:
             return None
         if asked[0].outcome == "failed":
             return s.now

@@ -61,7 +61,9 @@ class Single:
 class Fallback:
     """The large tier answers; the fast one is asked as late as it can still make the deadline.
 
-    That is its 95th percentile and a guard before it; see `TierBook.lead` for the guard.
+    That is its measured tail and a guard before it, see `TierBook.lead`. A fast tier that is then later than its 95th
+    percentile, or fails, is asked once more: two requests are hardly ever both slow. The hedging allowance bounds how
+    many, so that an outage of the fast tier does not double its load. `Race` and `Adaptive` do the same.
     """
 
     large: str
@@ -76,7 +78,7 @@ class Fallback:
         return self.large, self.fast
 
     def plan(self, book: TierBook) -> Plan:
-        """Ask the large tier, and the fast one its 95th percentile and a guard before the deadline."""
+        """Ask the large tier, and the fast one its tail and a guard before the deadline."""
         return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason="large first")
 
 

@@ -14,7 +14,7 @@ _ESCAPE = b"\x1b"
 
 @contextlib.contextmanager
 def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iterator[bool]:
-    """Hand over each key as it is typed, unechoed; Ctrl-C stays the signal it is. Use it on a running event loop.
+    """Hand over each key as it is typed, unechoed; Ctrl-C and Ctrl-Z stay. Use it on a running event loop.
 
     Yields whether there are keys: not when the input is no terminal, or is another job's.
 
@@ -40,27 +40,41 @@ def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iter
             for key in typed.decode(errors="ignore"):
                 on_key(key)
 
+    def suspend() -> None:
+        # Not every shell sets its own modes when a job stops.
+        _set_mode(fd, found)
+        loop.remove_signal_handler(signal.SIGTSTP)
+        signal.raise_signal(signal.SIGTSTP)
+        # Continued.
+        loop.add_signal_handler(signal.SIGTSTP, suspend)
+
     def resume() -> None:
         # The shell has its own modes while we are stopped.
-        if not _in_background(fd):
-            _set_mode(fd, None)
+        _set_mode(fd, None)
 
     found = termios.tcgetattr(fd)
+    # Who started us may want us never to be stopped.
+    stoppable = signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL
     try:
         _set_mode(fd, None)
         loop.add_reader(fd, read)
         loop.add_signal_handler(signal.SIGCONT, resume)
+        if stoppable:
+            loop.add_signal_handler(signal.SIGTSTP, suspend)
         yield True
     finally:
+        if stoppable:
+            loop.remove_signal_handler(signal.SIGTSTP)
         loop.remove_signal_handler(signal.SIGCONT)
         loop.remove_reader(fd)
-        # A job in the background would be stopped by this; its shell has set the terminal as it wants it.
-        if not _in_background(fd):
-            _set_mode(fd, found)
+        _set_mode(fd, found)
 
 
 def _set_mode(fd: int, mode: list[object] | None) -> None:
     """Give the terminal these attributes, or the mode for single keys. At once: output may be held by Ctrl-S."""
+    # A job in the background would be stopped by this; its shell has set the terminal as it wants it.
+    if _in_background(fd):
+        return
     # A terminal whose window was closed has no mode any more.
     with contextlib.suppress(termios.error):
         if mode is None:

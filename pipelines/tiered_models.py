@@ -187,7 +187,8 @@ class TieredModels:
             )
         from voice.llm.openai_chat import ChatService
 
-        return Tier(name, ChatService(self._clients[name], **common))
+        # The fast tier may be asked twice in a turn.
+        return Tier(name, ChatService(self._clients[name], connections=2 if name == "fast" else 1, **common))
 
 
 def where(tier: OpenAITier | SimTier) -> str:

@@ -19,9 +19,12 @@ MODEL = "sim:echo"
 PREAMBLE = "Let me see."
 """What it says before it calls a function, as many models do."""
 
-Fault = Literal["http_500", "html", "silent", "empty", "broken_off", "no_json"]
-"""Status 500 · a proxy's page in place of an answer · no byte ever · an answer without words · the connection is cut
-after some words · a chunk that is not JSON."""
+Fault = Literal[
+    "http_500", "html", "json", "silent", "empty", "broken_off", "no_json", "other_json", "cut_after", "silent_after"
+]
+"""Status 500 · a proxy's page in place of an answer, or some JSON · no byte ever · an answer without words · the
+connection is cut after some words · a chunk that is not JSON, or of another kind · the connection is cut after the
+whole answer, or nothing more is sent on it."""
 
 
 @dataclass
@@ -104,6 +107,8 @@ class CompletionsHandler(BaseHTTPRequestHandler):
             self._json({"error": {"message": "the model has crashed", "type": "server_error"}}, 500)
         elif fault == "html":
             self._send(b"<!DOCTYPE html><html><title>Welcome: sign in</title></html>", "text/html; charset=utf-8", 200)
+        elif fault == "json":
+            self._json({"status": "ok"})
         elif body["model"] != MODEL:
             self._json({"error": {"message": f"model '{body['model']}' not found", "type": "not_found_error"}}, 404)
         else:
@@ -119,6 +124,11 @@ class CompletionsHandler(BaseHTTPRequestHandler):
         for part in parts:
             self._chunk(f"data: {json.dumps(part)}\n\n")
         if fault == "broken_off":
+            self.close_connection = True
+            return
+        if fault in ("cut_after", "silent_after"):
+            if fault == "silent_after":
+                self.state.released.wait(30)
             self.close_connection = True
             return
         self._chunk("data: {not json\n\n" if fault == "no_json" else "data: [DONE]\n\n")
@@ -144,9 +154,11 @@ class CompletionsHandler(BaseHTTPRequestHandler):
 
 def chunks(body: dict[str, Any], fault: Fault | None) -> Iterator[dict[str, Any]]:
     """The streamed completion of a request."""
-    yield _chunk_of({"role": "assistant", "content": ""})
+    yield {"hello": "there"} if fault == "other_json" else _chunk_of({"role": "assistant", "content": ""})
+    if fault in ("no_json", "other_json"):
+        return
     last = body["messages"][-1]
-    if fault in ("empty", "no_json"):
+    if fault == "empty":
         pass
     elif last["role"] == "tool":
         yield from _words(json.loads(last["content"]))
@@ -156,6 +168,8 @@ def chunks(body: dict[str, Any], fault: Fault | None) -> Iterator[dict[str, Any]
     else:
         yield from _words(f"You said: {last['content']}")
     yield _chunk_of({}, finish="stop")
+    if fault in ("cut_after", "silent_after"):
+        return
     if (body.get("stream_options") or {}).get("include_usage"):
         usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
         yield {**_chunk_of({}), "choices": [], "usage": usage}

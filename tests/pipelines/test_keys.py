@@ -165,3 +165,62 @@ def own_terminal(slave: int) -> None:
     """Make a pseudo-terminal the one that controls this process's jobs."""
     os.setsid()
     fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+
+SUSPENDED = """
+import os, signal, subprocess, sys, termios, time
+job = '''
+import asyncio, os
+from pipelines.keys import single_keys
+
+async def main():
+    while os.tcgetpgrp(0) != os.getpgrp():
+        await asyncio.sleep(0.01)
+    pressed = asyncio.Event()
+    with single_keys(lambda key: pressed.set()):
+        await pressed.wait()
+
+asyncio.run(main())
+'''
+
+def modes():
+    flags = termios.tcgetattr(0)[3] & (termios.ICANON | termios.ECHO)
+    return "keys" if flags == 0 else "lines" if flags == termios.ICANON | termios.ECHO else "torn"
+
+# A shell that has no modes of its own.
+signal.alarm(30)
+job = subprocess.Popen([sys.executable, "-c", job], process_group=0)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+os.tcsetpgrp(0, job.pid)
+for _ in range(3):
+    while modes() != "keys":
+        time.sleep(0.01)
+    print("keys", flush=True)
+    _, status = os.waitpid(job.pid, os.WUNTRACED)
+    print("stopped" if os.WIFSTOPPED(status) else "ended", modes(), flush=True)
+    if os.WIFSTOPPED(status):
+        os.kill(job.pid, signal.SIGCONT)
+"""
+
+
+def test_a_suspended_call_gives_the_terminal_back_and_takes_it_again(terminal: tuple[int, int]) -> None:
+    master, slave = terminal
+    shell = subprocess.Popen(
+        [sys.executable, "-c", SUSPENDED],
+        cwd=ROOT,
+        stdin=slave,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: own_terminal(slave),
+    )
+    try:
+        assert shell.stdout is not None
+        told = []
+        for key in (b"\x1a", b"\x1a", b"q"):
+            told.append(shell.stdout.readline().strip())
+            os.write(master, key)
+            told.append(shell.stdout.readline().strip())
+        assert told == ["keys", "stopped lines", "keys", "stopped lines", "keys", "ended lines"]
+        assert shell.wait(timeout=30) == 0
+    finally:
+        shell.kill()

@@ -51,6 +51,10 @@ def load(name: str) -> ModuleType:
     return module
 
 
+load("policy_play")
+"""For imports: tables of cases are made of what is in it."""
+
+
 @pytest.fixture(scope="session")
 def fake_hub() -> ModuleType:
     """The module fake_hub.py beside this file: a Hugging Face hub on loopback."""

@@ -4,6 +4,7 @@ import asyncio
 import gc
 from typing import Any
 
+import psutil
 import pytest
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import (
@@ -24,6 +25,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.metrics.metrics import TTFBMetricsData
 from pipecat.pipeline.worker import PipelineParams
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.settings import LLMSettings
 from pipecat.tests.utils import SleepFrame
 
@@ -316,6 +318,25 @@ async def test_another_policy_holds_from_the_next_turn_on(rig: Any) -> None:
     assert [record.attempts[0]["tier"] for record in call.records] == ["large", "fast"]
 
 
+async def test_the_words_after_a_tool_are_still_of_the_policy_that_called_it(rig: Any) -> None:
+    messages: Any = [{"role": "user", "content": "where is my order"}]
+    called = {"id": "1", "type": "function", "function": {"name": "order_status", "arguments": "{}"}}
+    told = [
+        {"role": "assistant", "tool_calls": [called]},
+        {"role": "tool", "tool_call_id": "1", "content": "on its way"},
+    ]
+    async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("single", slow, quick)
+
+        def swap() -> bool:
+            call.service.use(make_policy("single", large=None, fast="fast"))
+            return True
+
+        first, second = (LLMContextFrame(LLMContext(said)) for said in (messages, messages + told))
+        await call.run([first, lambda: call.records, swap, second, rig.ask()])
+    assert [record.attempts[0]["tier"] for record in call.records] == ["large", "large", "fast"]
+
+
 async def test_a_policy_over_tiers_that_are_not_there_is_refused(rig: Any) -> None:
     async with rig.serving(rig.large()) as slow:
         call = rig.make_call("single", slow)
@@ -392,22 +413,30 @@ async def test_one_time_to_first_byte_is_reported_for_a_turn(rig: Any) -> None:
 
 
 @pytest.mark.parametrize("turns", [200, pytest.param(1000, marks=pytest.mark.slow)])
-async def test_many_turns_leave_no_task_no_socket_and_no_memory_behind(rig: Any, turns: int) -> None:
+async def test_many_turns_leave_no_task_no_socket_and_no_memory_behind(
+    rig: Any, turns: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     async with rig.serving(rig.large(fault="keepalive")) as slow, rig.serving(rig.fast(wait=0.03)) as quick:
         # The fast tier is preferred, so that no turn waits for the silent one.
         call = rig.make_call(Race(large="fast", fast="large"), slow, quick)
-        counts: list[tuple[int, int]] = []
+        counts: list[tuple[int, int, int, int]] = []
+        process = psutil.Process()
 
         @call.service.event_handler("on_after_process_frame")  # type: ignore[untyped-decorator]
         async def count(_: BudgetedLLMService, frame: Frame) -> None:
             if isinstance(frame, LLMContextFrame):
-                counts.append((len(asyncio.all_tasks()), rig.sockets()))
+                memory, descriptors = process.memory_info().rss, process.num_fds()
+                counts.append((len(asyncio.all_tasks()), rig.sockets(), memory, descriptors))
 
         asks = [rig.ask() for _ in range(turns)]
         down = await call.run([*asks, lambda: len(slow.left) == len(slow.asked) > 0.75 * turns])
         assert rig.said(down) == quick.text * turns
         assert slow.open == 0
-    tasks, open_sockets = zip(*counts, strict=True)
+    tasks, open_sockets, resident, descriptors = zip(*counts, strict=True)
+    with capsys.disabled():
+        for turn in (100, turns // 5, turns - 1) if turns == 1000 else ():
+            at_turn = f"tasks {tasks[turn]}, descriptors {descriptors[turn]}, of them sockets {open_sockets[turn]}"
+            print(f"\nturn {turn + 1}: resident {resident[turn] / 2**20:.1f} MB, {at_turn}", end="")
     assert max(tasks[100:]) <= max(tasks[10:50]) + 3
     assert max(open_sockets[100:]) <= max(open_sockets[10:50]) + 3
     gc.collect()

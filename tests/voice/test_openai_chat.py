@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from openai import AsyncOpenAI
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import (
     ErrorFrame,
     Frame,
@@ -22,11 +23,12 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from voice.llm.bridging import NOT_ANSWERING
 from voice.llm.budgeted import BudgetedLLMService
-from voice.llm.frames import LLMFailureFrame
+from voice.llm.frames import AttemptsFrame, LLMFailureFrame
 from voice.llm.openai_chat import ChatService, make_client, warm_up
 from voice.llm.policy import make_policy
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
+from voice.llm.tools import describe
 
 MODEL = "sim:echo"
 
@@ -61,8 +63,8 @@ async def connect() -> AsyncIterator[Callable[..., AsyncOpenAI]]:
         await client.close()
 
 
-def service(client: AsyncOpenAI, model: str = MODEL) -> BudgetedLLMService:
-    chat = ChatService(client, model=model, prompt="Be brief.", max_tokens=50, where="the test")
+def service(client: AsyncOpenAI, model: str = MODEL, **options: Any) -> BudgetedLLMService:
+    chat = ChatService(client, model=model, prompt="Be brief.", max_tokens=50, where="the test", **options)
     policy = make_policy("single", large="large", fast=None, bridge=False)
     return BudgetedLLMService([Tier("large", chat)], policy, book=TierBook({"large": 0.4}))
 
@@ -104,10 +106,12 @@ async def test_a_server_that_is_not_openais_gets_no_developer_messages(server: A
     ("fault", "expected"),
     [
         ("http_500", "sim:echo at the test answered HTTP 500: the model has crashed."),
-        ("html", "it gave an answer without words"),
+        ("html", "sim:echo at the test answered with a web page (text/html), not with a chat completion: check base_"),
+        ("json", "sim:echo at the test answered with application/json, not with a chat completion: check base_url."),
+        ("other_json", "sim:echo at the test answered with JSON of another kind, not with a chat completion: check"),
         ("empty", "it gave an answer without words"),
         ("silent", "sim:echo at the test did not answer in time."),
-        ("no_json", "The answer of sim:echo at the test could not be used (JSONDecodeError:"),
+        ("no_json", "sim:echo at the test answered with something that is no JSON, not with a chat completion: "),
     ],
 )
 async def test_a_request_that_fails_is_answered_by_one_honest_sentence(
@@ -144,6 +148,50 @@ async def test_an_answer_that_breaks_off_inside_its_first_clause_is_asked_for_ag
     assert isinstance(down[-1], LLMFullResponseEndFrame)
 
 
+@pytest.mark.parametrize("fault", ["cut_after", "silent_after"])
+async def test_a_connection_that_fails_after_the_whole_answer_costs_nothing(
+    server: Any, connect: Any, fault: str
+) -> None:
+    server.faults.append(fault)
+    chat = service(connect(server.url))
+    records: list[AttemptsFrame] = []
+
+    @chat.event_handler("on_before_push_frame")
+    async def collect(_: BudgetedLLMService, frame: Frame) -> None:
+        if isinstance(frame, AttemptsFrame) and frame.final:
+            records.append(frame)
+
+    down, _ = await run(chat, ask("one two three four five six"))
+    assert said(down) == "You said: one two three four five six "
+    assert failures(down) == []
+    (attempt,) = records[0].attempts
+    assert (attempt["outcome"], attempt["tokens"]["estimated"]) == ("spoken", True)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("fault", ["cut_after", "silent_after"])
+async def test_tools_of_a_whole_answer_run_whatever_becomes_of_its_connection(
+    server: Any, connect: Any, fault: str
+) -> None:
+    ran: list[str] = []
+
+    async def order_status(order: str) -> str:
+        """Look up the caller's order.
+
+        Args:
+            order: its number.
+        """
+        ran.append(order)
+        return "on its way"
+
+    server.faults.append(fault)
+    tools = ToolsSchema(standard_tools=[describe(order_status)])
+    context = LLMContext([{"role": "user", "content": "where is order nine"}], tools=tools)
+    await run(service(connect(server.url)), LLMContextFrame(context), SleepFrame(sleep=1.0))
+    assert ran == ["nine"]
+    assert len(server.requests) == 1
+
+
 async def test_an_interrupted_request_is_no_failure(server: Any, connect: Any) -> None:
     server.faults.append("silent")
     started = time.monotonic()
@@ -161,6 +209,12 @@ async def test_calls_share_their_connections(server: Any, connect: Any) -> None:
     for _ in range(2):
         await run(service(client), SleepFrame(sleep=0.3), ask())
     assert server.accepted == 1
+
+
+async def test_a_tier_that_may_be_asked_twice_has_two_connections_open_before(server: Any, connect: Any) -> None:
+    client = connect(server.url)
+    await run(service(client, connections=2), SleepFrame(sleep=0.3), ask())
+    assert server.accepted == 2
 
 
 async def test_a_cancelled_requests_connection_is_replaced_before_the_next_turn(server: Any, connect: Any) -> None:

@@ -7,6 +7,8 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -25,6 +27,8 @@ from pipecat.processors.frame_processor import FrameProcessorSetup
 from pipecat.services.llm_service import LLMService
 from pipecat.tests.utils import SleepFrame, run_test
 from pipecat.utils.asyncio.task_manager import TaskManager
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.http11 import Request, Response
 
 from latency.budget import Budget
 from voice.llm.attempt import LiveAttempt
@@ -420,6 +424,38 @@ async def test_a_server_that_lets_nobody_in_is_named_at_once(options: str, sente
             attempt = await call.ask("hello")
             assert call.tier.usable is (options != "fault=401")
     assert attempt.failed == f"{FAST} at the simulator {sentence}"
+
+
+def listening(server: Server) -> Any:
+    host, port = server.sockets[0].getsockname()
+    return SimpleNamespace(host=host, port=port)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"), [("<html>", "no JSON"), ("[1, 2]", "JSON of another kind"), ("{}", "JSON of another kind")]
+)
+async def test_a_socket_that_speaks_nonsense_is_named(words: str, kind: str) -> None:
+    async def talk_nonsense(connection: ServerConnection) -> None:
+        async for _ in connection:
+            await connection.send(words)
+
+    async with serve(talk_nonsense, "127.0.0.1", 0) as server:
+        service = make_service(listening(server))
+        async with in_call(service, Simulator(seed=1)) as call:
+            attempt = await call.ask("hello")
+    expected = f"answered with {kind}, not with an event of the Responses API: check base_url."
+    assert attempt.failed == f"{FAST} at the simulator {expected}"
+
+
+async def test_a_web_server_that_opens_no_socket_is_named() -> None:
+    def page(connection: ServerConnection, _request: Request) -> Response:
+        return connection.respond(HTTPStatus.OK, "<!DOCTYPE html>")
+
+    async with serve(lambda _: asyncio.sleep(0), "127.0.0.1", 0, process_request=page) as server:
+        service = make_service(listening(server))
+        async with in_call(service, Simulator(seed=1)) as call:
+            attempt = await call.ask("hello")
+    assert attempt.failed == f"{FAST} at the simulator answered HTTP 200 and opened no WebSocket: check base_url."
 
 
 async def test_a_server_that_is_not_there_is_named_and_found_when_it_comes() -> None:

@@ -221,6 +221,6 @@ async def test_what_is_no_event_is_an_error_and_the_socket_is_given_up() -> None
         await until(lambda: w.open == 2)
         async with w.sockets.lent() as socket:
             await socket.ask({})
-            with pytest.raises(ValueError, match="no JSON object"):
+            with pytest.raises(ValueError, match="JSON of another kind"):
                 await socket.recv(1.0)
         await until(lambda: len(w.opened) == 3 and w.open == 2)

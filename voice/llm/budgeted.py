@@ -113,6 +113,7 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         if unknown := sorted(self._tiers.keys() - set(book.tiers)):
             raise ConfigurationError(f"The book of tiers does not know {unknown[0]}; give its 95th percentile.")
         self.use(policy)
+        self._turn_policy = policy
 
     @property
     def policy(self) -> Policy:
@@ -121,6 +122,8 @@ class BudgetedLLMService(SpeakingAheadLLMService):
 
     def use(self, policy: Policy) -> None:
         """Follow another policy from the next turn on; tiers, context and tools stay.
+
+        The words after a tool belong to the turn that called it.
 
         Raises:
             ConfigurationError: it asks a tier that is not there.
@@ -250,7 +253,9 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         await self.push_frame(frame)
 
     async def _respond(self, context: LLMContext) -> None:
-        plan = self._policy.plan(self._book).without(self._book.down(time.monotonic()))
+        if not _follows_tool(context):
+            self._turn_policy = self._policy
+        plan = self._turn_policy.plan(self._book).without(self._book.down(time.monotonic()))
         self._fast_p95 = self._floor(plan)
         response = self._response = Response(
             number=self._responses,
@@ -260,7 +265,7 @@ class BudgetedLLMService(SpeakingAheadLLMService):
             context=context,
             budget=self._budget,
             speaker=self,
-            judged=self._policy.judged,
+            judged=self._turn_policy.judged,
         )
         self._responses += 1
         if not self._speculation_gate.is_speculating:
@@ -308,3 +313,9 @@ class BudgetedLLMService(SpeakingAheadLLMService):
                 if frame.service in (None, self, service):
                     target = replace(frame, service=service)
                     await service.process_frame(target, FrameDirection.DOWNSTREAM)
+
+
+def _follows_tool(context: LLMContext) -> bool:
+    """Whether what is to be answered is what a tool told."""
+    last: Any = next(reversed(context.get_messages()), None)
+    return isinstance(last, dict) and last.get("role") == "tool"

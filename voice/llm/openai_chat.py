@@ -3,15 +3,18 @@
 import asyncio
 import ipaddress
 import logging
+from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from openai import APIError, APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+from openai.types.chat import ChatCompletionChunk
 from pipecat.frames.frames import StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.utils.http import connection_limits
 
+from voice.llm.chat_stream import checked
 from voice.llm.frames import LLMFailureFrame
 from voice.llm.provider_errors import reason
 
@@ -63,7 +66,7 @@ class ChatService(OpenAILLMService):
     """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is told as an `LLMFailureFrame`.
 
     A request that is cancelled takes its connection with it; another one is opened at once, so that the next turn need
-    not wait for it.
+    not wait for it. What comes is held to be a chat completion, see `checked`.
 
     Args:
         client: see `make_client`.
@@ -71,10 +74,14 @@ class ChatService(OpenAILLMService):
         prompt: the system prompt.
         max_tokens: the longest answer.
         where: how the report names the server.
+        connections: how many to keep open: as many as requests may run at a time.
     """
 
-    def __init__(self, client: AsyncOpenAI, *, model: str, prompt: str, max_tokens: int, where: str) -> None:
+    def __init__(
+        self, client: AsyncOpenAI, *, model: str, prompt: str, max_tokens: int, where: str, connections: int = 1
+    ) -> None:
         self._shared_client = client
+        self._connections = connections
         self._model = model
         self._where = where
         self._opening: asyncio.Task[None] | None = None
@@ -97,6 +104,10 @@ class ChatService(OpenAILLMService):
             await self.cancel_task(self._opening)
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
+    async def get_chat_completions(self, context: LLMContext) -> AsyncIterator[ChatCompletionChunk]:  # type: ignore[override]
+        """The answer's chunks; called by pipecat, which iterates over them and closes them."""
+        return checked(await super().get_chat_completions(context))
+
     async def _process_context(self, context: LLMContext) -> None:
         try:
             await super()._process_context(context)
@@ -110,12 +121,14 @@ class ChatService(OpenAILLMService):
             raise
 
     def _open(self) -> None:
-        """See to it that a connection is open, meanwhile."""
+        """See to it that connections are open, meanwhile."""
         if self._opening is None or self._opening.done():
             self._opening = self.create_task(self._warm_up(), "open a connection")
 
     async def _warm_up(self) -> None:
-        if problem := await warm_up(self._shared_client, model=self._model, where=self._where):
+        # At the same time: one after the other, they would all use the first.
+        opened = (warm_up(self._shared_client, model=self._model, where=self._where) for _ in range(self._connections))
+        for problem in set(await asyncio.gather(*opened)) - {None}:
             log.info("%s", problem)
 
 

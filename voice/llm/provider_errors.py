@@ -3,6 +3,8 @@
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pipecat.utils.http import TIMEOUT_EXCEPTIONS
 
+from voice.llm.chat_stream import NotACompletionError
+
 LONGEST_REASON = 160
 """Characters of a provider's own words that are passed on."""
 
@@ -18,6 +20,8 @@ def reason(error: Exception, *, model: str, where: str) -> str:
         return f"{model} at {where} answered HTTP {error.status_code}{_words_of(error)}."
     if isinstance(error, APIError):
         return f"{model} at {where} reported an error{_words_of(error)}."
+    if isinstance(error, NotACompletionError):
+        return f"{model} at {where} {error}, not with a chat completion: check base_url."
     return f"The answer of {model} at {where} could not be used ({type(error).__name__}: {_short(str(error))})."
 
 

@@ -21,7 +21,7 @@ from voice.llm.frames import LLMFailureFrame
 from voice.llm.openai_chat import make_client
 from voice.llm.provider_errors import LONGEST_REASON, reason
 from voice.llm.response_chain import Chain
-from voice.llm.responses_socket import WORN_OUT, Socket
+from voice.llm.responses_socket import WORN_OUT, NoEventError, Socket
 from voice.llm.warm_sockets import WarmSockets
 
 OPENAI = "https://api.openai.com/v1"
@@ -230,6 +230,10 @@ class ResponsesService(OpenAIResponsesLLMService):
                 return f"{whose} reported an error: {_short(error.words)}."
             case ServerError():
                 return f"{whose} answered HTTP {error.status_code}: {_short(error.words)}."
+            case NoEventError():
+                return f"{whose} answered with {error}, not with an event of the Responses API: check base_url."
+            case InvalidStatus() if error.response.status_code < 300:
+                return f"{whose} answered HTTP {error.response.status_code} and opened no WebSocket: check base_url."
             case InvalidStatus():
                 return f"{whose} answered HTTP {error.response.status_code}{_words_of(error.response.body)}."
             case TimeoutError():

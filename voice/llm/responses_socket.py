@@ -18,6 +18,10 @@ RESPONSE_ENDS = ("response.completed", "response.failed", "response.incomplete",
 WORN_OUT = "websocket_connection_limit_reached"
 
 
+class NoEventError(ValueError):
+    """What came is no event of the Responses API."""
+
+
 class Socket:
     """An open WebSocket and what its server remembers. A request is over when `ended`; before that, it is not clean."""
 
@@ -52,13 +56,17 @@ class Socket:
         Raises:
             TimeoutError: it took longer.
             ConnectionClosed: the socket is lost.
-            ValueError: what came is no event.
+            NoEventError: what came is none.
         """
         async with asyncio.timeout(within):
-            event = json.loads(await self.websocket.recv())
-        if not isinstance(event, dict):
-            raise ValueError("an event that is no JSON object")
-        kind = event.get("type")
+            message = await self.websocket.recv()
+        try:
+            event = json.loads(message)
+        except ValueError as error:
+            raise NoEventError("no JSON") from error
+        if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+            raise NoEventError("JSON of another kind")
+        kind = event["type"]
         if kind == "response.created":
             self.response_id = (event.get("response") or {}).get("id")
         elif kind in RESPONSE_ENDS:

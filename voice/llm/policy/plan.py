@@ -44,6 +44,9 @@ class Plan:
     """The tier that the deadline must leave time for; None when there is none."""
     hedge: bool = False
     """The rescue is paid for from the hedging allowance."""
+    second_delay: float | None = None
+    """Ask the fast tier once more when its request has failed, or is later than this (seconds) with the deadline near;
+    paid for from the hedging allowance. None: that is used up."""
     retries: int = 1
     """Further requests when all have failed."""
     bridge: bool = True
@@ -86,7 +89,7 @@ class Plan:
             return Decision(start=starts)
         if s.now >= s.commit + PATIENCE or not (running or ready or starts):
             return Decision(give_up=True, cancel=_others(s, None))
-        wakes = [self._rescue_at(s), hold_at, s.commit + PATIENCE]
+        wakes = [self._rescue_at(s), self._second_at(s), hold_at, s.commit + PATIENCE]
         say: Literal["hold", "delay"] | None = None
         if self.bridge:
             wakes.append(s.commit + DELAY_AFTER)
@@ -98,25 +101,41 @@ class Plan:
 
     def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:
         """Requests that are due; `idle` says that no attempt runs or has anything to say."""
-        made = len(s.attempts)
-        if made == 0:
+        if not s.attempts:
             return tuple(Start(tier=tier) for tier in self.first)
-        if self.rescue is not None and made == len(self.first):
+        if self.rescue is not None and not self._rescued(s):
             at = self._rescue_at(s)
             if idle or (at is not None and s.now >= at):
                 return (Start(tier=self.rescue, hedge=self.hedge),)
-            return ()
-        retried = made - len(self.first) - (self.rescue is not None)
+        second_at = self._second_at(s)
+        if self.fast is not None and second_at is not None and s.now >= second_at:
+            return (Start(tier=self.fast, hedge=True),)
+        retried = len(s.attempts) - len(self.first) - self._rescued(s)
         if idle and s.commit is not None and retried < self.retries:
             return (Start(tier=self.rescue or self.first[-1]),)
         return ()
 
+    def _rescued(self, s: Situation) -> bool:
+        """Whether the rescue was asked; it may be the tier that was asked first."""
+        return sum(a.tier == self.rescue for a in s.attempts) > self.first.count(self.rescue or "")
+
     def _rescue_at(self, s: Situation) -> float | None:
-        if self.rescue is None or not s.attempts or len(s.attempts) > len(self.first):
+        if self.rescue is None or not s.attempts or self._rescued(s):
             return None
         if self.rescue_delay is not None:
             return s.attempts[0].request + self.rescue_delay
         return None if s.deadline is None else s.deadline.at - self._lead(self.rescue)
+
+    def _second_at(self, s: Situation) -> float | None:
+        """When the fast tier is asked once more: its request is unusually late, and nobody is sure to be in time."""
+        asked = [a for a in s.attempts if a.tier == self.fast]
+        if self.fast is None or self.second_delay is None or s.deadline is None or len(asked) != 1:
+            return None
+        if asked[0].ready is not None:
+            return None
+        if asked[0].outcome == "failed":
+            return s.now
+        return max(asked[0].request + self.second_delay, s.deadline.at - self._lead(self.fast))
 
     def _follow(self, s: Situation, spoken: Attempt) -> Decision:
         """An attempt is spoken: see that its next clause comes before playout runs dry."""

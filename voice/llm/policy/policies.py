@@ -61,7 +61,9 @@ class Single:
 class Fallback:
     """The large tier answers; the fast one is asked as late as it can still make the deadline.
 
-    That is its 95th percentile and a guard before it; see `TierBook.lead` for the guard.
+    That is its measured tail and a guard before it, see `TierBook.lead`. A fast tier that is then later than its 95th
+    percentile, or fails, is asked once more: two requests are hardly ever both slow. The hedging allowance bounds how
+    many, so that an outage of the fast tier does not double its load. `Race` and `Adaptive` do the same.
     """
 
     large: str
@@ -76,7 +78,7 @@ class Fallback:
         return self.large, self.fast
 
     def plan(self, book: TierBook) -> Plan:
-        """Ask the large tier, and the fast one its 95th percentile and a guard before the deadline."""
+        """Ask the large tier, and the fast one its tail and a guard before the deadline."""
         return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason="large first")
 
 
@@ -138,6 +140,7 @@ class Race:
             first=self.tiers,
             fast=self.fast,
             fast_p95=book.p95(self.fast),
+            second_delay=_second_delay(self.fast, book),
             bridge=self.bridge,
             leads=book.leads(),
         )
@@ -179,6 +182,7 @@ class Adaptive:
             rescue_delay=book.lead(self.fast),
             fast=self.fast,
             fast_p95=book.p95(self.fast),
+            second_delay=_second_delay(self.fast, book),
             bridge=self.bridge,
             leads=book.leads(),
         )
@@ -187,8 +191,14 @@ class Adaptive:
 def _fallback(name: str, large: str, fast: str, book: TierBook, *, bridge: bool, reason: str) -> Plan:
     return Plan(
         policy=name, reason=reason, first=(large,), rescue=fast, fast=fast, fast_p95=book.p95(fast),
-        bridge=bridge, leads=book.leads(),
+        second_delay=_second_delay(fast, book), bridge=bridge, leads=book.leads(),
     )  # fmt: skip
+
+
+def _second_delay(fast: str, book: TierBook) -> float | None:
+    """How late the fast tier must be to be asked once more; None when the allowance is used up."""
+    book.hedges.turn()
+    return book.p95(fast) if book.hedges.allows else None
 
 
 _PAIRS: dict[str, Callable[..., Policy]] = {"fallback": Fallback, "race": Race, "adaptive": Adaptive}

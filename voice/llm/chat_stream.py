@@ -1,0 +1,60 @@
+"""What a Chat Completions server streams, held to what it promised. Plain: no pipecat."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import cast
+
+from openai import APIConnectionError, AsyncStream
+from openai.types.chat import ChatCompletionChunk
+
+EVENTS = "text/event-stream"
+OTHER_JSON = "answered with JSON of another kind"
+USAGE_WITHIN = 0.2
+"""Seconds after the last word in which a server may still tell what the answer cost."""
+
+log = logging.getLogger(__name__)
+
+
+class NotACompletionError(ValueError):
+    """A server answered with success and something else; the message goes on after "<model> at <where>"."""
+
+
+async def checked(stream: AsyncStream[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
+    """The chunks of an answer. One that is finished is whole, whatever becomes of its connection afterwards.
+
+    Raises:
+        NotACompletionError: what came is no chat completion.
+    """
+    kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    instead: str | None = f"answered with {'an empty stream' if kind == EVENTS else kind or 'nothing'}"
+    finished = False
+    try:
+        if kind == "text/html":
+            raise NotACompletionError("answered with a web page (text/html)")
+        # Left to itself, a generator that is not exhausted is closed whenever it is collected.
+        async with aclosing(cast(AsyncGenerator[ChatCompletionChunk], aiter(stream))) as chunks:
+            while True:
+                try:
+                    async with asyncio.timeout(USAGE_WITHIN if finished else None):
+                        chunk = await anext(chunks)
+                except StopAsyncIteration:
+                    break
+                except (APIConnectionError, TimeoutError, ValueError) as error:
+                    if finished:
+                        log.info("a whole answer was not ended properly (%s)", type(error).__name__)
+                        break
+                    if isinstance(error, ValueError):
+                        raise NotACompletionError("answered with something that is no JSON") from error
+                    raise
+                # The SDK makes a chunk of any object.
+                if not isinstance(chunk, ChatCompletionChunk) or not isinstance(chunk.choices, list | None):
+                    raise NotACompletionError(OTHER_JSON)
+                instead = OTHER_JSON if chunk.choices is None and instead is not None else None
+                finished |= any(choice.finish_reason is not None for choice in chunk.choices or ())
+                yield chunk
+        if instead is not None:
+            raise NotACompletionError(instead)
+    finally:
+        await stream.close()

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from openai import APIError, APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+from pipecat.adapters.llm.services.open_ai_adapter import OpenAILLMInvocationParams
 from pipecat.frames.frames import StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
@@ -96,6 +97,16 @@ class ChatService(OpenAILLMService):
         if self._opening:
             await self.cancel_task(self._opening)
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
+
+    def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:
+        """The request's parameters; called by pipecat. The messages go as they are, beside those that the SDK checks.
+
+        It would walk through each of them on the event loop: 20 ms of a call's sixtieth turn (120 messages).
+        """
+        params: dict[str, Any] = super().build_chat_completion_params(params_from_context)
+        self._merge_extra_body(params, {"messages": params["messages"]})
+        params["messages"] = []
+        return params
 
     async def _process_context(self, context: LLMContext) -> None:
         try:

@@ -14,6 +14,9 @@ __all__ = ["Agent", "serve"]
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
+        from pipelines.threads import limit_threads
+
+        limit_threads()
         from pipelines import agent
 
         return getattr(agent, name)

@@ -15,6 +15,7 @@ from pipelines.assemble import Behaviour, build_call
 from pipelines.cli import log_pipecat
 from pipelines.engines import Engines, simulated, versions
 from pipelines.telemetry import tracing
+from pipelines.threads import limit_threads
 from voice.llm.tools import Tool, describe
 from voice.server.transport import CallTransport
 
@@ -40,6 +41,7 @@ class Agent:
         pipeline: str | Path = "auto",
         overrides: Sequence[str] = (),
     ) -> None:
+        limit_threads()
         for tool in tools:
             describe(tool)
         self.behaviour = Behaviour(prompt=prompt, tools=tuple(tools))

@@ -4,6 +4,7 @@ This and `assemble` are the only places that know all parts. Each engine's libra
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from pipecat.services.stt_service import STTService
 
 from pipelines.language_models import LanguageModels, make_language_models
-from pipelines.settings import Piper, Settings, Sphinx, Whisper
+from pipelines.settings import Piper, Settings, Sphinx, Turns, Whisper
 from voice.tts.voice import Voice, embedded_voice
 from voice.turns.models import TurnModels
 from voice.turns.sentence_end import SentenceEnds
@@ -71,17 +72,17 @@ class Engines:
         """
         models = make_language_models(settings.llm)
         recogniser = make_recogniser(settings.asr)
-        starting = [asyncio.create_task(engine.start()) for engine in (recogniser, models)]
+        # The recogniser first: its process loads on another core meanwhile.
+        recognising = asyncio.create_task(recogniser.start())
+        answering = asyncio.create_task(models.start())
+        turning = asyncio.create_task(_load_turn_models(settings.turns))
+        speaking = asyncio.create_task(_load_voice(settings.tts, models.phrases))
         try:
-            turns = await asyncio.to_thread(TurnModels, smart_turn=settings.turns.detector == "smart-turn")
-            voice = await asyncio.to_thread(lambda: Voice(voice_file(settings.tts), streaming=settings.tts.streaming))
-            await turns.warm_up()
-            await asyncio.to_thread(SentenceEnds.shared)
-            await voice.speak("Ready.")
-            await voice.prepare(models.phrases)
-            await asyncio.to_thread(versions)
-            await asyncio.gather(*starting)
+            turns, voice, *_ = await asyncio.gather(
+                turning, speaking, recognising, answering, asyncio.to_thread(versions)
+            )
         except BaseException:
+            starting = (recognising, answering, turning, speaking)
             for task in starting:
                 task.cancel()
             await asyncio.gather(*starting, return_exceptions=True)
@@ -191,6 +192,21 @@ class SphinxRecogniser:
         """Leave no worker behind."""
         if self._pool:
             await self._pool.close()
+
+
+async def _load_turn_models(turns: Turns) -> TurnModels:
+    models = await asyncio.to_thread(TurnModels, smart_turn=turns.detector == "smart-turn")
+    await models.warm_up()
+    if turns.adaptive:
+        await asyncio.to_thread(SentenceEnds.shared)
+    return models
+
+
+async def _load_voice(tts: Piper, phrases: Sequence[str]) -> Voice:
+    voice = await asyncio.to_thread(lambda: Voice(voice_file(tts), streaming=tts.streaming))
+    await voice.speak("Ready.")
+    await voice.prepare(phrases)
+    return voice
 
 
 def make_recogniser(asr: Sphinx | Whisper) -> Recogniser:

@@ -53,7 +53,7 @@ class ResponderModels:
     components = {"llm": "responder (no language model)"}
 
     async def start(self) -> None:
-        """Import and compile what the first call would otherwise wait for on the event loop: about a second."""
+        """Import and compile what the first call would otherwise wait for on the event loop: 0.1 s."""
         await asyncio.to_thread(self._rehearse)
 
     def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> SpeakingAheadLLMService:
@@ -77,7 +77,6 @@ class ResponderModels:
     def _rehearse(self) -> None:
         from voice.llm.responder.understanding import grammar, last_grammar
 
-        # pipecat imports the adapter of a service, and with it a provider's SDK, when the first one is made.
         self.service(prompt=None, tools=())
         grammar()
         last_grammar()

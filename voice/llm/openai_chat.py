@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from openai import APIError, APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 from openai.types.chat import ChatCompletionChunk
+from pipecat.adapters.llm.services.open_ai_adapter import OpenAILLMInvocationParams
 from pipecat.frames.frames import StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
@@ -107,6 +108,16 @@ class ChatService(OpenAILLMService):
     async def get_chat_completions(self, context: LLMContext) -> AsyncIterator[ChatCompletionChunk]:  # type: ignore[override]
         """The answer's chunks; called by pipecat, which iterates over them and closes them."""
         return checked(await super().get_chat_completions(context))
+
+    def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:
+        """The request's parameters; called by pipecat. The messages go as they are, beside those that the SDK checks.
+
+        It would walk through each of them on the event loop: 20 ms of a call's sixtieth turn (120 messages).
+        """
+        params: dict[str, Any] = super().build_chat_completion_params(params_from_context)
+        self._merge_extra_body(params, {"messages": params["messages"]})
+        params["messages"] = []
+        return params
 
     async def _process_context(self, context: LLMContext) -> None:
         try:

@@ -25,6 +25,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import LLMSettings
 
+from voice.llm.responder.adapter import ContextAsItIs
 from voice.llm.responder.dialogue import Proposal, Reply, Responder, with_result
 from voice.llm.responder.skill import Timer
 from voice.llm.responder.tools import Tool
@@ -59,6 +60,8 @@ class ResponderLLMService(SpeakingAheadLLMService):
     Raises:
         ConfigurationError: a tool cannot be called by name.
     """
+
+    adapter_class = ContextAsItIs
 
     def __init__(
         self,

@@ -150,7 +150,7 @@ class _Threads:
     def complete(self, one: _Slice) -> Iterator[Event]:
         """A slice as an event on the first free lane of its thread; call it in the order of the starts."""
         start, end, lane, name = _us(one.start), _us(one.end), 1, one.thread
-        while self._busy_until.get(name, 0) > start:
+        while self._busy_until.get(name, start) > start:
             lane += 1
             name = f"{one.thread} ({lane})"
         self._busy_until[name] = end

@@ -154,7 +154,8 @@ def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:
 
     def judge(session: Session) -> SessionOutcome:
         turns = spoken[session.name]
-        judged = judge_session(session, turns, run.recording(session))
+        is_whole = session.name not in run.lacking
+        judged = judge_session(session, turns, run.recording(session), is_whole=is_whole)
         return _until(judged, run.recorded_until.get(session.name))
 
     # Nearly all of a large run's time goes into its recordings, and numpy lets other threads go on meanwhile.

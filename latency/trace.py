@@ -150,7 +150,7 @@ class _Threads:
     def complete(self, one: _Slice) -> Iterator[Event]:
         """A slice as an event on the first free lane of its thread; call it in the order of the starts."""
         start, end, lane, name = _us(one.start), _us(one.end), 1, one.thread
-        while self._busy_until.get(name, start) > start:
+        while self._busy_until.get(name, 0) > start:
             lane += 1
             name = f"{one.thread} ({lane})"
         self._busy_until[name] = end
@@ -173,4 +173,5 @@ def _named(what: str, pid: int, tid: int, **args: str | int) -> Event:
 
 
 def _us(seconds: float) -> int:
-    return round(seconds * 1_000_000)
+    # The format knows no time before its own beginning.
+    return max(0, round(seconds * 1_000_000))

@@ -28,8 +28,9 @@ RUNS = Path("runs")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data, which the
-    latencies of a refused run are as well.
+    """Run the command line and return its exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data.
+
+    The latencies of a refused run are no data.
 
     Args:
         argv: Arguments after the program's name; those of the process when None.
@@ -56,9 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder = chosen.run or newest(RUNS)
     except RunError as error:
         return _complain(str(error), error.exit_code)
-    return show(
-        folder, thresholds, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace, refused_is_no_data=True
-    )
+    return show(folder, thresholds, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace, refused_is_no_data=True)
 
 
 def show(

@@ -204,7 +204,7 @@ def _judge(
     )
 
 
-def _vouched_for(turn: TurnRecord, heard: Sequence[Span]) -> Sequence[Span]:
+def _vouched_for(turn: TurnRecord, heard: list[Span]) -> list[Span]:
     """What was heard from the utterance on that the turn's own marks say began its answer; nothing without them."""
     played, sent = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_SENT)
     if played is not None:
@@ -212,7 +212,7 @@ def _vouched_for(turn: TurnRecord, heard: Sequence[Span]) -> Sequence[Span]:
     elif sent is not None:
         earliest, latest = sent, sent + JITTER_BUFFER
     else:
-        return ()
+        return []
     first = next((number for number, one in enumerate(heard) if earliest <= one.start <= latest), len(heard))
     return heard[first:]
 

@@ -43,7 +43,7 @@ def test_checks_decide_the_exit_status(short_run: Path, checks: list[str], statu
 
 @pytest.mark.parametrize(
     ("checks", "status"),
-    [([], 3), (["turn p50 < 800"], 3), (["gaps == 0"], 0), (["cut_offs == 0", "turn p50 < 800"], 1)],
+    [([], 3), (["turn p50 < 800"], 3), (["answered > 0"], 0), (["answered == 0", "turn p50 < 800"], 1)],
 )
 def test_a_refused_run_is_no_data_except_for_limits_that_no_clock_decides(
     short_run: Path, checks: list[str], status: int, capsys: pytest.CaptureFixture[str]

@@ -11,13 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from latency.attempts import Llm, Speculation, llm_figures, speculation_figures
+from latency.attempts import Llm, llm_figures
 from latency.budget import Budget, BudgetError
 from latency.figures import BargeIn, Cost, Quality, Residual, Turns, barge_ins, quality, residual, turn_counts
 from latency.outcome import Outcome, SessionOutcome, judge_session
 from latency.reconcile import FLAGGED, Unexplained, flagged
 from latency.run import Run, RunError
 from latency.session import PacingFigures, Session
+from latency.speculation import Speculation, speculation_figures
 from latency.stalls import TurnStall
 from latency.stats import Distribution, Spread
 from latency.thresholds import Judgement, Threshold

@@ -41,9 +41,10 @@ def line() -> dict[str, Any]:
     server_turn = {"turn": 0, "final": True, "opening": "One moment.", "opening_seconds": 0.4, "answer_pending": False,
                    "stalls": 1, "speculation": ahead, **shared}  # fmt: skip
     return {
-        "schema": 1, "session": "call", "turn": 0, "scenario": "made/call", "fixture": "made/01.wav", "cold": False,
+        "schema": 1, "session": "call", "turn": 0, "scenario": "made/call", "fixture": "made/01.wav",
+        "cold": False, "late_ms_max": 3.0, "barge_in": False, "backchannel": False,
         "text": "what time is it", "truth": "labelled", "speech": [[1.0, 1.4], [1.6, 2.0]],
-        "labels": [[0.1, 0.2, "noise"]], "wants_answer": True, "contains": ["ten"], "barge_in": False, "backchannel": False, "late_ms_max": 3.0,
+        "labels": [[0.1, 0.2, "noise"]], "wants_answer": True, "contains": ["ten"],
         "server_turns": [server_turn], "stalls": [{"at": 2.3, "ms": 40.0, "kind": "event loop"}], **shared,
     }  # fmt: skip
 

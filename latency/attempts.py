@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from latency.marks import Mark
-from latency.stats import Extent, Spread, p99
+from latency.stats import Extent, p99
 from latency.turn import TurnRecord
-from latency.verdict import Judged, Reported, in_use, is_committed, judge_turn
+from latency.verdict import WITHDRAWN, Judged, Reported, is_committed, judge_turn
 
 USED = ("spoken", "called")
 """Outcomes of requests whose answer was of use: words that were spoken, or tools that were run."""
+LOST = ("cancelled", "failed", WITHDRAWN)
+"""Outcomes of requests whose tokens are paid for and heard by nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +32,13 @@ class Tier:
     """Attempts of which tools were run and nothing was spoken."""
     cancelled: int
     failed: int
+    withdrawn: int
+    """Attempts for answers that were begun before the turn was committed, and not used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waste:
-    """What an answer in time costs: requests beyond each answer's first, and the tokens nobody heard."""
+    """What an answer in time costs: requests beyond each answer's first, withdrawn ones, tokens nobody heard."""
 
     extra: int
     spoken: int
@@ -43,12 +46,14 @@ class Waste:
     cancelled: int
     failed: int
     tokens: int | None
-    """In and out, of all cancelled and failed requests; None when no request is on record with its tokens."""
+    """In and out, of all cancelled, failed and withdrawn requests; None when no request tells its tokens."""
     tokens_estimated: int | None
     """The part of them that no provider told."""
     tokens_total: int | None
     """Of all requests."""
     share: float | None
+    withdrawn: int
+    """Requests for answers that were begun before the turn was committed, and not used; none of them is `extra`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,16 +104,6 @@ class Llm:
     turns: tuple[LlmTurn, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speculation:
-    """Requests that were sent before the turn was committed; None when no request is on record."""
-
-    started: int | None
-    discarded: int | None
-    saved_p50_ms: float | None
-    """Head start of those whose text was spoken."""
-
-
 def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | None) -> Llm:
     """Count the verdicts of the turns that want an answer, and what each tier did; `budget` in seconds."""
     asked = tuple(_judged(turns, budget))
@@ -144,27 +139,11 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
     )
 
 
-def speculation_figures(turns: Sequence[TurnRecord]) -> Speculation:
-    """Count the requests that ran ahead of their turn's commit, also in turns that were never committed."""
-    started = discarded = 0
-    saved: list[float] = []
-    for server_turn in _server_turns(turns):
-        commit = (server_turn.get("marks") or {}).get(Mark.TURN_COMMIT)
-        used = in_use(server_turn.get("attempts") or (), server_turn.get("responses") or ())
-        for attempt in server_turn.get("attempts") or ():
-            if attempt.get("request") is None or (commit is not None and attempt["request"] >= commit):
-                continue
-            started += 1
-            if commit is not None and attempt.get("outcome") in USED and attempt in used:
-                saved.append(commit - attempt["request"])
-            else:
-                discarded += 1
-    known = any(server_turn.get("attempts") for server_turn in _server_turns(turns))
-    return Speculation(
-        started=started if known else None,
-        discarded=discarded if known else None,
-        saved_p50_ms=Spread.of(saved).p50,
-    )
+def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Mapping[str, Any]]:
+    """The server's own turns, several for one of the user's when that was taken for finished too early."""
+    for turn in turns:
+        own = {"marks": turn.marks, "attempts": turn.attempts, "responses": turn.responses}
+        yield from turn.server_turns or (own,)
 
 
 def _judged(turns: Iterable[TurnRecord], budget: float) -> Iterator[LlmTurn]:
@@ -174,29 +153,22 @@ def _judged(turns: Iterable[TurnRecord], budget: float) -> Iterator[LlmTurn]:
             yield LlmTurn(session=turn.session, turn=turn.turn, judged=judged, counted=counted)
 
 
-def _server_turns(turns: Iterable[TurnRecord]) -> Iterator[Mapping[str, Any]]:
-    """The server's own turns, several for one of the user's when that was taken for finished too early."""
-    for turn in turns:
-        own = {"marks": turn.marks, "attempts": turn.attempts, "responses": turn.responses}
-        yield from turn.server_turns or (own,)
-
-
 def _said(turn: TurnRecord) -> Iterator[Mapping[str, Any]]:
-    for server_turn in _server_turns([turn]):
+    for server_turn in server_turns([turn]):
         for response in server_turn.get("responses") or ():
             yield from response.get("said") or ()
 
 
 def _answers(turns: Iterable[TurnRecord]) -> Iterator[list[Reported]]:
-    """The requests made for each answer, in order; `outcome` says "cancelled" where the answer was withdrawn."""
-    for server_turn in _server_turns(turns):
+    """The requests made for each answer, in order; `outcome` says "withdrawn" where the answer was."""
+    for server_turn in server_turns(turns):
         attempts, responses = server_turn.get("attempts") or (), server_turn.get("responses") or ()
         withdrawn = {response.get("response") for response in responses if not is_committed(response)}
         answers: dict[Any, list[Reported]] = {}
         for attempt in attempts:
             number = attempt.get("response")
-            if number in withdrawn and attempt.get("outcome") in USED:
-                attempt = {**attempt, "outcome": "cancelled"}
+            if number in withdrawn and attempt.get("outcome") in (*USED, "cancelled"):
+                attempt = {**attempt, "outcome": WITHDRAWN}
             answers.setdefault(number, []).append(attempt)
         yield from answers.values()
 
@@ -226,14 +198,16 @@ def _tier(attempts: Sequence[Reported]) -> Tier:
         called=outcomes["called"],
         cancelled=outcomes["cancelled"],
         failed=outcomes["failed"],
+        withdrawn=outcomes[WITHDRAWN],
     )
 
 
 def _waste(turns: Sequence[TurnRecord]) -> Waste:
     answers = list(_answers(turns))
-    extra = Counter(attempt.get("outcome") for answer in answers for attempt in answer[1:])
+    kept = [[attempt for attempt in answer if attempt.get("outcome") != WITHDRAWN] for answer in answers]
+    extra = Counter(attempt.get("outcome") for answer in kept for attempt in answer[1:])
     known = [attempt for answer in answers for attempt in answer if attempt.get("tokens")]
-    lost = [attempt for attempt in known if attempt.get("outcome") in ("cancelled", "failed")]
+    lost = [attempt for attempt in known if attempt.get("outcome") in LOST]
     tokens, total = _tokens(lost), _tokens(known)
     return Waste(
         extra=extra.total(),
@@ -244,6 +218,7 @@ def _waste(turns: Sequence[TurnRecord]) -> Waste:
         tokens_estimated=_tokens(a for a in lost if a["tokens"].get("estimated")) if known else None,
         tokens_total=total if known else None,
         share=round(tokens / total, 4) if total else None,
+        withdrawn=sum(map(len, answers)) - sum(map(len, kept)),
     )
 
 

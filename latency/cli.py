@@ -30,6 +30,8 @@ RUNS = Path("runs")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data.
 
+    The latencies of a refused run are no data.
+
     Args:
         argv: Arguments after the program's name; those of the process when None.
 
@@ -55,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder = chosen.run or newest(RUNS)
     except RunError as error:
         return _complain(str(error), error.exit_code)
-    return show(folder, thresholds, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace)
+    return show(folder, thresholds, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace, refused_is_no_data=True)
 
 
 def show(
@@ -65,6 +67,7 @@ def show(
     as_json: bool = False,
     as_csv: bool = False,
     trace: Path | None = None,
+    refused_is_no_data: bool = False,
 ) -> int:
     """Print a run's report on standard output and return the exit status that it deserves, as `main` does.
 
@@ -74,6 +77,8 @@ def show(
         as_json: Print JSON.
         as_csv: Print a table with a row a turn.
         trace: Also write the run there in Chrome's trace event format.
+        refused_is_no_data: Whether a run whose latencies cannot be believed counts as one without data even when no
+            threshold asks for any.
     """
     # A third of numpy's start would go into threads for matrices, of which there are none here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -93,7 +98,11 @@ def show(
     except BrokenPipeError:
         # The reader had enough (`| head`): the verdict stands, and the interpreter must not flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return FAILED if "failed" in verdicts else NO_DATA if "no data" in verdicts else PASSED
+    if "failed" in verdicts:
+        return FAILED
+    if refused_is_no_data and report.refused and not report.thresholds:
+        return _complain(f"the latencies of {folder} are no data: {report.refused}", NO_DATA)
+    return NO_DATA if "no data" in verdicts else PASSED
 
 
 def _parser(*, with_commands: bool) -> argparse.ArgumentParser:
@@ -108,7 +117,8 @@ def _parser(*, with_commands: bool) -> argparse.ArgumentParser:
         "report",
         help="print the figures of a run",
         description="Print the figures of a run.",
-        epilog="exit status: 0 fine, 1 a check failed, 2 bad usage or not a run, 3 no data for a check or no run",
+        epilog="exit status: 0 fine, 1 a check failed, 2 bad usage or not a run, 3 no data: no run, none for a check, "
+        "or a run that is refused",
     )
     report.add_argument("run", nargs="?", type=Path, metavar="RUN", help="run folder; the newest in ./runs by default")
     form = report.add_mutually_exclusive_group()

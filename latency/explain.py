@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from latency.budget import Budget
 from latency.critical_path import OF_THE_MODEL, waiting_for
-from latency.marks import Mark
+from latency.marks import ROUNDING, Mark
 from latency.outcome import Outcome
 from latency.passages import UNNAMED
 from latency.reconcile import flagged
@@ -140,7 +140,7 @@ def _detection(turn: TurnRecord, parts: dict[str, float]) -> str:
 def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: float) -> str:
     tier = (judged and judged.tier) or "the language model"
     if judged is None or judged.verdict in (None, "within"):
-        return f"{tier} needed {_ms(seconds)} to its first clause"
+        return f"{tier} needed {_ms(seconds)} to its first clause{_ahead(turn)}"
     first, late = _passed_over(turn, judged), judged.lateness
     match judged.verdict:
         case "rescued":
@@ -155,6 +155,13 @@ def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: flo
             return f"{tier} was asked and was {late} late"
         case _:
             return f"{tier} had no words by the deadline"
+
+
+def _ahead(turn: TurnRecord) -> str:
+    request, commit = turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT)
+    if request is None or commit is None or commit - request <= ROUNDING:
+        return ""
+    return f", asked {_ms(commit - request)} before the turn was over"
 
 
 def _passed_over(turn: TurnRecord, judged: Judged) -> str:

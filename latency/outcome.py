@@ -9,6 +9,8 @@
 * Talk-over: how long the bot was audible while the user spoke.
 * A turn that wants an answer and gets none has exactly one reason. An apology for a language model that failed is none,
   and no more is a phrase that bridged a wait.
+* Where the next turn's record is lost, only what a turn's own marks vouch for is its answer: the rest of what was said
+  until the next known turn may be the lost one's.
 """
 
 from collections.abc import Sequence
@@ -47,6 +49,8 @@ class Unanswered(StrEnum):
     TALKED_ON = "bot talked on"
     ONLY_EARLY = "bot spoke only before the user's end"
     TALKED_OVER = "talked over by the next turn"
+    RECORD_LOST = "the record behind it is lost"
+    """Whatever was said may have answered the lost turn."""
     NO_SPEECH = "no speech from the bot"
 
 
@@ -90,9 +94,20 @@ class SessionOutcome:
 
 
 def judge_session(
-    session: Session, turns: Sequence[TurnRecord], stereo: "npt.NDArray[np.int16] | None"
+    session: Session,
+    turns: Sequence[TurnRecord],
+    stereo: "npt.NDArray[np.int16] | None",
+    *,
+    is_whole: bool = True,
 ) -> SessionOutcome:
-    """Judge the turns of a session, in order, by its recording (int16, shape (samples, 2), 16 kHz, or None)."""
+    """Judge the turns of a session by its recording.
+
+    Args:
+        session: What it was.
+        turns: Those on record, in order; what is missing between two of them was lost.
+        stereo: The recording, int16, shape (samples, 2), 16 kHz; None when there is none.
+        is_whole: Whether the last of them was the session's last.
+    """
     reported = any(turn.server_turns for turn in turns)
     if stereo is None:
         outcomes = [_unrecorded(turn) for turn in turns]
@@ -106,12 +121,13 @@ def judge_session(
     for position, turn in enumerate(turns):
         following = next((start for start in starts[position + 1 :] if start is not None), None)
         closed = session.closed is not None
-        judged = _judge(turn, spoken, pieces, following=following, reported=reported, closed=closed)
+        next_number = turns[position + 1].turn if position + 1 < len(turns) else turn.turn + is_whole
+        is_lost = next_number != turn.turn + 1
+        judged = _judge(
+            turn, spoken, pieces, following=following, reported=reported, closed=closed, before_lost=is_lost
+        )
         if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes):
             judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
-        if any(after.turn != turn.turn + 1 for after in turns[position + 1 : position + 2]):
-            # The record between them is lost: what was said in it would count as this answer's end.
-            judged = replace(judged, whole=None)
         outcomes.append(judged)
     found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)
     return SessionOutcome(
@@ -150,12 +166,15 @@ def _judge(
     following: float | None,
     reported: bool,
     closed: bool,
+    before_lost: bool,
 ) -> Outcome:
     start, end = turn.start, turn.end
     if start is None or end is None:
         return Outcome(turn=turn)
     answerless = is_answerless(turn)
     heard = [u for u in spoken if u.start >= end and (following is None or u.start < following)]
+    if before_lost:
+        heard = _vouched_for(turn, heard)
     reply = heard[0] if heard and not answerless else None
     early = [u for u in spoken if start <= u.start < end]
     under_way = next((u for u in spoken if u.start < start < u.end), None)
@@ -167,11 +186,13 @@ def _judge(
         unanswered = _reason(
             turn, early=bool(early), talked_on=talked_on, following=following, reported=reported, closed=closed
         )
+        if before_lost and unanswered is Unanswered.NO_SPEECH:
+            unanswered = Unanswered.RECORD_LOST
     return Outcome(
         turn=turn,
         latency=latency,
         answer=_answer(turn, latency, heard, pieces),
-        whole=_whole(turn, heard[-1].end, end, following) if reply else None,
+        whole=_whole(turn, heard[-1].end, end, following) if reply and not before_lost else None,
         cut_off=bool(early) and not turn.backchannel,
         answered=answered,
         unanswered=unanswered,
@@ -181,6 +202,19 @@ def _judge(
         pauses_cut=_pauses_cut(turn, spoken),
         residual=_residual(turn, latency),
     )
+
+
+def _vouched_for(turn: TurnRecord, heard: list[Span]) -> list[Span]:
+    """What was heard from the utterance on that the turn's own marks say began its answer; nothing without them."""
+    played, sent = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_SENT)
+    if played is not None:
+        earliest, latest = played - ONSET_REACH, played + ONSET_REACH
+    elif sent is not None:
+        earliest, latest = sent, sent + JITTER_BUFFER
+    else:
+        return []
+    first = next((number for number, one in enumerate(heard) if earliest <= one.start <= latest), len(heard))
+    return heard[first:]
 
 
 def _reason(

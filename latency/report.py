@@ -11,13 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from latency.attempts import Llm, Speculation, llm_figures, speculation_figures
+from latency.attempts import Llm, llm_figures
 from latency.budget import Budget, BudgetError
 from latency.figures import BargeIn, Cost, Quality, Residual, Turns, barge_ins, quality, residual, turn_counts
 from latency.outcome import Outcome, SessionOutcome, judge_session
 from latency.reconcile import FLAGGED, Unexplained, flagged
 from latency.run import Run, RunError
 from latency.session import PacingFigures, Session
+from latency.speculation import Speculation, speculation_figures
 from latency.stalls import TurnStall
 from latency.stats import Distribution, Spread
 from latency.thresholds import Judgement, Threshold
@@ -154,7 +155,8 @@ def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:
 
     def judge(session: Session) -> SessionOutcome:
         turns = spoken[session.name]
-        judged = judge_session(session, turns, run.recording(session))
+        is_whole = session.name not in run.lacking
+        judged = judge_session(session, turns, run.recording(session), is_whole=is_whole)
         return _until(judged, run.recorded_until.get(session.name))
 
     # Nearly all of a large run's time goes into its recordings, and numpy lets other threads go on meanwhile.

@@ -164,6 +164,8 @@ class Run:
     """What a reader of the figures has to know: unfinished, cut short."""
     recorded_until: Mapping[str, float] = field(default_factory=dict)
     """Where the recording of a session ends that was cut short, seconds; the others are whole or not there at all."""
+    lacking: frozenset[str] = frozenset()
+    """Sessions whose turns are not all in turns.jsonl, or may not be."""
 
     @classmethod
     def load(cls, folder: Path) -> "Run":
@@ -189,7 +191,8 @@ class Run:
             raise RunError(f"{folder} holds no turns yet; run `voice replay` first", exit_code=3)
         ends, missing = check_recordings(folder, sessions)
         notes = [] if status == "complete" else [f"this run is not complete: its status is {status!r}"]
-        notes += [*cut, *check_sessions(folder, content, turns), *missing]
+        lacking, incomplete = check_sessions(folder, content, turns)
+        notes += [*cut, *incomplete, *missing]
         notes += [f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed]
         notes += [f"session {s.name!r}: {s.never_sent} of its turns were never sent" for s in sessions if s.never_sent]
         notes += changed_fixtures(content["sessions"])
@@ -201,6 +204,7 @@ class Run:
             turns=turns,
             notes=tuple(notes),
             recorded_until=ends,
+            lacking=lacking,
         )
 
     def recording(self, session: Session) -> "npt.NDArray[np.int16] | None":

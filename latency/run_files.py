@@ -103,8 +103,10 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
     return tuple(turns.values()), notes
 
 
-def check_sessions(folder: Path, content: Mapping[str, Any], turns: Sequence[TurnRecord]) -> list[str]:
-    """What is to be said of sessions whose turns are not what run.json says.
+def check_sessions(
+    folder: Path, content: Mapping[str, Any], turns: Sequence[TurnRecord]
+) -> tuple[frozenset[str], list[str]]:
+    """The sessions whose turns are not all there, or may not be, and what is to be said of them.
 
     Raises:
         RunError: The folder holds two runs.
@@ -123,11 +125,13 @@ def check_sessions(folder: Path, content: Mapping[str, Any], turns: Sequence[Tur
             f"are mixed in this folder; {_own_folder()}"
         )
     notes = [f"session {name!r} is not in run.json: the run ended while it was saved" for name in unlisted]
+    lacking = set(unlisted)
     for entry in content["sessions"]:
         wanted, there = entry.get("turns"), found[entry.get("name")]
         if isinstance(wanted, int) and there < wanted:
+            lacking.add(entry["name"])
             notes.append(f"session {entry['name']!r}: {there} of its {wanted} turns are left in turns.jsonl")
-    return notes
+    return frozenset(lacking), notes
 
 
 def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[str, float], list[str]]:

@@ -173,4 +173,5 @@ def _named(what: str, pid: int, tid: int, **args: str | int) -> Event:
 
 
 def _us(seconds: float) -> int:
-    return round(seconds * 1_000_000)
+    # The format knows no time before its own beginning.
+    return max(0, round(seconds * 1_000_000))

@@ -5,7 +5,6 @@ absent or None, never 0.
 """
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
@@ -13,6 +12,7 @@ from typing import Any, Literal, get_args
 from latency.marks import Mark, disorder
 from latency.passages import CONTRIBUTIONS, UNNAMED, Passage, contributions, known_instants, passages
 from latency.stalls import Stall
+from latency.turn_format import SECONDS, TEXT, TurnError, check_turn, known_marks, shown
 
 __all__ = ["CONTRIBUTIONS", "UNNAMED", "EndedBy", "TurnError", "TurnRecord", "known_marks"]
 
@@ -20,18 +20,10 @@ SCHEMA = 1
 SHORTEST_PAUSE = 0.1
 """Seconds; a shorter silence inside a turn is part of a word, not a pause."""
 
+Truth = Literal["labelled", "estimated"]
 EndedBy = Literal["smart_turn", "fallback", "whole_request", "nothing_heard", "recogniser_failed", "timeout"]
 AT_ONCE = frozenset({"smart_turn", "whole_request"})
 """Ends of turns whose words were taken for complete as soon as the voice detector reported the stop."""
-
-_MARKS: dict[str, Mark] = {mark.value: mark for mark in Mark}
-_TIMES = ("request", "first_token", "first_clause", "end", "commit", "deadline", "at")
-"""Instants of requests, answers and phrases."""
-_KINDS = {str: "a text", int: "a whole number", bool: "true or false"}
-
-
-class TurnError(ValueError):
-    """A turn that contradicts itself or the format; the sentence says where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +41,7 @@ class TurnRecord:
     fixture: str | None = None
     text: str | None = None
     """What the user really says."""
-    truth: Literal["labelled", "estimated"] = "labelled"
+    truth: Truth = "labelled"
     """Whether `speech` was labelled or measured from the audio."""
     speech: tuple[tuple[float, float], ...] = ()
     """Stretches of the user's speech, (start, end); silences between them are pauses inside the turn."""
@@ -76,7 +68,7 @@ class TurnRecord:
     """The server's own reports of this turn, in order, their times converted to the recording's clock."""
     attempts: tuple[Mapping[str, Any], ...] = ()
     """Requests to language models: tier, model, request, first_token, first_clause, end, outcome (spoken, called,
-    cancelled, failed or silent), tokens, and `response`, the number of the answer they were made for."""
+    cancelled, failed, silent or withdrawn), tokens, and `response`, the number of the answer they were made for."""
     responses: tuple[Mapping[str, Any], ...] = ()
     """Answers that were asked for under a budget, several in a turn with tools: response, policy, reason, commit,
     deadline, limit, charged, said, gave_up; empty for a language model without one."""
@@ -148,34 +140,31 @@ class TurnRecord:
         """
         try:
             data = json.loads(line) if isinstance(line, str) else line
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise TurnError(f"not JSON: {error}") from error
         if not isinstance(data, Mapping):
             raise TurnError("a turn is a JSON object")
         values = dict(data)
         if (schema := values.pop("schema", SCHEMA)) != SCHEMA:
-            raise TurnError(f"schema {schema!r} is not the {SCHEMA} that this version reads")
+            raise TurnError(f"schema {shown(schema)} is not the {SCHEMA} that this version reads")
         names = {item.name for item in fields(cls)}
         if unknown := sorted(values.keys() - names):
-            raise TurnError(f"unknown key {unknown[0]!r}; a turn has {', '.join(sorted(names))}")
+            raise TurnError(f"unknown key {shown(unknown[0])}; a turn has {', '.join(sorted(names))}")
         if missing := sorted({"session", "turn", "wants_answer"} - values.keys()):
             raise TurnError(f"the key {missing[0]!r} is missing")
-        for key, kind in (("session", str), ("turn", int), ("wants_answer", bool)):
-            if not isinstance(values[key], kind):
-                raise TurnError(f"{key} is {values[key]!r}, not {_KINDS[kind]}")
+        for key in ("session", "turn", "wants_answer"):
+            if values[key] is None:
+                raise TurnError(f"{key} is unknown; every turn has one")
+        check_turn(values)
         if (ended_by := values.get("ended_by")) not in (None, *get_args(EndedBy)):
-            raise TurnError(f"ended_by is {ended_by!r}; it is one of {', '.join(get_args(EndedBy))} or null")
-        try:
-            values["speech"] = tuple((float(a), float(b)) for a, b in values.get("speech", ()))
-            values["labels"] = tuple((float(a), float(b), str(c)) for a, b, c in values.get("labels", ()))
-        except (TypeError, ValueError) as error:
-            raise TurnError(f"speech is [[start, end], ...], labels [[start, end, label], ...]: {error}") from error
+            raise TurnError(f"ended_by is {shown(ended_by)}; it is one of {', '.join(get_args(EndedBy))} or null")
+        if values.get("truth", "labelled") not in get_args(Truth):
+            raise TurnError(f"truth is {shown(values['truth'])}; it is {' or '.join(get_args(Truth))}")
+        values["speech"] = _stretches("speech", "[[start, end], ...]", 2, values.get("speech", ()))
+        values["labels"] = _stretches("labels", "[[start, end, label], ...]", 3, values.get("labels", ()))
         values["marks"] = known_marks(values.get("marks") or {})
         for key in ("contains", "server_turns", "attempts", "responses"):
-            if isinstance(values.get(key), str | Mapping):
-                raise TurnError(f"{key} is a list, not {values[key]!r}")
             values[key] = tuple(values.get(key) or ())
-        _check_reports(values)
         try:
             values["stalls"] = Stall.all_of(values.get("stalls") or ())
         except ValueError as error:
@@ -185,49 +174,11 @@ class TurnRecord:
         return cls(**values)
 
 
-def _check_reports(values: Mapping[str, Any]) -> None:
-    """Whether the server's reports, and what they hold, are lists of objects with times that are numbers.
-
-    Raises:
-        TurnError: They are not.
-    """
-    for key in ("server_turns", "attempts", "responses"):
-        _check_objects(key, values[key])
-    for report in values["server_turns"]:
-        _check_objects("attempts", report.get("attempts") or ())
-        _check_objects("responses", report.get("responses") or ())
-    answers = [*values["responses"], *(r for one in values["server_turns"] for r in one.get("responses") or ())]
-    for answer in answers:
-        _check_objects("said", answer.get("said") or ())
-
-
-def _check_objects(key: str, found: Any) -> None:
-    if not isinstance(found, list | tuple) or not all(isinstance(one, Mapping) for one in found):
-        raise TurnError(f"{key} is a list of objects, not {found!r}")
-    for one in found:
-        for name in _TIMES:
-            at = one.get(name)
-            if at is not None and (isinstance(at, bool) or not isinstance(at, int | float)):
-                raise TurnError(f"{name} in {key} is {at!r}, not seconds")
-        if not isinstance(one.get("tokens") or {}, Mapping):
-            raise TurnError(f"tokens in {key} is {one['tokens']!r}, not an object")
-
-
-def known_marks(marks: Mapping[str, float | None]) -> dict[Mark, float]:
-    """The known instants of a mapping of mark names to seconds or None.
-
-    Raises:
-        TurnError: A name that is no mark, or a time that is no number.
-    """
-    if not isinstance(marks, Mapping):
-        raise TurnError(f"marks is an object, not {marks!r}")
-    known = {}
-    for name, at in marks.items():
-        if name not in _MARKS:
-            raise TurnError(f"unknown mark {name!r}; known are {', '.join(Mark)}")
-        if at is None:
-            continue
-        if not isinstance(at, int | float) or not math.isfinite(at):
-            raise TurnError(f"the mark {name} is {at!r}, not seconds")
-        known[_MARKS[name]] = float(at)
-    return known
+def _stretches(key: str, form: str, width: int, found: Any) -> tuple[tuple[Any, ...], ...]:
+    """Stretches as a line holds them: start, end, and the label of one that is not speech."""
+    items = found if isinstance(found, list | tuple) else (None,)
+    for one in items:
+        whole = isinstance(one, list | tuple) and len(one) == width
+        if not whole or not (SECONDS.holds(one[0]) and SECONDS.holds(one[1]) and all(map(TEXT.holds, one[2:]))):
+            raise TurnError(f"{key} is {form} in seconds, not {shown(found)}")
+    return tuple((float(one[0]), float(one[1]), *one[2:]) for one in items)

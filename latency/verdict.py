@@ -16,6 +16,8 @@ from latency.turn import TurnRecord
 Verdict = Literal["within", "rescued", "bridged", "missed"]
 Reported = Mapping[str, Any]
 """A request (`attempts`) or an answer (`responses`) as the server reports it."""
+WITHDRAWN = "withdrawn"
+"""Outcome of a request for an answer that was begun before its turn was committed, and not used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +131,11 @@ def is_committed(response: Reported) -> bool:
 def in_use(attempts: Iterable[Reported], responses: Sequence[Reported]) -> list[Reported]:
     """The requests without those of withdrawn answers, of which nothing was heard whatever their outcome says."""
     withdrawn = {response.get("response") for response in responses if not is_committed(response)}
-    return [attempt for attempt in attempts if not responses or attempt.get("response") not in withdrawn]
+    return [
+        attempt
+        for attempt in attempts
+        if attempt.get("outcome") != WITHDRAWN and (not responses or attempt.get("response") not in withdrawn)
+    ]
 
 
 def _is_given_up(used: Iterable[Reported], responses: Iterable[Reported]) -> bool:

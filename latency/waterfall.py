@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from latency.critical_path import OF_THE_MODEL, Period, overlap, stages
+from latency.marks import ROUNDING, Mark
 from latency.outcome import Outcome
 from latency.passages import UNNAMED
 from latency.turn import TurnRecord
@@ -126,9 +127,12 @@ def _stage_note(key: str, turn: TurnRecord) -> str:
 
 
 def _model_rows(turn: TurnRecord) -> Iterator[Row]:
+    if (hint := turn.marks.get(Mark.EAGER_HINT)) is not None:
+        yield Row(label="eager hint", group="model", bars=(Bar(hint, hint, "instant"),))
     waited = [part for stage in stages(turn) if stage.key in OF_THE_MODEL for part in stage.path]
     for attempt in attempts_of(turn):
-        yield from _attempt_row(attempt, waited if attempt in turn.attempts else [])
+        is_last = attempt in turn.attempts
+        yield from _attempt_row(attempt, waited if is_last else [], turn.marks.get(Mark.TURN_COMMIT))
     for response in turn.responses:
         if (deadline := response.get("deadline")) is not None:
             charged = f", charged to {response['charged']}" if response.get("charged") else ""
@@ -140,7 +144,7 @@ def _model_rows(turn: TurnRecord) -> Iterator[Row]:
                 yield Row(label=f"{said.get('kind', 'hold')} phrase", group="model", bars=bars, note=str(said["text"]))
 
 
-def _attempt_row(attempt: Reported, waited: Sequence[Period]) -> Iterator[Row]:
+def _attempt_row(attempt: Reported, waited: Sequence[Period], commit: float | None) -> Iterator[Row]:
     request, clause, end = (attempt.get(key) for key in ("request", "first_clause", "end"))
     if request is None:
         return
@@ -156,8 +160,13 @@ def _attempt_row(attempt: Reported, waited: Sequence[Period]) -> Iterator[Row]:
         group="model",
         bars=tuple(bars),
         took=ready - request,
-        note=outcome_of(attempt),
+        note="; ".join([outcome_of(attempt), *_ahead(request, commit)]),
     )
+
+
+def _ahead(request: float, commit: float | None) -> Iterator[str]:
+    if commit is not None and commit - request > ROUNDING:
+        yield f"asked {(commit - request) * 1000:.0f} ms before the commit"
 
 
 def _stall_rows(turn: TurnRecord) -> Iterator[Row]:

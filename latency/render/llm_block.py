@@ -35,12 +35,17 @@ def tier_table(llm: Llm) -> Table | None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("tier", "model"):
         table.add_column(heading)
-    for heading in ("asked", "spoken", "tools", "cancelled", "failed", "first clause, ms: n", "p50", "p95", "max"):
+    # Only who speculates withdraws, and the table is wide as it is.
+    withdrew = ("withdrawn",) if llm.waste.withdrawn else ()
+    ends = ("asked", "spoken", "tools", "cancelled", "failed", *withdrew)
+    for heading in (*ends, "first clause, ms: n", "p50", "p95", "max"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name, tier in llm.tiers.items():
         clause = tier.first_clause_ms
-        counts = (tier.attempts, tier.spoken, tier.called, tier.cancelled, tier.failed, clause.n)
-        table.add_row(name, tier.model or UNKNOWN, *map(str, counts), ms(clause.p50), ms(clause.p95), ms(clause.max))
+        counts = (tier.attempts, tier.spoken, tier.called, tier.cancelled, tier.failed, tier.withdrawn)[: len(ends)]
+        table.add_row(
+            name, tier.model or UNKNOWN, *map(str, (*counts, clause.n)), ms(clause.p50), ms(clause.p95), ms(clause.max)
+        )
     return table
 
 
@@ -66,6 +71,8 @@ def _waste(waste: Waste) -> str:
         if n
     )
     text = f"{waste.extra} requests beyond the first" + (f" ({ends})" if ends else "")
+    if waste.withdrawn:
+        text += f", {waste.withdrawn} withdrawn"
     if waste.tokens is None:
         return f"{text}; tokens unknown"
     estimated = f" ({waste.tokens_estimated:,} estimated)" if waste.tokens_estimated else ""

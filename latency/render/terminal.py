@@ -15,6 +15,7 @@ from latency.render.numbers import UNKNOWN, count, ms, percent
 from latency.render.tables import contribution_table, latency_table, worst_table
 from latency.render.turn_table import turn_table
 from latency.report import Report
+from latency.speculation import Speculation
 
 
 def write(report: Report, file: TextIO) -> None:
@@ -58,12 +59,17 @@ def _figures(report: Report) -> Iterator[str]:
         f"false interruptions {count(stop.false)}"
     )
     yield from llm_lines(report.llm)
-    ahead = report.speculation
-    if ahead.started:
-        yield (
-            f"speculation  {ahead.started} started, {ahead.discarded} discarded; "
-            f"head start p50 {ms(ahead.saved_p50_ms)} ms"
-        )
+    if report.speculation.started or report.speculation.hints:
+        yield _speculation(report.speculation)
+
+
+def _speculation(ahead: Speculation) -> str:
+    hints = "" if ahead.hints is None else f" of {ahead.hints} hints"
+    spoken = f", {ahead.spoken_ahead} of them synthesised ahead" if ahead.spoken_ahead else ""
+    return (
+        f"speculation  {ahead.started} started{hints}, {ahead.discarded} discarded, {ahead.used} used{spoken}; "
+        f"first clause sooner by p50 {ms(ahead.saved_p50_ms)} ms"
+    )
 
 
 def _verdicts(console: Console, report: Report) -> None:

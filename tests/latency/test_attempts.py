@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from latency.attempts import llm_figures, speculation_figures
+from latency.attempts import llm_figures
 from latency.turn import TurnRecord
 
 
@@ -52,19 +52,6 @@ def test_overshoot_has_a_99th_percentile_from_a_hundred_turns_on() -> None:
     turns = [turn([attempt("large", 2.0, 2.4)])] * 99 + [turn([attempt("large", 2.0, 3.45)])]
     overshoot = llm_figures(turns, budget=0.45, policy=None).overshoot_p99_ms
     assert overshoot == pytest.approx(10.0)
-
-
-def test_requests_ahead_of_the_commit_are_speculation_and_discarded_unless_spoken() -> None:
-    attempts = [attempt("large", 1.8, 2.1), attempt("fast", 2.1, None, "lost")]
-    spoken = {"marks": {"turn_commit": 2.0}, "attempts": attempts}
-    withdrawn = {"marks": {}, "attempts": [attempt("large", 1.2, None, "cancelled")]}
-    found = speculation_figures([turn([], server_turns=[withdrawn, spoken])])
-    assert (found.started, found.discarded, found.saved_p50_ms) == (2, 1, 200.0)
-
-
-def test_without_any_request_on_record_speculation_is_unknown() -> None:
-    found = speculation_figures([turn([])])
-    assert (found.started, found.discarded, found.saved_p50_ms) == (None, None, None)
 
 
 def budgeted_turns() -> list[TurnRecord]:
@@ -143,10 +130,20 @@ def test_a_withdrawn_answer_is_waste_whatever_was_chosen_of_it() -> None:
     server_turn = {"marks": {"turn_commit": 2.0}, "attempts": attempts, "responses": [withdrawn, response(1)]}
     turns = [turn(attempts, responses=[withdrawn, response(1)], server_turns=[server_turn])]
     found = llm_figures(turns, budget=0.45, policy=None)
-    assert (found.tiers["large"].spoken, found.tiers["large"].cancelled) == (1, 1)
-    assert (found.waste.extra, found.waste.tokens) == (0, 100)
-    ahead = speculation_figures(turns)
-    assert (ahead.started, ahead.discarded, ahead.saved_p50_ms) == (2, 1, pytest.approx(100.0))
+    assert (found.tiers["large"].spoken, found.tiers["large"].cancelled, found.tiers["large"].withdrawn) == (1, 0, 1)
+    assert (found.waste.extra, found.waste.withdrawn, found.waste.tokens) == (0, 1, 100)
+
+
+def test_a_withdrawn_request_is_paid_for_and_answers_nothing() -> None:
+    attempts = [
+        attempt("large", 1.2, 1.4, "withdrawn", tokens=tokens(90, 10)),
+        attempt("large", 1.9, 2.1, tokens=tokens(90, 20)),
+        attempt("fast", 2.05, None, "cancelled", tokens=tokens(90, 0)),
+    ]
+    found = llm_figures([turn(attempts)], budget=0.45, policy=None)
+    assert (found.within, found.rescued) == (1, 0)
+    assert (found.tiers["large"].spoken, found.tiers["large"].withdrawn) == (1, 1)
+    assert (found.waste.extra, found.waste.cancelled, found.waste.withdrawn, found.waste.tokens) == (1, 1, 1, 190)
 
 
 def test_a_model_without_a_budget_has_no_policies_deadlines_or_tokens() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.cli import BUILT_IN, main
+from latency.cli import BUILT_IN, main, show
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,6 +39,27 @@ def test_json_is_the_only_output(short_run: Path, capsys: pytest.CaptureFixture[
 def test_checks_decide_the_exit_status(short_run: Path, checks: list[str], status: int) -> None:
     arguments = [part for check in checks for part in ("--check", check)]
     assert main(["report", str(short_run), "--json", *arguments]) == status
+
+
+@pytest.mark.parametrize(
+    ("checks", "status"),
+    [([], 3), (["turn p50 < 800"], 3), (["answered > 0"], 0), (["answered == 0", "turn p50 < 800"], 1)],
+)
+def test_a_refused_run_is_no_data_except_for_limits_that_no_clock_decides(
+    short_run: Path, checks: list[str], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = json.loads((short_run / "run.json").read_text())
+    run["sessions"][0]["pacing"] = {"frames": 1000, "late_over_20ms": 50, "clock_ratio": 1.0}
+    (short_run / "run.json").write_text(json.dumps(run))
+    arguments = [part for check in checks for part in ("--check", check)]
+    assert main(["report", str(short_run), *arguments]) == status
+    found = capsys.readouterr()
+    assert "LATENCIES REFUSED" in found.out
+    told = f"latency: the latencies of {short_run} are no data: the user's audio was not fed in real time"
+    assert found.err.startswith(told if not checks else "")
+    assert found.err.count("\n") == (not checks)
+    # Who replays or talks sees the headline; the call itself did not fail.
+    assert show(short_run) == 0
 
 
 @pytest.mark.parametrize(("checks", "status"), [([], 0), (["--check", "cut_offs == 0"], 1)])

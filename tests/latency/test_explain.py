@@ -67,6 +67,9 @@ FAILED = [of("large", outcome="failed", failed="HTTP 503."), ASKED_TWO[1]]
     ("one", "sentence"),
     [
         (outcome(0.62), "620 ms: every stage kept its share; large needed 300 ms to its first clause"),
+        (outcome(0.62, {**MARKS, "llm_request": 2.1}),
+         "620 ms: every stage kept its share; large needed 300 ms to its first clause, asked 120 ms before the turn "
+         "was over"),
         (outcome(0.62, cold=True), "620 ms (the server's first turn): every stage kept its share; "
          "large needed 300 ms to its first clause"),
         (outcome(1.22, {**shifted(0.6, "turn_commit"), "llm_request": 2.82}, **FALLBACK,

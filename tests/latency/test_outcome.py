@@ -210,8 +210,32 @@ def test_the_answer_behind_an_opening_is_read_from_the_recording_and_the_servers
 
 def test_beside_a_lost_record_nobody_knows_where_an_answer_ends(conversation: Any) -> None:
     talk = conversation(14).bot(2.5, 4).bot(6.5, 8).bot(10.5, 12)
-    whole = [outcome.whole for outcome in judge(talk, turn(0, (1, 2)), turn(2, (9, 10))).outcomes]
+    answered = turn(0, (1, 2), marks={"first_audible": 2.5})
+    whole = [outcome.whole for outcome in judge(talk, answered, turn(2, (9, 10))).outcomes]
     assert whole == [None, pytest.approx(2.0, abs=NEAR)]
+
+
+@pytest.mark.parametrize(
+    ("marks", "latency"),
+    [
+        ({}, None),
+        ({"first_audible": 2.5}, 0.5),
+        ({"first_sent": 2.4}, 0.5),
+        # Its own answer was played where nothing was heard: what was is the lost turn's.
+        ({"first_audible": 4.5}, None),
+        ({"first_sent": 4.5}, None),
+    ],
+)
+def test_a_turn_beside_a_lost_record_is_given_only_the_answer_that_its_marks_vouch_for(
+    conversation: Any, marks: dict[str, float], latency: float | None
+) -> None:
+    talk = conversation(14).bot(2.5, 4).bot(10.5, 12)
+    first = judge(talk, turn(0, (1, 2), marks=marks), turn(2, (9, 10))).outcomes[0]
+    last = judge_session(Session(name="s"), [turn(0, (1, 2), marks=marks)], talk.samples, is_whole=False).outcomes[0]
+    for found in (first, last):
+        assert found.latency == (None if latency is None else pytest.approx(latency, abs=NEAR))
+        assert found.unanswered == (Unanswered.RECORD_LOST if latency is None else None)
+        assert found.whole is None
 
 
 def test_a_turn_knows_how_its_barge_in_went_and_how_long_both_talked(conversation: Any) -> None:

@@ -164,3 +164,15 @@ def test_a_trace_is_replaced_and_any_other_file_left_alone(tmp_path: Path, repor
     assert path.read_text() == "{}"
     with pytest.raises(RunError, match="the trace cannot be written to"):
         write_trace(tmp_path / "nowhere" / "trace.json", "{}")
+
+
+def test_what_the_server_dates_before_the_recording_begins_at_its_first_sample(report: Report) -> None:
+    (session,) = report.sessions
+    first, *others = session.outcomes
+    early = {"tier": "large", "request": -0.4, "end": 0.3, "outcome": "spoken"}
+    attempts = (early, {**early, "request": -0.2})
+    asked = replace(first, turn=replace(first.turn, attempts=attempts, server_turns=()))
+    content = trace(replace(report, sessions=(replace(session, outcomes=(asked, *others)),)), {})
+    assert_follows_the_format(content)
+    lanes = [event for event in content["traceEvents"] if event.get("cat") == "LLM large"]
+    assert [(event["ts"], event["dur"]) for event in lanes] == [(0, 300_000), (0, 300_000)]

@@ -133,3 +133,18 @@ def test_requests_of_withdrawn_answers_are_shown_but_are_not_on_the_path() -> No
 )
 def test_what_became_of_a_request_is_told_in_a_few_words(attempt: dict[str, Any], text: str) -> None:
     assert outcome_of(attempt) == text
+
+
+def test_an_answer_begun_before_the_commit_overlaps_with_the_wait_for_it() -> None:
+    withdrawn = {**LARGE, "request": 1.6, "end": 1.8, "outcome": "withdrawn"}
+    early = {**FAST, "request": 2.12, "end": 2.6}
+    made = laid_out(outcome(attempts=[withdrawn, early], marks={**MARKS, "eager_hint": 2.1, "llm_request": 2.12}))
+    assert spans(row(made, "eager hint")) == [(0.1, 0.1, "instant")]
+    # Of 330 ms of work the user waits for what lies behind the commit.
+    assert spans(row(made, "fast")) == [
+        (0.12, 0.45, "work"), (0.29, 0.4, "path"), (0.4, 0.45, "path"), (0.45, 0.6, "stream"),
+    ]  # fmt: skip
+    assert row(made, "fast").note == "spoken; asked 170 ms before the commit"
+    assert spans(row(made, "large")) == [(-0.4, -0.2, "work")]
+    assert row(made, "large").note == "withdrawn; asked 690 ms before the commit"
+    assert sum(one.waited or 0.0 for one in made.rows) == pytest.approx(0.66)

@@ -127,6 +127,17 @@ def test_server_instants_are_told_on_the_recordings_clock():
     assert TurnRecord.from_json(record).marks[Mark.TURN_COMMIT] == pytest.approx(12.25)
 
 
+def test_when_an_answer_was_begun_ahead_is_told_on_the_recordings_clock():
+    ahead = {"hints": 1, "started": 1, "discarded": 0, "used": True, "request": server(12.1), "spoken_ahead": False}
+    off = report(1, marks={"turn_commit": server(12.4)}, heard="one", speculation=None)
+    aligned = report(0, marks={"turn_commit": server(12.25)}, heard="one", speculation=ahead)
+    result, fixture = call(reports=(aligned, off))
+    (record,) = turn_records(result, fixture, "s")
+    told = [one["speculation"] for one in record["server_turns"]]
+    assert told == [{**ahead, "request": pytest.approx(12.1)}, None]
+    assert TurnRecord.from_json(record).server_turns[0]["speculation"]["used"]
+
+
 def test_the_instants_of_a_budget_are_told_on_the_recordings_clock():
     response = {
         "response": 3,

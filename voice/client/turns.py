@@ -177,6 +177,8 @@ def _converted(result: CallResult, reported: ReportedTurn) -> dict[str, Any]:
         | {"said": [said | {"at": convert(said.get("at"))} for said in response.get("said") or []]}
         for response in report.get("responses") or []
     ]
+    if ahead := report.get("speculation"):
+        report["speculation"] = ahead | {"request": convert(ahead.get("request"))}
     # Those that are known are told with the turn in which they were.
     report["stalls"] = None if report.get("stalls") is None else len(report["stalls"])
     return report

@@ -27,12 +27,14 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
         "policies", "reasons", "waste", "turns",
     ]  # fmt: skip
     assert list(found["llm"]["tiers"]["responder"]) == [
-        "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed",
+        "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed", "withdrawn",
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"
     assert list(found["barge_in"]) == ["n", "stop_p50_ms", "stop_p95_ms", "false"]
     assert list(found["quality"]) == ["cut_offs", "pauses", "false_cut_off_rate", "gaps", "wer"]
-    assert list(found["speculation"]) == ["started", "discarded", "saved_p50_ms"]
+    assert list(found["speculation"]) == [
+        "started", "discarded", "saved_p50_ms", "used", "spoken_ahead", "hints",
+    ]  # fmt: skip
     assert found["thresholds"] == [{"expr": "turn p95 < 800", "verdict": "failed"}]
 
 

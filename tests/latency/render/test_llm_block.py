@@ -65,6 +65,18 @@ def test_each_tier_has_a_row(llm: Llm) -> None:
     ]
 
 
+def test_withdrawn_requests_are_told_where_there_are_any(llm: Llm) -> None:
+    tiers = {name: replace(tier, withdrawn=2) for name, tier in llm.tiers.items()}
+    speculated = replace(llm, tiers=tiers, waste=replace(llm.waste, withdrawn=4))
+    assert any(", 4 withdrawn; " in line for line in llm_lines(speculated))
+    console = Console(width=130)
+    with console.capture() as captured:
+        console.print(tier_table(speculated))
+    rows = [" ".join(line.split()) for line in captured.get().splitlines() if line.strip(" ─")]
+    assert rows[0] == "tier model asked spoken tools cancelled failed withdrawn first clause, ms: n p50 p95 max"
+    assert rows[1] == "fast sim:groq-fast 2 1 0 0 1 2 1 200 200 200"
+
+
 def test_with_a_hundred_turns_the_overshoot_has_a_99th_percentile(llm: Llm) -> None:
     _, overshoot, *_ = llm_lines(replace(llm, overshoot_p99_ms=12.3, textless=2))
     assert "p50 160, p99 12 ms after the deadline (n 4); 2 without any answer text" in overshoot
@@ -72,8 +84,9 @@ def test_with_a_hundred_turns_the_overshoot_has_a_99th_percentile(llm: Llm) -> N
 
 def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:
     nothing = Waste(
-        extra=0, spoken=0, cancelled=0, failed=0, tokens=None, tokens_estimated=None, tokens_total=None, share=None
-    )
+        extra=0, spoken=0, cancelled=0, failed=0, tokens=None, tokens_estimated=None, tokens_total=None, share=None,
+        withdrawn=0,
+    )  # fmt: skip
     lines = list(llm_lines(replace(llm, deadlines={}, charged={}, phrases={}, waste=nothing)))
     assert "  deadlines  set by -" in lines
     assert lines[-1] == "  waste      0 requests beyond the first; tokens unknown"

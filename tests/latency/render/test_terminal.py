@@ -9,6 +9,7 @@ import pytest
 from latency.render.terminal import write
 from latency.report import Report, build
 from latency.run import Run
+from latency.speculation import Speculation
 from latency.thresholds import Threshold
 from latency.turn import TurnRecord
 
@@ -50,6 +51,15 @@ def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:
     ).splitlines()
     assert second == "SIMULATED, not real: sim:tier"
     assert third == "LATENCIES REFUSED: audio was fed too slow"
+
+
+def test_what_was_begun_ahead_is_a_line(report: Report) -> None:
+    assert "\nspeculation" not in drawn(report)
+    ahead = Speculation(started=12, discarded=3, saved_p50_ms=214.4, used=9, spoken_ahead=4, hints=14)
+    assert (
+        "speculation  12 started of 14 hints, 3 discarded, 9 used, 4 of them synthesised ahead; "
+        "first clause sooner by p50 214 ms"
+    ) in drawn(replace(report, speculation=ahead))
 
 
 def test_a_check_without_data_says_why(report: Report) -> None:

@@ -14,7 +14,7 @@ def test_finished_words_are_answered_at_the_hint_and_doubtful_ones_shortly_befor
     speculation = Speculation()
     assert speculation.due("what time is it", silence=0.096, needed=0.2, now=10.0)
     assert not speculation.due("what time is", silence=0.096, needed=0.8, now=10.0)
-    assert speculation.due("what time is", silence=0.36, needed=0.8, now=10.0)
+    assert speculation.due("what time is", silence=0.21, needed=0.8, now=10.0)
     assert not speculation.due("", silence=0.5, needed=0.2, now=10.0)
 
 

@@ -10,11 +10,10 @@ from pipecat.turns.user_stop import NormalizedMatch
 
 LEAST_APART = 0.5
 """Seconds between the starts of two speculations of a call."""
-HEAD_START = 0.45
-"""Seconds before the silence is long enough at which a speculation is worth its risk: what an answer takes to be there.
-
-That is the usual LLM budget: words that sound finished are answered at once, others shortly before they count as
-finished, when most callers who only paused have gone on.
+HEAD_START = 0.6
+"""Seconds before the silence is long enough at which a speculation is worth its risk: what a usual model takes to its
+first clause. Words that sound finished are answered at the hint, doubtful ones shortly before they count as finished,
+when many callers who only paused have gone on. Of the requests on 237 human prompts 15 % were in vain (13 % at 0.45).
 """
 
 PATIENCE = 5.0

@@ -57,6 +57,14 @@ def test_a_soft_sentence_is_not_scaled_to_full_range(voice: Voice) -> None:
     assert max(peaks) < 32000
 
 
+def test_an_abbreviation_is_no_end_of_a_sentence(voice: Voice) -> None:
+    audio = voice.synthesize("Dr. Smith met Mr. J. Jones.") / 32768
+    blocks = audio[: len(audio) // 80 * 80].reshape(-1, 80)
+    audible = np.flatnonzero(np.sqrt((blocks**2).mean(axis=1)) > 0.005)
+    # Between two sentences this voice is silent for 0.3 s.
+    assert np.diff(audible).max() * 0.005 < 0.15
+
+
 def test_nothing_to_say_is_no_audio(voice: Voice) -> None:
     assert len(voice.synthesize("...")) == 0
 

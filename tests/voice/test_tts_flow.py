@@ -198,6 +198,20 @@ async def test_a_clause_still_being_made_ahead_is_joined(tts_rig: Any, flowing: 
     assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
 
 
+async def test_what_comes_ahead_next_leaves_the_clause_that_is_spoken_alone(tts_rig: Any, flowing: Any) -> None:
+    flowing.held_from = 1
+    flowing.gate.clear()
+    async with tts_rig.calling(flowing) as call:
+        await call.say(SpeakAheadFrame(text=COUNT))
+        await call.answer([COUNT])
+        await until(lambda: call.loudspeaker.played)
+        await call.say(EagerEndOfTurnCancelFrame(), SpeakAheadFrame(text=SECOND))
+        await until(lambda: call.tts.ahead.started == 2)
+        flowing.gate.set()
+        await call.out.until(LLMFullResponseEndFrame)
+    assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
+
+
 async def test_a_hold_phrase_comes_before_the_clause_made_ahead(tts_rig: Any, gated: Any) -> None:
     await gated.prepare(["One moment."])
     async with tts_rig.calling(gated) as call:

@@ -34,18 +34,21 @@ class SpeakAhead:
         self._making = asyncio.create_task(self._make(self._text, self._pieces))
 
     def take(self, text: str) -> AsyncIterator[Piece] | None:
-        """The clause from its start, the rest of it as it is made; None when another or none is held."""
+        """The clause from its start, the rest of it as it is made; None when another or none is held.
+
+        Whoever takes it leaves off to stop the making: it is not held any more.
+        """
         if self._making is None or text.strip() != self._text:
             return None
         self.used += 1
-        self._text = None
-        return self._hand_over(self._making, self._pieces)
+        making, self._making, self._text = self._making, None, None
+        return _hand_over(making, self._pieces)
 
     def drop(self) -> None:
-        """The clause is not wanted: stop making it, even when it has been taken."""
+        """What is held is not wanted: stop making it."""
         if self._making is not None:
             self._making.cancel()
-            self.dropped += self._text is not None
+            self.dropped += 1
         self._making = self._text = None
 
     async def _make(self, text: str, pieces: asyncio.Queue[Piece | None]) -> None:
@@ -55,10 +58,11 @@ class SpeakAhead:
         finally:
             pieces.put_nowait(None)
 
-    async def _hand_over(self, making: asyncio.Task[None], pieces: asyncio.Queue[Piece | None]) -> AsyncIterator[Piece]:
-        try:
-            while (piece := await pieces.get()) is not None:
-                yield piece
-            await making
-        finally:
-            making.cancel()
+
+async def _hand_over(making: asyncio.Task[None], pieces: asyncio.Queue[Piece | None]) -> AsyncIterator[Piece]:
+    try:
+        while (piece := await pieces.get()) is not None:
+            yield piece
+        await making
+    finally:
+        making.cancel()

@@ -17,6 +17,26 @@ ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 0.01
 """Seconds of the processor: those of the clock are shared with whatever else the machine does."""
 
+BUSY = """
+import asyncio, json, runpy, time
+
+module = runpy.run_path("tests/pipelines/loop_profile.py")
+profile = module["Profile"]()
+asyncio.Handle._run = lambda handle: profile.run(handle)
+
+def busy():
+    end = time.thread_time() + 0.05
+    while time.thread_time() < end:
+        pass
+
+async def main():
+    asyncio.get_running_loop().call_soon(busy)
+    await asyncio.sleep(0.01)
+
+asyncio.run(main())
+print(json.dumps(profile.callbacks))
+"""
+
 
 @contextmanager
 def profiled(pipeline: str, out: Path) -> Iterator[str]:
@@ -43,6 +63,14 @@ def table(kind: str, found: Sequence[Mapping[str, Any]]) -> str:
     head = f"  {kind}: {len(found)} of 2 ms or more by the clock; by the processor, the longest were"
     rows = [f"    {one['processor'] * 1000:5.1f} ms ({one['seconds'] * 1000:5.1f}) {one['name']}" for one in worst]
     return "\n".join([head, *rows])
+
+
+def test_the_profile_names_a_callback_that_takes_long(tmp_path: Path) -> None:
+    script = tmp_path / "busy.py"
+    script.write_text(BUSY)
+    out = subprocess.run([sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (noted,) = [one for one in json.loads(out) if one["processor"] > LONGEST]
+    assert noted["name"] == "busy"
 
 
 @pytest.mark.slow

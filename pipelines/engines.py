@@ -105,10 +105,9 @@ class Engines:
 
     async def close(self) -> None:
         """Stop processes and threads."""
-        await self.recogniser.close()
         self.turns.close()
         self.voice.close()
-        await self.models.close()
+        await asyncio.gather(self.recogniser.close(), self.models.close())
 
 
 class WhisperRecogniser:

@@ -45,6 +45,14 @@ async def test_spare_workers_are_loaded_before_they_are_needed(pool: SphinxPool)
     assert {worker.pid} <= workers()
 
 
+async def test_a_ctrl_c_in_the_terminal_does_not_reach_a_worker_that_is_starting(pool: SphinxPool) -> None:
+    loading = asyncio.create_task(pool.start())
+    await until(lambda: len(workers()) == 1)
+    (pid,) = workers()
+    assert os.getpgid(pid) != os.getpgid(0)
+    await loading
+
+
 async def test_a_released_worker_is_used_again(pool: SphinxPool) -> None:
     await pool.start()
     first = await pool.acquire()

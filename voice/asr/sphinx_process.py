@@ -48,6 +48,8 @@ class SphinxWorker:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 env=_environment(),
+                # A Ctrl-C is for us: a worker that is still starting would die of it before it can look away.
+                start_new_session=True,
             )
         )
 

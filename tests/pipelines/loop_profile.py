@@ -1,0 +1,74 @@
+"""`voice serve` that tells at its end how long each callback of its event loop ran: loop_profile.py FILE serve …
+
+asyncio runs every callback and every step of a task in `Handle._run`. Time is told twice: wall time, which on a busy
+machine is mostly that of other processes, and processor time of the loop's thread, which is its own doing.
+"""
+
+import asyncio
+import atexit
+import gc
+import json
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+WORTH_TELLING = 0.002
+"""Seconds."""
+
+
+class Profile:
+    """Callbacks and collections, in seconds on the monotonic clock."""
+
+    def __init__(self) -> None:
+        self.callbacks: list[dict[str, Any]] = []
+        self.collections: list[dict[str, Any]] = []
+        self.count = 0
+        self._began = (0.0, 0.0)
+
+    def run(self, handle: asyncio.Handle) -> None:
+        """What `Handle._run` does, timed."""
+        at, processor = time.monotonic(), time.thread_time()
+        # A handle that has run may have let go of its callback.
+        callback = handle._callback  # type: ignore[attr-defined]
+        ORIGINAL(handle)
+        took = {"seconds": time.monotonic() - at, "processor": time.thread_time() - processor}
+        self.count += 1
+        if took["seconds"] >= WORTH_TELLING:
+            self.callbacks.append({"at": at, **took, "name": name(callback)})
+
+    def collected(self, phase: str, info: Mapping[str, int]) -> None:
+        """Called by the collector."""
+        now = time.monotonic(), time.thread_time()
+        if phase == "start":
+            self._began = now
+            return
+        took = {"seconds": now[0] - self._began[0], "processor": now[1] - self._began[1]}
+        if info["generation"] == 2 or took["seconds"] >= WORTH_TELLING:
+            thread = threading.current_thread().name
+            self.collections.append({"at": self._began[0], **took, "name": f"{thread}, gen {info['generation']}"})
+
+    def write(self, path: Path) -> None:
+        """All of it, as JSON."""
+        told = {"callbacks": self.callbacks, "collections": self.collections, "count": self.count}
+        path.write_text(json.dumps(told))
+
+
+def name(callback: Any) -> str:
+    """The task of a step, or the function."""
+    task = getattr(callback, "__self__", None)
+    return task.get_name() if isinstance(task, asyncio.Task) else getattr(callback, "__qualname__", repr(callback))
+
+
+ORIGINAL = asyncio.Handle._run
+
+if __name__ == "__main__":
+    profile = Profile()
+    asyncio.Handle._run = lambda handle: profile.run(handle)  # type: ignore[method-assign, assignment]
+    gc.callbacks.append(profile.collected)
+    atexit.register(profile.write, Path(sys.argv[1]))
+    from pipelines.cli import main
+
+    sys.exit(main(sys.argv[2:]))

@@ -1,0 +1,96 @@
+"""A replay of all samples beside two calls that come and go: nothing on the server's event loop takes 10 ms."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST = 0.01
+"""Seconds of the processor: those of the clock are shared with whatever else the machine does."""
+
+BUSY = """
+import asyncio, json, runpy, time
+
+module = runpy.run_path("tests/pipelines/loop_profile.py")
+profile = module["Profile"]()
+asyncio.Handle._run = lambda handle: profile.run(handle)
+
+def busy():
+    end = time.thread_time() + 0.05
+    while time.thread_time() < end:
+        pass
+
+async def main():
+    asyncio.get_running_loop().call_soon(busy)
+    await asyncio.sleep(0.01)
+
+asyncio.run(main())
+print(json.dumps(profile.callbacks))
+"""
+
+
+@contextmanager
+def profiled(pipeline: str, out: Path) -> Iterator[str]:
+    """The URL of a server that writes its profile when it ends."""
+    script = Path(__file__).with_name("loop_profile.py")
+    command = [sys.executable, str(script), str(out), "serve", "--port", "0", "--pipeline", pipeline]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert server.stdout is not None
+        yield server.stdout.readline().removeprefix("Listening on ").strip()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(10)
+
+
+def replaying(url: str, out: Path, *fixtures: str) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "pipelines.cli", "replay", *fixtures, "--url", url, "--out", str(out)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def table(kind: str, found: Sequence[Mapping[str, Any]]) -> str:
+    worst = sorted(found, key=lambda one: -one["processor"])[:6]
+    head = f"  {kind}: {len(found)} of 2 ms or more by the clock; by the processor, the longest were"
+    rows = [f"    {one['processor'] * 1000:5.1f} ms ({one['seconds'] * 1000:5.1f}) {one['name']}" for one in worst]
+    return "\n".join([head, *rows])
+
+
+def test_the_profile_names_a_callback_that_takes_long(tmp_path: Path) -> None:
+    script = tmp_path / "busy.py"
+    script.write_text(BUSY)
+    out = subprocess.run([sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (noted,) = [one for one in json.loads(out) if one["processor"] > LONGEST]
+    assert noted["name"] == "busy"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pipeline", ["embedded", "sim-adaptive"])
+def test_nothing_on_the_event_loop_takes_10_ms(
+    pipeline: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with profiled(pipeline, tmp_path / "profile.json") as url:
+        ready = time.monotonic()
+        longest = replaying(url, tmp_path / "all", "--all")
+        visits = 0
+        while longest.poll() is None:
+            visits += 1
+            for call in [replaying(url, tmp_path / f"{visits}-{which}", "samples/commands") for which in "ab"]:
+                assert call.wait(120) == 0
+        assert longest.returncode == 0
+    profile = json.loads((tmp_path / "profile.json").read_text())
+    serving = {kind: [one for one in profile[kind] if one["at"] > ready] for kind in ("callbacks", "collections")}
+    with capsys.disabled():
+        print(f"\n{pipeline}: {profile['count']} callbacks, {1 + 2 * visits} calls, load {os.getloadavg()[0]:.1f}")
+        print("\n".join(table(kind, found) for kind, found in serving.items()))
+    assert profile["count"] > 10_000
+    assert not [one for found in serving.values() for one in found if one["processor"] > LONGEST]

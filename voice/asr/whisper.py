@@ -72,7 +72,7 @@ class WhisperSTTService(STTService):
         streaming: Whether to decode speech that is still going on. A model whose passes take too long never does.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None takes the detector's
-            wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits as long only if nothing final comes.
+            wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits as long only when nothing comes.
         kwargs: Passed on to `STTService`.
     """
 

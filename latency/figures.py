@@ -86,8 +86,8 @@ def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeIn:
     )
 
 
-def quality(sessions: Sequence[SessionOutcome]) -> Quality:
-    """Cut-offs, gaps and word errors."""
+def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Quality:
+    """Cut-offs, gaps and word errors; those of a `scripted` recogniser, which is told the words, say nothing."""
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
     pauses = sum(outcome.pauses for outcome in outcomes)
@@ -96,7 +96,7 @@ def quality(sessions: Sequence[SessionOutcome]) -> Quality:
         pauses=pauses if outcomes else None,
         false_cut_off_rate=round(sum(o.pauses_cut for o in outcomes) / pauses, 4) if pauses else None,
         gaps=sum(len(session.gaps) for session in recorded) if recorded else None,
-        wer=_wer(sessions),
+        wer=None if scripted else _wer(sessions),
     )
 
 

@@ -119,7 +119,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         contributions_ms=_contributions(o.turn for o in usual),
         llm=llm_figures(turns, budget=_llm_budget(llm), policy=llm.get("policy")),
         barge_in=barge_ins(sessions),
-        quality=quality(sessions),
+        quality=quality(sessions, scripted="scripted:" in run.header.components.get("asr", "")),
         speculation=speculation_figures(turns),
         cost=Cost(),
         residual_ms=residual(timed),

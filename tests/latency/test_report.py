@@ -55,6 +55,12 @@ def test_quality_stands_beside_latency(report: Report) -> None:
     assert report.barge_in.stop_p50_ms == pytest.approx(500, abs=10)
 
 
+def test_a_recogniser_that_is_told_the_words_has_no_word_error_rate(short_run: Path, load: Load) -> None:
+    run = load(short_run)
+    header = replace(run.header, components={"asr": "faster-whisper scripted:whisper-tiny (int8, cpu)"})
+    assert build(replace(run, header=header)).quality.wer is None
+
+
 def test_marks_are_reconciled_with_the_recording(report: Report) -> None:
     assert report.residual_ms is not None
     assert (report.residual_ms.n, report.residual_ms.flagged) == (1, 0)

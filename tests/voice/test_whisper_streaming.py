@@ -22,6 +22,7 @@ from pipecat.frames.frames import (
 from pipecat.tests.utils import SleepFrame, run_test
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
+from voice.asr.pace import Pace
 from voice.asr.scripted.model import build_for_fixtures
 from voice.asr.whisper import WhisperSTTService
 from voice.asr.whisper_model import SharedWhisper
@@ -33,7 +34,6 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 FIXTURES = [SAMPLES / name for name in ("arithmetic", "pauses", "commands")]
 Texts = (InterimTranscriptionFrame, EagerTranscriptionFrame, TranscriptionFrame)
 Outcomes = (TranscriptionFrame, NothingHeardFrame, RecogniserFailedFrame)
-HINT = EagerHintFrame
 CHUNK = 320
 
 
@@ -300,12 +300,17 @@ async def test_every_recording_is_heard_right_in_the_end_though_words_are_mishea
     assert 0.02 * len(partial) < len(misheard) < 0.3 * len(partial)
 
 
-def test_two_calls_share_the_time_for_partial_passes(folder: Path) -> None:
-    model = SharedWhisper.load(folder, context="auto")
-    assert model.may_listen
-    began = time.monotonic()
-    passing = model.submit_partial(np.zeros(SAMPLE_RATE, np.float32))
-    passing.result()
-    if time.monotonic() < began + 2 * model.pass_seconds:
-        assert not model.may_listen
-    model.close()
+def test_a_partial_pass_waits_for_a_free_thread_and_for_its_share_of_time(model: Noting) -> None:
+    may_listen = SharedWhisper.may_listen.__get__
+    second = np.zeros(SAMPLE_RATE, np.float32)
+    model._pace = Pace(0.01)
+    assert may_listen(model)
+    model.gate.clear()
+    final = model.submit(second)
+    assert not may_listen(model)
+    model.gate.set()
+    final.result()
+    model._pace = Pace(0.01)
+    now = time.monotonic()
+    model._pace.took(now, now + 30)
+    assert not may_listen(model)

@@ -42,6 +42,8 @@ LONGEST = 2 * WINDOW
 """Seconds of an utterance that are recognised: more passes than two would keep the caller waiting for seconds."""
 NEW_AUDIO = 0.3
 """Seconds that must have come since the last partial pass: about a word."""
+LONG_TEXT = 0.3
+"""Seconds that the tokens of a long request take, beyond a pass with next to no text: 100 of them with tiny."""
 
 
 @dataclass(eq=False, slots=True)
@@ -70,7 +72,7 @@ class WhisperSTTService(STTService):
         streaming: Whether to decode speech that is still going on. A model whose passes take too long never does.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None takes the detector's
-            wait and twice the model's measured pass, which leaves room for the text and for a busy machine.
+            wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits as long only when nothing comes.
         kwargs: Passed on to `STTService`.
     """
 
@@ -84,10 +86,10 @@ class WhisperSTTService(STTService):
         **kwargs: Any,
     ) -> None:
         self._language = None if model.language is None else Language(model.language)
+        if ttfs_p99_latency is None:
+            ttfs_p99_latency = VAD_STOP_SECS + LONG_TEXT + 2 * model.pass_seconds
         super().__init__(
-            settings=STTSettings(model=model.name, language=self._language),
-            ttfs_p99_latency=VAD_STOP_SECS + 2 * model.pass_seconds if ttfs_p99_latency is None else ttfs_p99_latency,
-            **kwargs,
+            settings=STTSettings(model=model.name, language=self._language), ttfs_p99_latency=ttfs_p99_latency, **kwargs
         )
         self._model = model
         self._streaming = streaming

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voice.asr.pace import Pace
+from voice.asr.scripted import SCRIPT
 from voice.asr.weights import from_folder
 from voice.asr.whisper_pass import SAMPLE_RATE, Context, WhisperPasses
 from voice.errors import ComponentError, ConfigurationError
@@ -134,7 +135,7 @@ class SharedWhisper:
 
 def _engine(path: Path) -> Any:
     """What runs a model folder: faster-whisper, or the double that hears what its script says."""
-    if (path / "script.json").exists():
+    if (path / SCRIPT).exists():
         from voice.asr.scripted.model import ScriptedWhisperModel
 
         return ScriptedWhisperModel

@@ -120,7 +120,8 @@ class Turns:
         return (
             f"{self.policy.name:9} in time {self.in_time / turns:7.2%}  first clause p50/p95/p99/p99.9 {spread} ms  "
             f"requests a turn: {asked}, fast twice {self.doubled / turns:.3f}  "
-            f"spoken by large {self.spoken['large'] / turns:.0%}, by nobody {1 - len(self.first) / turns:.2%}  policy CPU a turn: mean {cpu} ms"
+            f"spoken by large {self.spoken['large'] / turns:.0%}, by nobody {1 - len(self.first) / turns:.2%}  "
+            f"policy CPU a turn: mean {cpu} ms"
         )
 
 

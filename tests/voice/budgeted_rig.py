@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
+import gc
 import json
-import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from voice.llm.frames import AttemptsFrame, HoldPhraseFrame
 from voice.llm.policy import Policy, make_policy
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
+from voice.server.loop_watch import LoopWatch
 
 
 @dataclass
@@ -265,12 +266,16 @@ def fast(**options: Any) -> Server:
     return Server("Air scatters blue light, and red light less. That is all.", **options)
 
 
-def sockets() -> int:
-    """How many this process holds open; 0 where that cannot be told."""
-    folder = f"/proc/{os.getpid()}/fd"
-    if not os.path.isdir(folder):
-        return 0
-    links = (os.path.join(folder, name) for name in os.listdir(folder))
-    return sum(
-        os.path.exists(link) is False and "socket:" in os.readlink(link) for link in links if os.path.islink(link)
-    )
+@contextlib.contextmanager
+def watched() -> Iterator[LoopWatch]:
+    """The watch of the running loop, in a process that collects garbage as a server does: what is loaded is frozen."""
+    watch = LoopWatch.of(asyncio.get_running_loop())
+    assert watch is not None
+    gc.collect()
+    gc.freeze()
+    watch.call_began()
+    try:
+        yield watch
+    finally:
+        watch.call_ended()
+        gc.unfreeze()

@@ -7,8 +7,6 @@ machine's must be told from what is the policy's.
 Run with `pytest -m slow -s tests/voice/test_field_benchmark.py` (minutes; `-k fallback` for one policy).
 """
 
-import asyncio
-import gc
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -81,10 +79,11 @@ class Answer:
     [("single", 0.1, 0.4), ("hedged", 0.1, 0.4), ("fallback", 0.99, 1.0), ("race", 0.99, 1.0), ("adaptive", 0.99, 1.0)],
 )
 async def test_benchmark_of_a_policy_in_the_field(
-    policy: str, least: float, most: float, capsys: pytest.CaptureFixture[str]
+    rig: Any, policy: str, least: float, most: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with announced("simulate", "--preset", "field", "--seed", "1") as (url, _process):
-        answers = await converse(policy, url)
+        with rig.watched() as watch:
+            answers = await converse(policy, url, watch)
     counts = Counter(answer.verdict for answer in answers)
     after = [answer.after for answer in answers if answer.after is not None]
     late = [max(0.0, a.handed_over - a.record.deadline) for a in answers if a.handed_over and a.record.deadline]
@@ -107,7 +106,7 @@ async def test_benchmark_of_a_policy_in_the_field(
     assert least <= share <= most
 
 
-async def converse(policy: str, url: str) -> list[Answer]:
+async def converse(policy: str, url: str, watch: LoopWatch) -> list[Answer]:
     """`TURNS` turns."""
     clients = {name: make_client(base_url=url, api_key="none", silence=20) for name in MODELS}
     tiers = [
@@ -124,9 +123,6 @@ async def converse(policy: str, url: str) -> list[Answer]:
     service = BudgetedLLMService(tiers, make_policy(policy, large="large", fast="fast"), book=book)
     answers: list[Answer] = []
     first: list[float] = []
-    watch = LoopWatch.of(asyncio.get_running_loop())
-    assert watch is not None
-    watch.call_began()
 
     @service.event_handler("on_before_push_frame")
     async def collect(_: BudgetedLLMService, frame: Frame) -> None:
@@ -142,12 +138,7 @@ async def converse(policy: str, url: str) -> list[Answer]:
     for number in range(TURNS):
         messages: Any = [{"role": "user", "content": QUESTIONS[number % len(QUESTIONS)]}]
         frames += [VADUserStartedSpeakingFrame(), LLMContextFrame(LLMContext(messages)), SleepFrame(sleep=0.02)]
-    # As a server does before its first call.
-    gc.collect()
-    gc.freeze()
     await run_test(service, frames_to_send=frames)
-    gc.unfreeze()
-    watch.call_ended()
     for client in clients.values():
         await client.close()
     assert len(answers) == TURNS

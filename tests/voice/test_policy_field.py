@@ -88,10 +88,10 @@ class Turns:
             played = play(plan, scripts)
             self.cpu.append(plan.cpu)
             self.learn(plan.plan, scripts, played)
-            tier, at = played.spoken[0] if played.spoken else ("", 9.9)
-            self.in_time += at <= played.deadline
-            self.first.append(at)
-            self.spoken[tier] += 1
+            for tier, at in played.spoken[:1]:
+                self.in_time += at <= played.deadline
+                self.first.append(at)
+                self.spoken[tier] += 1
             self.asked.update(played.tiers())
             self.doubled += played.tiers().count("fast") > 1
 
@@ -113,14 +113,15 @@ class Turns:
             self.book.standing[plan.first[0]].observe(bool(first.clauses) and first.clauses[0] <= played.deadline)
 
     def __str__(self) -> str:
-        turns = len(self.first)
+        turns = len(self.cpu)
         spread = "/".join(f"{(percentile(self.first, p) or 0) * 1000:.0f}" for p in (50, 95, 99, 99.9))
         asked = ", ".join(f"{tier} {count / turns:.2f}" for tier, count in sorted(self.asked.items()))
         cpu = f"{sum(self.cpu) / turns * 1000:.3f} p99 {(percentile(self.cpu, 99) or 0) * 1000:.3f}"
         return (
             f"{self.policy.name:9} in time {self.in_time / turns:7.2%}  first clause p50/p95/p99/p99.9 {spread} ms  "
             f"requests a turn: {asked}, fast twice {self.doubled / turns:.3f}  "
-            f"spoken by large {self.spoken['large'] / turns:.0%}  policy CPU a turn: mean {cpu} ms"
+            f"spoken by large {self.spoken['large'] / turns:.0%}, by nobody {1 - len(self.first) / turns:.2%}  "
+            f"policy CPU a turn: mean {cpu} ms"
         )
 
 

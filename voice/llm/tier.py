@@ -121,6 +121,8 @@ class Tier:
         _asked.set((attempt, changed))
         if leaving:
             await asyncio.wait(leaving, timeout=CANCEL_WITHIN)
+            # A cancelled task keeps this frame, and would so keep the one before it, and that one the one before.
+            del leaving
         if not service.is_usable:
             await service.set_usable(True)
         try:

@@ -1,4 +1,4 @@
-"""How far a sound that was found in noise reaches beyond where it was found: its first and last instants are its softest.
+"""How far a sound that was found in noise reaches beyond where it was found: its edges are its softest parts.
 
 The generalised likelihood ratio of a change in level (M. Basseville and I. V. Nikiforov, "Detection of Abrupt Changes",
 1993, 2.4): for each stretch beside the sound, how much better its mean powers explain it than the noise's do, summed

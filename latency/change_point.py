@@ -17,7 +17,7 @@ REACH = 80
 """Spectra (0.2 s) by which one stretch may move an edge."""
 SILENCE = 16
 """Spectra (40 ms) of nothing that may lie between a stretch and what it belongs to: the closure of a consonant."""
-ENOUGH = 18.0
+ENOUGH = 20.0
 """Nats that the best of some hundred stretches must say; noise alone says less in 98 of 100 searches."""
 PRESENT = 1.5
 """Nats that a band must say for its power to count as sound."""

@@ -9,6 +9,7 @@ that no level would show stands out where the noise is weak.
 import numpy as np
 import numpy.typing as npt
 
+from latency.change_point import Background
 from latency.frames import Floats, Ranges, decibels, runs, sustained
 
 HOP = 0.0025
@@ -32,6 +33,8 @@ LATE = 2
 """Spectra (5 ms) that still hold something of a sound that is over."""
 APART = 60
 """Spectra (0.15 s) from any sound within which there may be speech too soft to be found at first."""
+RUMBLE = 60.0
+"""Hz; hum and wind lie below."""
 WEAKEST_DB = -6.0
 """Of the noise: what is weaker is not that noise, but silence between."""
 _CHUNK = 20000
@@ -49,7 +52,7 @@ def standing_out(samples: Floats, rate: int, noise: _Choice, limit: float) -> Ra
         limit: Amplitude (RMS) that it must have without the noise.
     """
     hop = round(HOP * rate)
-    powers = _band_powers(samples, rate, hop)
+    powers = _band_powers(_without_rumble(samples, rate), rate, hop)
     surely = noise[np.minimum(np.arange(len(powers)) * hop // (rate // 100), len(noise) - 1)]
     found = _found(powers, surely, limit)
     # What is surely noise is its calmest part, and makes the rest of it look like sound; all of it is fairer.
@@ -57,8 +60,20 @@ def standing_out(samples: Floats, rate: int, noise: _Choice, limit: float) -> Ra
     rest = total > total[surely].mean() * decibels(WEAKEST_DB) ** 2
     for first, end in found.tolist():
         rest[max(0, first - APART) : end + APART] = False
-    found = _found(powers, rest if rest.sum() >= surely.sum() else surely, limit)
-    return np.minimum((found - [0, LATE]) * hop, len(samples))
+    noisy = rest if rest.sum() >= surely.sum() else surely
+    found = _found(powers, noisy, limit) - [0, LATE]
+    return np.minimum(_reaching(found, Background(powers, noisy, limit), len(powers)) * hop, len(samples))
+
+
+def _reaching(found: Ranges, background: Background, count: int) -> Ranges:
+    """The same sounds with the soft beginnings and ends that only their length tells from the noise."""
+    reached = []
+    after = 0
+    for (first, end), following in zip(found.tolist(), [*found[1:, 0].tolist(), count], strict=False):
+        begins, ends = background.begins(first, after=after), background.ends(end, before=following)
+        reached.append((begins, ends))
+        after = ends
+    return np.array(reached, np.intp).reshape(-1, 2)
 
 
 def _found(powers: _Powers, noise: _Choice, limit: float) -> Ranges:
@@ -91,6 +106,14 @@ def _found(powers: _Powers, noise: _Choice, limit: float) -> Ranges:
 
 def _smoothed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.convolve(values, np.full(SMOOTHED, 1 / SMOOTHED), "same")
+
+
+def _without_rumble(samples: Floats, rate: int) -> Floats:
+    """The channel less its mean over 17 ms: what lies below a voice would leak into the lowest bands."""
+    size = round(rate / RUMBLE)
+    sums = np.cumsum(np.pad(samples, (size // 2 + 1, size - size // 2 - 1)), dtype=np.float64)
+    cleared: Floats = samples - ((sums[size:] - sums[:-size]) / size).astype(np.float32)
+    return cleared
 
 
 def _band_powers(samples: Floats, rate: int, hop: int) -> _Powers:

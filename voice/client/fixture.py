@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from latency.onset import estimated_speech
 from voice.client.audio_file import AudioFile, read_audio
 from voice.client.labels import Label, is_label_file, parse_labels
 from voice.client.pcm import RATE, Pcm
 from voice.client.scenario import Scenario, ScenarioTurn, SendAfter, read_scenarios
-from voice.client.speech_span import speech_stretches
 from voice.errors import FixtureError
 
 SCENARIO = "scenario.yaml"
@@ -191,7 +191,7 @@ def _truth(wav: Path, audio: AudioFile, notices: list[str]) -> tuple[tuple[Label
         if is_label_file(text):
             return parse_labels(text, source=str(file), duration=len(audio.samples) / RATE), "labelled"
         notices.append(f"{file.name}: no label file (start<TAB>end<TAB>label); the speech of {wav.name} was measured")
-    stretches = speech_stretches(audio.samples)
+    stretches = estimated_speech(audio.samples, RATE)
     if not stretches:
         raise FixtureError(f"{wav}: no speech was found in it; label it in {file.name} if there is some.")
     return tuple((start, end, "speech") for start, end in stretches), "estimated"

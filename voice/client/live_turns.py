@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from latency.marks import Mark
+from latency.onset import estimated_speech
 from voice.client.call_result import CallResult, ReportedTurn
 from voice.client.fixture import Fixture, FixtureTurn
 from voice.client.pcm import RATE, Pcm
 from voice.client.scripted_caller import PlacedTurn
-from voice.client.speech_span import speech_stretches
 
 BEFORE = 1.0
 """Seconds of sound before a turn's speech that are looked at with it, for the room's noise."""
@@ -46,7 +46,7 @@ def _committed(result: CallResult, reported: ReportedTurn) -> float | None:
 
 def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | None:
     start = max(0.0, since - BEFORE)
-    stretches = speech_stretches(user[round(start * RATE) : round(until * RATE)])
+    stretches = estimated_speech(user[round(start * RATE) : round(until * RATE)], RATE)
     # What straddles the last commit is the part of it that came after.
     speech = tuple((max(start + a, since), start + b) for a, b in stretches if start + b > since)
     if not speech:

@@ -5,11 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from latency.onset import estimated_speech
 from voice.client.fixture import load_fixtures
-from voice.client.speech_span import speech_stretches
 
 RATE = 16000
 HUMAN = Path(__file__).resolve().parents[3] / "shared" / "audio" / "human" / "human.yaml"
+
+
+def stretches_of(pcm: np.ndarray) -> list[tuple[float, float]]:
+    return [tuple(span) for span in estimated_speech(pcm, RATE)]
 
 
 def noise(seconds: float, decibels: float) -> np.ndarray:
@@ -33,9 +37,10 @@ def spoken(*stretches: tuple[float, float], seconds: float, floor: float) -> np.
     ids=["one", "a pause", "from the start", "far apart"],
 )
 def test_stretches_are_found_over_noise(floor, stretches):
-    found = speech_stretches(spoken(*stretches, seconds=5.0, floor=floor))
+    found = stretches_of(spoken(*stretches, seconds=5.0, floor=floor))
+    # Behind noise it is a spectrum of 16 ms that sees a tone break off.
     assert [edge for stretch in found for edge in stretch] == [
-        pytest.approx(edge, abs=0.011) for stretch in stretches for edge in stretch
+        pytest.approx(edge, abs=0.016) for stretch in stretches for edge in stretch
     ]
 
 
@@ -50,18 +55,18 @@ def test_stretches_are_found_over_noise(floor, stretches):
     ],
 )
 def test_noise_and_silence_hold_no_speech(pcm):
-    assert speech_stretches(pcm) == []
+    assert stretches_of(pcm) == []
 
 
 def test_a_click_is_no_speech():
     samples = spoken((2.0, 3.0), seconds=4.0, floor=-60)
     samples[8000:8100] = 30000
-    assert speech_stretches(samples) == [pytest.approx((2.0, 3.0), abs=0.011)]
+    assert stretches_of(samples) == [pytest.approx((2.0, 3.0), abs=0.011)]
 
 
 def test_a_short_word_in_a_long_recording_is_found():
-    found = speech_stretches(spoken((40.0, 40.4), seconds=60.0, floor=-50))
-    assert found == [pytest.approx((40.0, 40.4), abs=0.011)]
+    found = stretches_of(spoken((40.0, 40.4), seconds=60.0, floor=-50))
+    assert found == [pytest.approx((40.0, 40.4), abs=0.016)]
 
 
 @pytest.mark.skipif(not HUMAN.exists(), reason="the shared recordings of human speech are not beside this repository")
@@ -70,6 +75,6 @@ def test_measured_ends_lie_close_to_the_labels_of_human_recordings():
     for fixture in load_fixtures([HUMAN]):
         for turn in fixture.turns:
             assert turn.wants_answer
-            errors.append(abs(speech_stretches(turn.samples)[-1][1] - turn.end))
+            errors.append(abs(stretches_of(turn.samples)[-1][1] - turn.end))
     assert float(np.mean(errors)) < 0.03
     assert max(errors) < 0.12

@@ -40,13 +40,14 @@ WAIT = 0 if sys.platform == "linux" and sys.version_info >= (3, 12) else 1
 PROCESS = {
     "MainThread": 1,
     "piper": 1,  # every sentence of every call
+    "smart-turn": 1,  # every turn of every call
     "native": 1,  # onnxruntime's log; its sessions compute on the thread that asks
     "asyncio-waitpid": WAIT,  # the spare recogniser's end
 }
 LOADING = 6
 """The default executor's threads: as many as parts load side by side, idle from then on."""
 CALL = {
-    "ThreadPoolExecutor": 2,  # Silero and Smart Turn
+    "ThreadPoolExecutor": 1,  # Silero
     "asyncio-waitpid": WAIT,  # the recogniser's end
 }
 

@@ -269,10 +269,10 @@ def fast(**options: Any) -> Server:
 @contextlib.contextmanager
 def watched() -> Iterator[LoopWatch]:
     """The watch of the running loop, in a process that collects garbage as a server does: what is loaded is frozen."""
-    watch = LoopWatch.of(asyncio.get_running_loop())
-    assert watch is not None
     gc.collect()
     gc.freeze()
+    watch = LoopWatch.of(asyncio.get_running_loop())
+    assert watch is not None
     watch.call_began()
     try:
         yield watch

@@ -18,7 +18,7 @@ REACH = 80
 SILENCE = 16
 """Spectra (40 ms) of nothing that may lie between a stretch and what it belongs to: the closure of a consonant."""
 ENOUGH = 20.0
-"""Nats that the best of some hundred stretches must say; noise alone says less in 98 of 100 searches."""
+"""Nats that the best of some hundred stretches must say. Noise alone rarely does: it moves one onset in fifty."""
 PRESENT = 1.5
 """Nats that a band must say for its power to count as sound."""
 BLOCK = 8
@@ -42,6 +42,8 @@ class Background:
         relative = powers / self._mean
         self._weights = _degrees(relative[noise])
         self._sums = np.concatenate([np.zeros((1, powers.shape[1])), np.cumsum(relative, axis=0)])
+        # Of the sound played backwards, in which its end is a beginning.
+        self._backwards = (self._sums[-1] - self._sums)[::-1]
 
     def begins(self, first: int, *, after: int) -> int:
         """Where a sound begins that was found from the spectrum `first` on, at `after` at the earliest."""
@@ -50,9 +52,7 @@ class Background:
     def ends(self, end: int, *, before: int) -> int:
         """Where a sound ends that was found up to the spectrum `end`, at `before` at the latest."""
         count = len(self._sums) - 1
-        # The same search in the sound played backwards.
-        backwards = (self._sums[-1] - self._sums)[::-1]
-        return count - _moved(backwards, self, count - end, count - before)
+        return count - _moved(self._backwards, self, count - end, count - before)
 
     def says(self, mean: Powers, length: int) -> Powers:
         """Nats by which stretches of so many spectra are sound rather than noise; 0 for what is too soft.

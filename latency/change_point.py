@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 Powers = npt.NDArray[np.float64]
 
-LENGTHS = (4, 8, 12, 16, 24, 32, 48, 80)
-"""Of the stretches that are tried, in spectra of 2.5 ms."""
+SHORTEST = 4
+"""Spectra (10 ms) of a stretch at the least; one that adjoins the sound may have any length from that on."""
+LENGTHS = (4, 8, 12, 16, 24, 32)
+"""Spectra of a stretch that lies apart from it."""
 REACH = 80
 """Spectra (0.2 s) by which one stretch may move an edge."""
 SILENCE = 16
@@ -54,12 +56,12 @@ class Background:
         count = len(self._sums) - 1
         return count - _moved(self._backwards, self, count - end, count - before)
 
-    def says(self, mean: Powers, length: int) -> Powers:
+    def says(self, mean: Powers, length: npt.NDArray[np.intp]) -> Powers:
         """Nats by which stretches of so many spectra are sound rather than noise; 0 for what is too soft.
 
         Args:
             mean: Their mean powers relative to the noise, shape (stretches, bands).
-            length: In spectra.
+            length: In spectra, shape (stretches, 1).
         """
         above = np.maximum(mean, 1.0)
         nats = length * self._weights * (above - 1 - np.log(above))
@@ -71,18 +73,29 @@ class Background:
 def _moved(sums: Powers, background: Background, first: int, after: int) -> int:
     reached = first
     while True:
-        best, most = reached, ENOUGH
-        for length in LENGTHS:
-            earliest = max(after, reached - REACH, reached - SILENCE - length)
-            starts = np.arange(earliest, reached - length + 1)
-            if not len(starts):
-                continue
-            nats = background.says((sums[starts + length] - sums[starts]) / length, length)
-            if nats.max() > most:
-                best, most = int(starts[nats.argmax()]), float(nats.max())
-        if best == reached:
-            return reached if reached == first else min(reached + BLUR, first)
-        reached = best
+        starts, lengths = _stretches(reached, after)
+        if not len(starts):
+            return _unblurred(reached, first)
+        nats = background.says((sums[starts + lengths] - sums[starts]) / lengths[:, None], lengths[:, None])
+        best = int(nats.argmax())
+        if nats[best] <= ENOUGH:
+            return _unblurred(reached, first)
+        reached = int(starts[best])
+
+
+def _stretches(reached: int, after: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Start and length of what is tried: of any length up to what was reached, of some lengths a little before it."""
+    adjoining = np.arange(max(after, reached - REACH), reached - SHORTEST + 1)
+    starts, lengths = [adjoining], [reached - adjoining]
+    for length in LENGTHS:
+        apart = np.arange(max(after, reached - REACH, reached - SILENCE - length), reached - length)
+        starts.append(apart)
+        lengths.append(np.full(len(apart), length))
+    return np.concatenate(starts), np.concatenate(lengths)
+
+
+def _unblurred(reached: int, first: int) -> int:
+    return first if reached == first else min(reached + BLUR, first)
 
 
 def _degrees(noise: Powers) -> Powers:

@@ -10,11 +10,11 @@
 
 Digital silence is no noise, so the bot's channel of our own playout is judged by its level alone.
 
-What noise hides is not found. Against what the same rule finds in the clean recording, 98 % of onsets and more are
-right to 10 ms at 15 dB of noise and better. At 10 dB all of the human ones are, and 81 to 87 % of the synthetic ones:
+What noise hides is not found. Against what the same rule finds in the clean recording, 97 % of onsets and more are
+right to 10 ms at 15 dB of noise and better. At 10 dB all of the human ones are, and 82 to 88 % of the synthetic ones:
 the first consonant of the others lies 3 to 13 dB below the noise, and the onset is late by its length. Ends suffer
-sooner, because voices die away: 58 to 92 % are right at 20 dB, three in ten at 10 dB. So a label outranks them, and
-an end that was measured is called an estimate.
+sooner, because voices die away: 58 to 92 % are right at 20 dB, one in four at 10 dB. So a label outranks them, and an
+end that was measured is called an estimate.
 """
 
 from collections.abc import Iterator

@@ -61,7 +61,7 @@ def standing_out(samples: Floats, rate: int, noise: _Choice, limit: float) -> Ra
     for first, end in found.tolist():
         rest[max(0, first - APART) : end + APART] = False
     noisy = rest if rest.sum() >= surely.sum() else surely
-    found = _found(powers, noisy, limit) - [0, LATE]
+    found = _found(powers, noisy, limit) - np.array([0, LATE])
     return np.minimum(_reaching(found, Background(powers, noisy, limit), len(powers)) * hop, len(samples))
 
 

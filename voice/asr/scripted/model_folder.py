@@ -17,6 +17,8 @@ from ctranslate2.specs import whisper_spec
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
+from voice.asr.scripted import SCRIPT
+
 NAME = "scripted:whisper"
 # Model width, layers of encoder and of decoder, attention heads. "quick" keeps only the path, not the cost.
 SIZES = {"quick": (64, 1, 1), "tiny": (384, 4, 6), "base": (512, 6, 8)}
@@ -54,6 +56,7 @@ def build(
     if not name.startswith("scripted:") or not text.strip():
         raise ValueError(f"name {name!r} must begin with 'scripted:' and text {text!r} must hold a word")
     out.mkdir(parents=True, exist_ok=True)
+    (out / SCRIPT).unlink(missing_ok=True)  # of another model that was there
     words = re.findall(r"\s*\S+", " " + " ".join(text.split()))
     tokenizer = _tokenizer([*words, *(f" {word}" for word in vocabulary)], multilingual=multilingual)
     tokenizer.save(str(out / "tokenizer.json"))

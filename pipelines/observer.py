@@ -28,7 +28,8 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.services.llm_service import LLMService
 
-from pipelines.turn_log import ServerTurn, TurnLog
+from pipelines.server_turn import ServerTurn
+from pipelines.turn_log import TurnLog
 from voice.llm.frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame, SpeakAheadFrame
 from voice.server.loop_watch import LoopWatch
 from voice.turns.frames import EagerHintFrame, TurnEndFrame

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from pipelines.turn_log import ServerTurn, TurnLog
+from pipelines.server_turn import ServerTurn
+from pipelines.turn_log import TurnLog
 from voice.turns.frames import TurnEndFrame
 
 

@@ -22,6 +22,7 @@ from pipecat.services.settings import STTSettings
 from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
+from pipecat.utils.tracing.service_decorators import traced_stt
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx_pool import SphinxPool
@@ -136,6 +137,7 @@ class SphinxSTTService(STTService):
         await self._leave()
         await super().cleanup()  # type: ignore[no-untyped-call]
 
+    @traced_stt
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Hand audio to the worker if it belongs to an utterance; texts come from elsewhere, when they are ready."""
         self._send(self._utterances.hear(audio))

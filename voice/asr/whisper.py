@@ -27,6 +27,7 @@ from pipecat.services.settings import STTSettings
 from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
+from pipecat.utils.tracing.service_decorators import traced_stt
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.hypothesis import Hypothesis
@@ -110,6 +111,7 @@ class WhisperSTTService(STTService):
         if self.sample_rate != SAMPLE_RATE:
             raise ConfigurationError(f"Whisper hears 16000 Hz, not {self.sample_rate}: set audio_in_sample_rate=16000.")
 
+    @traced_stt
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Keeps the audio, and now and then has it decoded so far; texts come from elsewhere, when they are ready."""
         self._buffer.append(audio)

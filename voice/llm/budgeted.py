@@ -26,6 +26,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
 from pipecat.services.settings import LLMSettings
+from pipecat.utils.tracing.service_decorators import traced_llm
 
 from latency.budget import Budget, Commit
 from voice.errors import ConfigurationError
@@ -252,6 +253,7 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         """Tell who watches the call."""
         await self.push_frame(frame)
 
+    @traced_llm
     async def _respond(self, context: LLMContext) -> None:
         if not _follows_tool(context):
             self._turn_policy = self._policy

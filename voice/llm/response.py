@@ -237,7 +237,8 @@ class Response:
                 continue
             if attempt.first_clause is not None:
                 self._book.observe(attempt.tier, attempt.first_clause - attempt.request, reached=True)
-            elif attempt.outcome == "cancelled":
+            elif attempt.outcome == "cancelled" and not attempt.withdrawn:
+                # What was withdrawn, mostly within tenths of a second, says next to nothing of a tier's tail.
                 self._book.observe(attempt.tier, attempt.end - attempt.request, reached=False)
 
     def _judge(self) -> None:

@@ -24,6 +24,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import LLMSettings
+from pipecat.utils.tracing.service_decorators import traced_llm
 
 from voice.llm.responder.adapter import ContextAsItIs
 from voice.llm.responder.dialogue import Proposal, Reply, Responder, with_result
@@ -137,6 +138,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
             if isinstance(frame, InterruptionFrame) and self._is_answering:
                 self._responder.interrupted()
 
+    @traced_llm
     async def _respond(self, context: LLMContext) -> None:
         await self.start_processing_metrics()
         await self.start_ttfb_metrics()

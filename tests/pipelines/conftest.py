@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from voice.asr.scripted.model_folder import build
+
 ROOT = Path(__file__).resolve().parents[2]
 LISTENING = "Listening on "
 
@@ -88,14 +90,8 @@ def openai_server() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def scripted_whisper(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Makes the folder of a Whisper model that hears a given text; see tests/voice/scripted_whisper.py."""
-    module = load(ROOT / "tests" / "voice" / "scripted_whisper.py")
-
-    def build(text: str) -> Path:
-        folder: Path = module.build(tmp_path_factory.mktemp("whisper") / "model", text=text)
-        return folder
-
-    return build
+    """Makes the folder of a Whisper model that hears a given text."""
+    return lambda text: build(tmp_path_factory.mktemp("whisper") / "model", text=text)
 
 
 @pytest.fixture

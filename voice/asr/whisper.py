@@ -110,11 +110,9 @@ class SharedWhisper:
             ConfigurationError: The folder is not a model, or it does not know the language or compute type.
             ComponentError: The engine cannot load or run it.
         """
-        from faster_whisper import WhisperModel
-
         folder_name = from_folder(path).name
         try:
-            model = WhisperModel(
+            model = _engine(path)(
                 str(path), device=device, compute_type=compute_type, cpu_threads=cpu_threads, num_workers=num_workers
             )
             if language is not None and language not in model.supported_languages:
@@ -172,6 +170,17 @@ class SharedWhisper:
     def close(self) -> None:
         """Let go of the thread; decodes that have not begun are dropped."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _engine(path: Path) -> "type[WhisperModel]":
+    """What runs a model folder: faster-whisper, or the double that hears what its script says."""
+    if (path / "script.json").exists():
+        from voice.asr.scripted.model import ScriptedWhisperModel
+
+        return ScriptedWhisperModel
+    from faster_whisper import WhisperModel
+
+    return WhisperModel
 
 
 class WhisperSTTService(STTService):

@@ -4,11 +4,8 @@ Nothing is downloaded. Every layer has Whisper's shape, so that faster-whisper r
 cost; the layers' weights are near zero and the decoder's position vectors point at the tokens of the text. The
 vocabulary has the size and the special tokens of tiny.en, one token for each word of the text (GPT-2 spends about as
 many on common words), and fillers.
-
-    python tests/voice/scripted_whisper.py OUT --text "What time is it?" --size tiny
 """
 
-import argparse
 import json
 import re
 from collections.abc import Sequence
@@ -38,6 +35,7 @@ def build(
     name: str = NAME,
     unsure: bool = False,
     multilingual: bool = False,
+    vocabulary: Sequence[str] = (),
 ) -> Path:
     """Write the model folder `out` and return it.
 
@@ -48,12 +46,16 @@ def build(
         name: What the folder calls itself; must begin with "scripted:", so that no report takes it for Whisper.
         unsure: Do as Whisper does on silence: report no speech, and give `text` a low probability.
         multilingual: The shape of "tiny" in place of that of "tiny.en"; it only ever hears English.
+        vocabulary: Words with a token of their own besides those of the text.
+
+    Raises:
+        ValueError: The name hides what the model is, or the text has no words.
     """
     if not name.startswith("scripted:") or not text.strip():
         raise ValueError(f"name {name!r} must begin with 'scripted:' and text {text!r} must hold a word")
     out.mkdir(parents=True, exist_ok=True)
     words = re.findall(r"\s*\S+", " " + " ".join(text.split()))
-    tokenizer = _tokenizer(words, multilingual=multilingual)
+    tokenizer = _tokenizer([*words, *(f" {word}" for word in vocabulary)], multilingual=multilingual)
     tokenizer.save(str(out / "tokenizer.json"))
     script = [_id(tokenizer, _shown(word)) for word in words]
     prompt = ["<|startoftranscript|>", *(["<|en|>", "<|transcribe|>"] if multilingual else []), "<|notimestamps|>"]
@@ -92,7 +94,7 @@ def _tokenizer(words: Sequence[str], *, multilingual: bool) -> Tokenizer:
     tokens = [*ALPHABET.values(), *dict.fromkeys(token for word in words if len(token := _shown(word)) > 1)]
     tokens += [f"<filler {i}>" for i in range(len(tokens), TEXT_TOKENS)]
     tokens += [""] if multilingual else []
-    tokenizer = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)}, merges=[]))
+    tokenizer = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)}, merges=[], ignore_merges=True))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     special = ["endoftext", "startoftranscript", *LANGUAGES, "translate", "transcribe", "startoflm", "startofprev"]
@@ -176,17 +178,3 @@ def _spec(
     spec.config.suppress_ids_begin = [_id(tokenizer, _shown(" ")), _id(tokenizer, "<|endoftext|>")]
     spec.config.alignment_heads = [(layers - 1, head) for head in range(heads)]
     return spec
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("out", type=Path, help="folder to write")
-    parser.add_argument("--text", default="What time is it?", help="what it will have heard (default: %(default)s)")
-    parser.add_argument("--size", choices=SIZES, default="tiny", help="shape of the model (default: %(default)s)")
-    parser.add_argument("--unsure", action="store_true", help="do as Whisper does on silence")
-    args = parser.parse_args()
-    print(build(args.out, text=args.text, size=args.size, unsure=args.unsure))
-
-
-if __name__ == "__main__":
-    main()

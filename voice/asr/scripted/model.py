@@ -1,0 +1,181 @@
+"""A faster-whisper model whose words come from a script and whose time is real."""
+
+import json
+import random
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from faster_whisper import WhisperModel
+from faster_whisper.feature_extractor import FeatureExtractor
+from faster_whisper.transcribe import get_compression_ratio
+from numpy.typing import NDArray
+
+from voice.asr.scripted.model_folder import NAME, build
+from voice.asr.scripted.spoken_words import RATE, Recording, SpokenWords, Word, spread
+from voice.client.fixture import load_fixtures
+
+SCRIPT = "script.json"
+"""The file in a model folder that makes it one for `ScriptedWhisperModel`."""
+
+TOKENS_PER_WORD = 1.3
+"""What GPT-2's vocabulary spends on English words."""
+
+UNSETTLED = 0.05
+"""Seconds: a word that ends later than so long before the end of the audio can be misheard."""
+
+_WINDOW = 30 * RATE
+_NO_SPEECH = (1.0, -1.5)  # what Whisper says of audio without words: sure of silence, unsure of its text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """What a scripted model knows.
+
+    Parameters:
+        fixtures: scenario files, folders or recordings, as `voice replay` takes them.
+        misheard: how often a word that has just been spoken is taken for another one, 0 to 1.
+        seed: of what is misheard; the same audio is always heard alike.
+    """
+
+    fixtures: tuple[str, ...]
+    misheard: float = 0.2
+    seed: int = 1
+
+
+def build_for_fixtures(
+    out: Path, fixtures: Sequence[str | Path], *, size: str = "tiny", misheard: float = 0.2, seed: int = 1
+) -> Path:
+    """Write the folder of a model that hears the words of fixtures; takes a second or two.
+
+    Args:
+        out: Folder to create; files in it are overwritten.
+        fixtures: As `voice replay` takes them.
+        size: Shape of the model: "quick", "tiny" or "base".
+        misheard: How often a word that has just been spoken is misheard, 0 to 1.
+        seed: Of what is misheard.
+
+    Returns:
+        `out`; the recordings are read where they are when the model is loaded.
+
+    Raises:
+        FixtureError: A fixture cannot be used.
+    """
+    if not 0 <= misheard <= 1:
+        raise ValueError(f"misheard is {misheard}; it must be from 0 to 1")
+    script = Script(fixtures=tuple(str(Path(path).resolve()) for path in fixtures), misheard=misheard, seed=seed)
+    words = SpokenWords(recordings(script.fixtures)).vocabulary
+    # The decoder emits numbers, as many as a pass is allowed; the words are there to be the prompts of later passes.
+    text = " ".join(str(number) for number in range(460))
+    build(out, text=text, size=size, name=f"{NAME}-{size}", vocabulary=words)
+    (out / SCRIPT).write_text(json.dumps(asdict(script), indent=2), encoding="utf-8")
+    return out
+
+
+def recordings(fixtures: Sequence[str]) -> list[Recording]:
+    """The fixtures' recordings and when each of their words is spoken; an "uh huh" counts as speech.
+
+    Raises:
+        FixtureError: A fixture cannot be used.
+    """
+    found = []
+    for turn in (turn for fixture in load_fixtures(fixtures) for turn in fixture.turns):
+        heard = turn.speech or tuple((start, end) for start, end, label in turn.labels if label == "backchannel")
+        words = spread(turn.text, heard) if turn.text and heard else ()
+        found.append(Recording(turn.samples, words))
+    return found
+
+
+class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
+    """Takes the place of `faster_whisper.WhisperModel`: same arguments, a folder of `build_for_fixtures`.
+
+    Besides `transcribe`, its parts may be used: `feature_extractor` on audio that ends where hearing did (silence that
+    a recogniser adds goes into its `padding`), then `encode`, `get_prompt` and `generate_with_fallback`, all in one
+    thread.
+    """
+
+    def __init__(self, model_size_or_path: str, *args: Any, **options: Any) -> None:
+        super().__init__(model_size_or_path, *args, **options)
+        script = json.loads((Path(model_size_or_path) / SCRIPT).read_text(encoding="utf-8"))
+        self.script = Script(**{**script, "fixtures": tuple(script["fixtures"])})
+        self._spoken = SpokenWords(recordings(self.script.fixtures))
+        self._vocabulary = self._spoken.vocabulary
+        self._heard = threading.local()
+        self.feature_extractor = _NotingExtractor(self._note, **self.feat_kwargs)
+
+    def generate_with_fallback(
+        self, encoder_output: Any, prompt: list[int], tokenizer: Any, options: Any
+    ) -> tuple[Any, float, float, float]:
+        """Run the genuine decoder for as many tokens as the words take; the words are then put in their place.
+
+        The result, average log probability, temperature and compression ratio, as faster-whisper returns them.
+        """
+        words = self._next_window()
+        given = tokenizer.decode(_prefix(prompt, tokenizer.eot)).split()
+        rest = words[len(given) :]
+        limit = _new_tokens(max(1, round(TOKENS_PER_WORD * len(rest))), len(prompt), options.max_new_tokens)
+        genuine, log_probability, temperature, _ = super().generate_with_fallback(
+            encoder_output, prompt, tokenizer, replace(options, max_new_tokens=limit)
+        )
+        text = " ".join(rest)
+        no_speech, log_probability = (0.0, log_probability) if words else _NO_SPEECH
+        tokens = tokenizer.encode(f" {text}") if rest else []
+        result = SimpleNamespace(sequences_ids=[tokens], scores=genuine.scores, no_speech_prob=no_speech)
+        return result, log_probability, temperature, get_compression_ratio(text)
+
+    def _note(self, samples: NDArray[np.float32]) -> None:
+        """Remember what is said in the audio, window by window, for the passes of this thread."""
+        pcm = np.rint(samples * 32768).astype(np.int16)
+        words = self._spoken.heard_in(pcm)
+        windows = [
+            [word for word in words if start <= round((word.start + word.end) / 2 * RATE) < start + _WINDOW]
+            for start in range(0, max(1, len(pcm)), _WINDOW)
+        ]
+        windows[-1] = self._mishear(windows[-1], len(pcm))
+        self._heard.windows = [[word.text for word in window] for window in windows]
+
+    def _next_window(self) -> list[str]:
+        """The words of the window that is decoded now; of the last one again when it is decoded once more."""
+        windows: list[list[str]] = self._heard.windows
+        return windows.pop(0) if len(windows) > 1 else windows[0]
+
+    def _mishear(self, words: list[Word], samples: int) -> list[Word]:
+        """The words with the last one mistaken, if it is unsettled and chance says so."""
+        if not words or words[-1].end <= samples / RATE - UNSETTLED:
+            return words
+        chance = random.Random(f"{self.script.seed} {samples} {' '.join(word.text for word in words)}")
+        others = [text for text in self._vocabulary if text != words[-1].text]
+        if not others or chance.random() >= self.script.misheard:
+            return words
+        return [*words[:-1], replace(words[-1], text=chance.choice(others))]
+
+
+class _NotingExtractor(FeatureExtractor):  # type: ignore[misc]
+    """Whisper's feature extractor, which says what audio it is given."""
+
+    def __init__(self, note: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self._note = note
+
+    def __call__(self, waveform: NDArray[np.float32], *args: Any, **options: Any) -> Any:
+        self._note(waveform)
+        return super().__call__(waveform, *args, **options)
+
+
+def _prefix(prompt: Sequence[int], first_special: int) -> list[int]:
+    """The text tokens at the end of a prompt: what the transcript is told to begin with."""
+    end = max((index for index, token in enumerate(prompt) if token >= first_special), default=-1)
+    return list(prompt[end + 1 :])
+
+
+def _new_tokens(wanted: int, prompt: int, allowed: int | None) -> int:
+    """The limit with which CTranslate2 generates `wanted` tokens, but no more than the caller allows.
+
+    It generates the smaller one of half of prompt and limit together, and of the limit.
+    """
+    limit = max(wanted, 2 * wanted - prompt)
+    return limit if allowed is None else min(limit, allowed)

@@ -1,31 +1,30 @@
 """Starts the agents of a benchmark: each a server on loopback, made of the same recogniser, model and voice."""
 
-import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from pipelines.bench.peer import Parts
 from pipelines.bench.variants import PACKAGES, Variant
 from pipelines.child import Server, listening, own_server
-from pipelines.engines import version, versions
+from pipelines.engines import simulated, version, versions
+from voice.asr.weights import from_folder
 from voice.errors import ComponentError
-
-OURS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "OMP_WAIT_POLICY")
-"""Variables with which our own processes are tuned; a peer gets them only if the user has set them."""
-UNTUNED = {key: value for key, value in os.environ.items()}
-"""The environment as it was found."""
 
 
 @asynccontextmanager
-async def serving(variant: Variant, parts: Parts, *, log: Path) -> AsyncIterator[Server]:
+async def serving(
+    variant: Variant, parts: Parts, *, environment: Mapping[str, str], log: Path
+) -> AsyncIterator[Server]:
     """A variant's server, with fresh models, while the context lasts.
 
     Args:
         variant: which one.
         parts: what it is made of.
+        environment: a peer's variables: without those that tune our own processes.
         log: a file to which a peer's standard error is added.
 
     Raises:
@@ -38,7 +37,7 @@ async def serving(variant: Variant, parts: Parts, *, log: Path) -> AsyncIterator
     options = ("--whisper", str(parts.whisper), "--voice", str(parts.voice), "--prompt", parts.prompt)
     model = ("--llm-url", parts.llm_url, "--llm-model", parts.llm_model)
     with log.open("ab") as file:
-        peer = listening("pipelines.bench.peer", variant.bot, *options, *model, environment=UNTUNED, log=file)
+        peer = listening("pipelines.bench.peer", variant.bot, *options, *model, environment=environment, log=file)
         async with peer as (url, process):
             if url is None:
                 raise ComponentError(f"{variant.name} ended before it took calls; {log} says why.")
@@ -60,19 +59,18 @@ def overrides(parts: Parts) -> list[str]:
     ]
 
 
-def status(variant: Variant, parts: Parts) -> dict[str, object]:
+def status(variant: Variant, parts: Parts) -> dict[str, Any]:
     """What our own server would say of itself on /healthz, of a peer."""
     assert variant.bot is not None
     components = {
         "agent": f"{variant.bot} ({PACKAGES[variant.bot]} {version(PACKAGES[variant.bot])})",
-        "asr": f"{parts.recogniser}, faster-whisper {version('faster-whisper')}",
+        "asr": f"{from_folder(parts.whisper).name}, faster-whisper {version('faster-whisper')}",
         "llm": f"{parts.llm_model} at {parts.llm_url}",
         "tts": f"Piper {version('piper-tts')} {parts.voice.stem}",
     }
-    simulated = [name for name in components.values() if "sim:" in name or "scripted:" in name]
     return {
         "pipeline": {"name": variant.name},
         "components": components,
-        "simulated": simulated,
+        "simulated": simulated(components),
         "versions": versions(),
     }

@@ -15,7 +15,7 @@ import numpy as np
 from fastapi import WebSocket, WebSocketDisconnect
 from faster_whisper import WhisperModel
 from livekit import rtc
-from livekit.agents import Agent, AgentSession, LanguageCode, stt, tts, utils
+from livekit.agents import Agent, AgentSession, AgentStateChangedEvent, LanguageCode, stt, tts, utils
 from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS
 from livekit.agents.voice import io
 from livekit.plugins import openai, silero
@@ -130,9 +130,7 @@ class CallOutput(io.AudioOutput):  # type: ignore[misc]
     """
 
     def __init__(self, caller: Caller, sample_rate: int) -> None:
-        super().__init__(
-            label="call", capabilities=io.AudioOutputCapabilities(pause=True), sample_rate=sample_rate
-        )
+        super().__init__(label="call", capabilities=io.AudioOutputCapabilities(pause=True), sample_rate=sample_rate)
         self._caller = caller
         self._changed = asyncio.Event()
         self._playing = True
@@ -212,6 +210,13 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
         tts=Piper(voice),
     )
     caller = Caller(websocket)
+
+    @session.on("agent_state_changed")  # type: ignore[untyped-decorator]
+    def tell_turn_end(event: AgentStateChangedEvent) -> None:
+        if event.new_state == "thinking":
+            telling.append(asyncio.create_task(caller.tell("user-stopped-speaking")))
+
+    telling: list[asyncio.Task[None]] = []
     session.input.audio = microphone = CallInput()
     session.output.audio = loudspeaker = CallOutput(caller, voice.config.sample_rate)
     playing = asyncio.create_task(loudspeaker.play())

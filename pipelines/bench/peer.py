@@ -3,13 +3,17 @@
 import argparse
 import asyncio
 import importlib
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import faster_whisper
 import uvicorn
 from fastapi import FastAPI, WebSocket
+from loguru import logger
 
+from voice.asr.scripted.model import SCRIPT, ScriptedWhisperModel
 from voice.server.listening import listen, stdin_closed
 
 BOTS = {"stock-pipecat": "pipelines.bench.stock_pipecat", "livekit-agents": "pipelines.bench.livekit_agents"}
@@ -70,8 +74,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--llm-model", required=True)
     parser.add_argument("--prompt", required=True)
     args = vars(parser.parse_args(argv))
-    bot = importlib.import_module(BOTS[args.pop("bot")])
-    asyncio.run(serve(create_app(bot.run_bot, Parts(**args))))
+    name, parts = args.pop("bot"), Parts(**args)
+    # pipecat would log each frame of interest.
+    logger.remove()
+    logger.add(sys.stderr, level="WARNING")
+    if (parts.whisper / SCRIPT).is_file():
+        # Before the bot imports it.
+        faster_whisper.WhisperModel = ScriptedWhisperModel
+    bot = importlib.import_module(BOTS[name])
+    if hasattr(bot, "prewarm"):
+        bot.prewarm(parts)
+    asyncio.run(serve(create_app(bot.run_bot, parts)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A benchmark for people, as a table for each language model, and for programs, as JSON."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TextIO
 
@@ -11,30 +11,24 @@ from rich.table import Table
 from latency.benchmark import SCHEMA, Benchmark, Ratio, Row
 from latency.render.console import console_for
 from latency.render.numbers import UNKNOWN, count, ms, percent
-from latency.stats import INTERVAL, INTERVAL_METHOD, METHOD
+from latency.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
-HEADINGS = ("agent", "n", "p50", "p95", "of stock", "no answer", "cut-offs: pauses", "other", "broken off",
-            "barge-in p50/p95", "requests", "wasted", "CPU s/min", "peak MB")  # fmt: skip
+LATENCY = ("agent", "n", "p50", "p95", "over stock's p50", "unanswered")
+CONDUCT = ("agent", "cut off in pauses", "else", "broken off", "barge-in p50/p95", "requests", "wasted",
+           "CPU s/min", "peak MB")  # fmt: skip
 
 
 def write(benchmark: Benchmark, file: TextIO) -> None:
     """Write the tables to a text stream."""
     console = console_for(file)
-    console.print(f"Benchmark: {benchmark.folder}; {benchmark.rounds} rounds of {', '.join(benchmark.fixtures)}")
-    for llm in _llms(benchmark):
+    times = "once" if benchmark.rounds == 1 else f"{benchmark.rounds} times"
+    console.print(f"Benchmark: {benchmark.folder}; each agent called {times} with {', '.join(benchmark.fixtures)}")
+    for llm in dict.fromkeys(row.llm for row in benchmark.rows):
         rows = [row for row in benchmark.rows if row.llm == llm]
         ttft, rate = llm.split(":")
-        table = Table(
-            title=f"Language model (sim): first token after {ttft} ms, {rate} tokens/s; times in ms",
-            title_justify="left",
-            box=box.SIMPLE_HEAD,
-            pad_edge=False,
-        )
-        for heading in HEADINGS:
-            table.add_column(heading, justify="left" if heading == "agent" else "right")
-        for row in rows:
-            table.add_row(*_cells(row, benchmark.ratio(row)))
-        console.print(table)
+        console.print(f"\nLanguage model (sim): first token after {ttft} ms, then {rate} tokens/s. Latencies in ms")
+        console.print(_table(LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]))
+        console.print(_table(CONDUCT, [_conduct(row) for row in rows]))
     for line in _notes(benchmark):
         console.print(line)
 
@@ -64,23 +58,36 @@ def text(benchmark: Benchmark) -> str:
     return json.dumps(to_json(benchmark), indent=2, ensure_ascii=False)
 
 
-def _llms(benchmark: Benchmark) -> list[str]:
-    return list(dict.fromkeys(row.llm for row in benchmark.rows))
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        is_name = heading == "agent"
+        table.add_column(heading, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
-def _cells(row: Row, ratio: Ratio | None) -> list[str]:
-    cut, asked = row.cut_offs, row.requests
+def _latency(row: Row, ratio: Ratio | None) -> list[str]:
+    turn = row.turn_ms
     return [
         f"{row.variant} (REFUSED)" if row.refused else row.variant,
-        str(row.turn_ms.n),
-        ms(row.turn_ms.p50),
-        ms(row.turn_ms.p95),
-        _ratio(ratio),
-        f"{sum(row.unanswered.values())}/{row.expected}",
-        f"{cut.in_pauses}/{cut.pauses}" + (f" {percent(cut.rate)}" if cut.pauses else ""),
+        str(turn.n),
+        ms(turn.p50) + _between(turn.p50_ci, "{:.0f}"),
+        ms(turn.p95) + _between(turn.p95_ci, "{:.0f}"),
+        UNKNOWN if ratio is None else f"{ratio.value:.2f}" + _between(ratio.interval, "{:.2f}"),
+        f"{sum(row.unanswered.values())} of {row.expected}",
+    ]
+
+
+def _conduct(row: Row) -> list[str]:
+    cut, stop, asked = row.cut_offs, row.barge_in, row.requests
+    return [
+        row.variant,
+        f"{cut.in_pauses} of {cut.pauses}" + (f" ({percent(cut.rate)})" if cut.pauses else ""),
         str(cut.elsewhere),
         count(row.broken_off),
-        f"{ms(row.barge_in['stop_p50_ms'])}/{ms(row.barge_in['stop_p95_ms'])}",
+        f"{ms(stop['stop_p50_ms'])}/{ms(stop['stop_p95_ms'])}",
         UNKNOWN if asked is None else str(asked.n),
         UNKNOWN if asked is None else percent(asked.wasted_share),
         count(row.cpu_s_per_minute),
@@ -88,11 +95,8 @@ def _cells(row: Row, ratio: Ratio | None) -> list[str]:
     ]
 
 
-def _ratio(ratio: Ratio | None) -> str:
-    if ratio is None:
-        return UNKNOWN
-    between = f" [{ratio.interval[0]:.2f}-{ratio.interval[1]:.2f}]" if ratio.interval else ""
-    return f"{ratio.value:.2f}{between}"
+def _between(interval: Interval | None, form: str) -> str:
+    return "" if interval is None else f" [{form.format(interval[0])}-{form.format(interval[1])}]"
 
 
 def _notes(benchmark: Benchmark) -> Iterator[str]:
@@ -106,8 +110,8 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
     for name, about in dict.fromkeys((row.variant, row.about) for row in benchmark.rows):
         yield f"{name}: {about}"
     yield (
-        f"of stock: the median over {benchmark.baseline}'s, on turns that both answered, with {INTERVAL} % intervals "
-        "(turns of the fixtures drawn with replacement). Latency runs from the labelled end of speech to the answer's "
+        f"over stock's: the median over {benchmark.baseline}'s, on turns that both answered; {INTERVAL} % intervals (turns "
+        " of the fixtures drawn with replacement). Latency runs from the labelled end of speech to the answer's "
         "first audible sample; first turns of a process and barge-ins are not in it."
     )
 

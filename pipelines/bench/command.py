@@ -55,7 +55,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fixtures", nargs="+", metavar="FIXTURE", default=[], help="as voice replay (default: a tour)"
     )
-    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="how often each agent gets all of them (1)")
+    parser.add_argument(
+        "--pauses",
+        type=_count,
+        metavar="N",
+        help="N copies of each recording, each with a pause inserted, in their place",
+    )
+    parser.add_argument(
+        "--rounds", type=_count, default=1, metavar="N", help="how often each agent gets all of them (1)"
+    )
     parser.add_argument(
         "--llm", default=SPEEDS, metavar="MS:TOKENS,…", help=f"ms to the first token and tokens a second ({SPEEDS})"
     )
@@ -69,6 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a count of 1 or more')
+    return int(text)
+
+
 def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
     # As it was found: what prepares our own process tunes no peer.
     environment = dict(os.environ)
@@ -76,15 +90,15 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
 
     prepare_process(verbose=False)
     with loading_code():
+        from pipelines.bench.pauses import with_pauses
         from pipelines.bench.rounds import Plan, run_rounds
         from pipelines.bench.variants import chosen, read_variants
         from pipelines.replay import chosen_fixtures
         from pipelines.run_folder import check_folder
         from voice.asr.scripted.model import build_for_fixtures
         from voice.asr.weights import from_folder
+        from voice.client.fixture import load_fixtures
         from voice.tts.voice import embedded_voice
-    if args.rounds < 1:
-        raise ConfigurationError(f"--rounds is a count of 1 or more, not {args.rounds}.")
     speeds = parse_speeds(args.llm)
     wanted = chosen(read_variants(), args.only)
     skipped = {variant.name: why for variant in wanted if (why := variant.missing)}
@@ -97,12 +111,15 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
     check_folder(str(folder))
     if folder.exists() and any(folder.iterdir()):
         raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
+    if args.pauses is not None:
+        fixtures = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
+        _say(f"{sum(len(fixture.turns) for fixture in fixtures)} recordings with a pause inserted: {folder}/fixtures")
     with tempfile.TemporaryDirectory() as scratch:
         if args.whisper:
             whisper = from_folder(Path(args.whisper)).path
         else:
             sources = sorted({fixture.source for fixture in fixtures})
-            whisper = build_for_fixtures(Path(scratch) / "whisper", sources, size="tiny", misheard=0.0)
+            whisper = build_for_fixtures(Path(scratch) / "whisper", sources, size="tiny")
         plan = Plan(
             folder=folder,
             variants=variants,

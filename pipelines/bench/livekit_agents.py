@@ -94,6 +94,7 @@ class Caller:
     async def send(self, frame: Frame) -> None:
         """Send a frame, or nothing to a caller who has hung up."""
         data = await self._serializer.serialize(frame)
+        assert isinstance(data, bytes)
         with suppress(WebSocketDisconnect, RuntimeError):  # starlette's word for a socket that is closed
             await self._websocket.send_bytes(data)
 

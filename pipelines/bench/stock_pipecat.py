@@ -28,14 +28,15 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
     )
     stt = WhisperSTTService(settings=WhisperSTTService.Settings(model=str(parts.whisper)))
     llm = OpenAILLMService(
-        api_key="none", base_url=parts.llm_url, settings=OpenAILLMService.Settings(model=parts.llm_model)
+        api_key="none",
+        base_url=parts.llm_url,
+        settings=OpenAILLMService.Settings(model=parts.llm_model, system_instruction=parts.prompt),
     )
     tts = PiperTTSService(
         download_dir=parts.voice.parent, settings=PiperTTSService.Settings(voice=parts.voice.name.removesuffix(".onnx"))
     )
-    context = LLMContext([{"role": "system", "content": parts.prompt}])
     user, assistant = LLMContextAggregatorPair(
-        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
+        LLMContext(), user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
     )
     worker = PipelineWorker(
         Pipeline([transport.input(), stt, user, llm, tts, transport.output(), assistant]),

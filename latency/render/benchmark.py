@@ -110,8 +110,8 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
     for name, about in dict.fromkeys((row.variant, row.about) for row in benchmark.rows):
         yield f"{name}: {about}"
     yield (
-        f"over stock's: the median over {benchmark.baseline}'s, on turns that both answered; {INTERVAL} % intervals (turns "
-        " of the fixtures drawn with replacement). Latency runs from the labelled end of speech to the answer's "
+        f"over stock's: the median over {benchmark.baseline}'s, on turns both answered; {INTERVAL} % intervals (turns "
+        "of the fixtures drawn with replacement). Latency runs from the labelled end of speech to the answer's "
         "first audible sample; first turns of a process and barge-ins are not in it."
     )
 

@@ -63,7 +63,8 @@ async def observe(server: Server, fixture: Fixture, simulator: str) -> Observed:
     """
     line = PacedLine(ScriptedCaller(fixture.turns, reply_wait=REPLY_WAIT))
     ends = TurnEnds(line)
-    known = len(await requests(simulator))
+    known = await requests(simulator)
+    latest = known[-1]["number"] if known else 0
     before = server.load()
     async with _watching(server) as peaks:
         result = await CallSession(server.url, line, listener=ends).run()
@@ -71,12 +72,12 @@ async def observe(server: Server, fixture: Fixture, simulator: str) -> Observed:
     load = load_between(before, after, result.seconds)
     if load and after:
         load["rss_peak_mb"] = round(max(*peaks, after.resident_bytes) / 1e6, 1)
-    asked = (await requests(simulator))[known:]
+    asked = [request for request in await requests(simulator) if request["number"] > latest]
     return Observed(result=result, turn_ends=ends.at or None, requests=asked, load=load)
 
 
 async def requests(simulator: str) -> list[dict[str, Any]]:
-    """What the simulator has been asked so far.
+    """The latest requests to the simulator, in order.
 
     Raises:
         OSError: It does not answer.

@@ -215,9 +215,11 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
     @session.on("agent_state_changed")  # type: ignore[untyped-decorator]
     def tell_turn_end(event: AgentStateChangedEvent) -> None:
         if event.new_state == "thinking":
-            telling.append(asyncio.create_task(caller.tell("user-stopped-speaking")))
+            task = asyncio.create_task(caller.tell("user-stopped-speaking"))
+            telling.add(task)
+            task.add_done_callback(telling.discard)
 
-    telling: list[asyncio.Task[None]] = []
+    telling: set[asyncio.Task[None]] = set()
     session.input.audio = microphone = CallInput()
     session.output.audio = loudspeaker = CallOutput(caller, voice.config.sample_rate)
     playing = asyncio.create_task(loudspeaker.play())

@@ -5,8 +5,7 @@ is heard in their recordings, or seen from outside: requests at the language mod
 
 * Turn latency: as in a report, to the answer itself. Of an agent that does not tell when its answer begins, to the
   first audible sample. First turns of a process and barge-in turns are not in it.
-* Cut-off: the agent took the turn for finished, or began to speak, before the labelled end of the user's speech. It is
-  a pause's if it came in that pause or up to `REACH` behind it, while the agent cannot know yet that the user goes on.
+* Cut-offs: see `latency.cut_offs`.
 * Wasted: the share of requests to the language model beyond one for each turn that was answered.
 * Ratio: the medians of the turns that both agents answered, one over the other. Its interval draws turns of the
   fixture, each with its repetitions, with replacement: repeating a recording tells little new about other ones.
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from latency.cut_offs import CutOffs, cut_offs
 from latency.outcome import Outcome
 from latency.report import Report, build
 from latency.run import Run, RunError
@@ -26,29 +26,9 @@ from latency.stats import Distribution, Interval, ratio_interval, ratio_of_media
 SCHEMA = 1
 INDEX, CALLS = "bench.json", "calls.jsonl"
 """What a benchmark consists of, in its folder; what was seen of each call from outside, in a run's."""
-REACH = 0.3
-"""Seconds that a detector of speech may need until it is sure that the user goes on."""
 
 Latencies = Mapping[tuple[str, str, int], float]
 """Seconds by scenario, session (a repetition of the scenario) and number of the turn."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutOffs:
-    """Turns that were taken for finished too early."""
-
-    pauses: int
-    in_pauses: int
-    """Labelled pauses that were taken for the end."""
-    elsewhere: int
-    """Turns that were cut off, but in no labelled pause."""
-    heard: int
-    """Turns that the agent spoke into."""
-
-    @property
-    def rate(self) -> float | None:
-        """The share of labelled pauses that were taken for the end; None without any."""
-        return round(self.in_pauses / self.pauses, 4) if self.pauses else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,28 +174,6 @@ def latencies(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], float]:
         if took is not None and turn.wants_answer and not turn.cold and not turn.barge_in:
             found[turn.scenario, turn.session, turn.turn] = took
     return found
-
-
-def cut_offs(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> CutOffs:
-    """Count the turns and pauses that were taken for the end.
-
-    Args:
-        outcomes: The turns.
-        ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
-    """
-    pauses = in_pauses = elsewhere = heard = 0
-    for one in outcomes:
-        turn = one.turn
-        if turn.start is None or turn.end is None or turn.backchannel:
-            continue
-        early = [at for at in ends.get(turn.session, ()) if turn.start <= at < turn.end]
-        spans = [(start, min(end + REACH, turn.end)) for start, end in turn.pauses]
-        cut = max(sum(any(a <= at < b for at in early) for a, b in spans), one.pauses_cut)
-        pauses += len(spans)
-        in_pauses += cut
-        heard += one.cut_off
-        elsewhere += any(not any(a <= at < b for a, b in spans) for at in early) or (one.cut_off and not cut)
-    return CutOffs(pauses=pauses, in_pauses=in_pauses, elsewhere=elsewhere, heard=heard)
 
 
 def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests | None:

@@ -18,6 +18,8 @@ from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
     from pipelines.bench.rounds import ModelSpeed
+    from pipelines.bench.variants import Variant
+    from voice.client.fixture import Fixture
 
 INTERRUPTED = 130
 SPEEDS = "450:65,100:1000"
@@ -90,36 +92,13 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
 
     prepare_process(verbose=False)
     with loading_code():
-        from pipelines.bench.pauses import with_pauses
         from pipelines.bench.rounds import Plan, run_rounds
-        from pipelines.bench.variants import chosen, read_variants
-        from pipelines.replay import chosen_fixtures
-        from pipelines.run_folder import check_folder
-        from voice.asr.scripted.model import build_for_fixtures
-        from voice.asr.weights import from_folder
-        from voice.client.fixture import load_fixtures
         from voice.tts.voice import embedded_voice
     speeds = parse_speeds(args.llm)
-    wanted = chosen(read_variants(), args.only)
-    skipped = {variant.name: why for variant in wanted if (why := variant.missing)}
-    for name, why in skipped.items():
-        _say(f"{name} is left out: {why}")
-    if not (variants := [variant for variant in wanted if variant.name not in skipped]):
-        raise ConfigurationError("no agent is left to call.")
-    fixtures = chosen_fixtures(args.fixtures, everything=False)
+    variants, skipped = _variants(args.only)
     folder = Path(args.out) if args.out else RUNS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
-    check_folder(str(folder))
-    if folder.exists() and any(folder.iterdir()):
-        raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
-    if args.pauses is not None:
-        fixtures = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
-        _say(f"{sum(len(fixture.turns) for fixture in fixtures)} recordings with a pause inserted: {folder}/fixtures")
+    fixtures = _fixtures(args, folder)
     with tempfile.TemporaryDirectory() as scratch:
-        if args.whisper:
-            whisper = from_folder(Path(args.whisper)).path
-        else:
-            sources = sorted({fixture.source for fixture in fixtures})
-            whisper = build_for_fixtures(Path(scratch) / "whisper", sources, size="tiny")
         plan = Plan(
             folder=folder,
             variants=variants,
@@ -127,7 +106,7 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
             fixtures=fixtures,
             speeds=speeds,
             rounds=args.rounds,
-            whisper=whisper.resolve(),
+            whisper=_whisper(args.whisper, fixtures, Path(scratch)),
             voice=embedded_voice(),
             environment=environment,
             command=["latency", "bench", *argv],
@@ -135,6 +114,47 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
         asyncio.run(run_rounds(plan, _say))
     _say(f"benchmark folder: {folder}  (again: latency bench --read {shlex.quote(str(folder))})")
     return folder
+
+
+def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
+    """The agents that take part, and why the others that were asked for do not."""
+    from pipelines.bench.variants import chosen, read_variants
+
+    wanted = chosen(read_variants(), only)
+    skipped = {variant.name: why for variant in wanted if (why := variant.missing)}
+    for name, why in skipped.items():
+        _say(f"{name} is left out: {why}")
+    if len(skipped) == len(wanted):
+        raise ConfigurationError("no agent is left to call.")
+    return [variant for variant in wanted if variant.name not in skipped], skipped
+
+
+def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
+    """What is said to the agents; with pauses inserted, recordings of the benchmark's own in its folder."""
+    from pipelines.bench.pauses import with_pauses
+    from pipelines.replay import chosen_fixtures
+    from pipelines.run_folder import check_folder
+    from voice.client.fixture import load_fixtures
+
+    fixtures = chosen_fixtures(args.fixtures, everything=False)
+    check_folder(str(folder))
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
+    if args.pauses is None:
+        return fixtures
+    paused = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
+    _say(f"{sum(len(fixture.turns) for fixture in paused)} recordings with a pause inserted: {folder / 'fixtures'}")
+    return paused
+
+
+def _whisper(model: str | None, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
+    """The recogniser's model folder: the one that was named, or a scripted one that knows the fixtures."""
+    from voice.asr.scripted.model import build_for_fixtures
+    from voice.asr.weights import from_folder
+
+    if model:
+        return from_folder(Path(model)).path.resolve()
+    return build_for_fixtures(scratch / "whisper", sorted({fixture.source for fixture in fixtures}), size="tiny")
 
 
 def parse_speeds(text: str) -> "list[ModelSpeed]":

@@ -135,10 +135,10 @@ def _background(turn: FixtureTurn, gap: Span) -> Floats:
     """What the recording sounds like where nobody speaks; of one that is all speech, in the gap."""
     edges = [0.0, *chain.from_iterable((start, end + DECAY) for start, end in turn.speech), turn.seconds]
     silences = [turn.samples[round(a * RATE) : round(b * RATE)] for a, b in zip(edges[::2], edges[1::2], strict=True)]
-    # The softest: a breath before the first word is no background.
     silences = [one for one in silences if len(one) >= FADE * RATE]
     if not silences:
         silences = [turn.samples[round(gap[0] * RATE) : round(gap[1] * RATE)]]
+    # The softest of them: a breath before the first word is no background.
     return min((one.astype(np.float64) for one in silences), key=_rms)
 
 

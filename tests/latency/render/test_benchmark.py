@@ -2,7 +2,8 @@ import io
 import json
 from pathlib import Path
 
-from latency.benchmark import Benchmark, CutOffs, Requests, Row
+from latency.benchmark import Benchmark, Requests, Row
+from latency.cut_offs import CutOffs
 from latency.render.benchmark import text, write
 from latency.stats import Distribution
 

@@ -19,7 +19,7 @@ from voice.turns.models import TurnModels
 
 if TYPE_CHECKING:
     from voice.asr.sphinx_pool import SphinxPool
-    from voice.asr.whisper import SharedWhisper
+    from voice.asr.whisper_model import SharedWhisper
 
 PACKAGES = ("turnaround", "pipecat-ai", "pocketsphinx", "faster-whisper", "ctranslate2", "piper-tts", "onnxruntime")
 # Each look-up reads files, which /healthz must not do in the midst of calls; loading fills the cache.
@@ -115,17 +115,22 @@ class WhisperRecogniser:
     def name(self) -> str:
         """The model's name and where it runs."""
         model = self._whisper.name if self._whisper else self._asr.model
-        return f"faster-whisper {version('faster-whisper')} {model} ({self._asr.compute_type}, {self._asr.device})"
+        details = f"{self._asr.compute_type}, {self._asr.device}, context {self._asr.context}"
+        return f"faster-whisper {version('faster-whisper')} {model} ({details})"
 
     async def start(self) -> None:
         """Find or download the weights and load them."""
         from voice.asr.weights import resolve
-        from voice.asr.whisper import SharedWhisper
+        from voice.asr.whisper_model import SharedWhisper
 
         weights = await asyncio.to_thread(resolve, self._asr.model)
         self._whisper = await asyncio.to_thread(
             lambda: SharedWhisper.load(
-                weights.path, name=weights.name, device=self._asr.device, compute_type=self._asr.compute_type
+                weights.path,
+                name=weights.name,
+                device=self._asr.device,
+                compute_type=self._asr.compute_type,
+                context=self._asr.context,
             )
         )
 
@@ -134,7 +139,7 @@ class WhisperRecogniser:
         from voice.asr.whisper import WhisperSTTService
 
         assert self._whisper is not None
-        return WhisperSTTService(self._whisper)
+        return WhisperSTTService(self._whisper, streaming=self._asr.streaming)
 
     async def close(self) -> None:
         """End the model's thread."""

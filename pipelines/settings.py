@@ -53,12 +53,18 @@ class Sphinx(Table):
 
 
 class Whisper(Table):
-    """faster-whisper: `model` is a folder or a name on the hub."""
+    """faster-whisper: `model` is a folder or a name on the hub.
+
+    `context`: what a pass encodes, "full" windows of 30 s or ("auto") little more than the audio, several times faster;
+    see `voice.asr.whisper_pass`. `streaming`: decode speech while it goes on, where a pass is fast enough for that.
+    """
 
     engine: Literal["whisper"]
     model: str = "tiny.en"
     device: Literal["cpu", "cuda"] = "cpu"
     compute_type: Literal["int8", "int8_float16", "float16", "float32"] = "int8"
+    context: Literal["full", "auto"] = "full"
+    streaming: bool = True
 
 
 class Responder(Table):

@@ -105,6 +105,29 @@ def test_samples_are_float32_between_minus_one_and_one(buffer: SegmentBuffer) ->
     assert samples.tolist() == [-1.0, 0.5]
 
 
+def test_a_copy_is_what_the_end_would_give_and_ends_nothing(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(1, 2))
+    copy = buffer.copy()
+    assert copy == buffer.close()
+    assert copy.seconds == pytest.approx(0.2)
+    buffer.append(pcm(3))
+    assert buffer.seconds == pytest.approx(0.1)
+
+
+def test_audio_fades_when_its_end_is_much_quieter_than_what_came_before(buffer: SegmentBuffer) -> None:
+    assert not buffer.is_fading
+    buffer.open()
+    buffer.append(pcm(1000, 1000))
+    assert not buffer.is_fading
+    buffer.append(pcm(200))
+    assert not buffer.is_fading
+    buffer.append(pcm(50))
+    assert buffer.is_fading
+    buffer.append(pcm(1000))
+    assert not buffer.is_fading
+
+
 def test_a_pre_roll_as_long_as_an_utterance_is_refused() -> None:
     with pytest.raises(ValueError, match="pre_roll is 1.0 s and limit 1.0 s"):
         SegmentBuffer(sample_rate=RATE, pre_roll=1.0, limit=1.0)

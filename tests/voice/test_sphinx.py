@@ -15,6 +15,7 @@ import pytest
 from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import (
     CancelFrame,
+    EagerTranscriptionFrame,
     EndFrame,
     ErrorFrame,
     Frame,
@@ -37,6 +38,7 @@ from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.language_model import LanguageModel, build_language_model
 from voice.asr.sphinx import TTFS_P99, SphinxPool, SphinxSTTService
 from voice.llm.responder.sentences import domain_sentences
+from voice.turns.frames import EagerHintFrame, SpeechResumedFrame
 
 Speak = Callable[[str], bytes]
 CHUNK = 640
@@ -149,6 +151,28 @@ async def test_interim_texts_come_while_the_user_speaks_and_one_final_text_after
         assert final.finalized
         assert {"time", "it"} <= set(final.text.split())
         assert isinstance(call.below.of(InterimTranscriptionFrame, TranscriptionFrame)[-1], TranscriptionFrame)
+
+
+async def test_a_hint_brings_the_words_so_far_and_the_final_text_comes_as_ever(pool: SphinxPool, speak: Speak) -> None:
+    *speech, stop = utterance(speak("what time is it"))
+    async with Call(pool) as call:
+        await call.send(*speech, EagerHintFrame(silence=0.1))
+        (eager,) = await call.wait_for(EagerTranscriptionFrame)
+        assert "time" in eager.text.split()
+        assert not call.below.of(TranscriptionFrame)
+        await call.send(stop)
+        (final,) = await call.wait_for(TranscriptionFrame)
+        assert final.finalized
+        assert len(call.below.of(EagerTranscriptionFrame)) == 1
+
+
+async def test_a_hint_that_was_wrong_or_came_too_late_brings_nothing(pool: SphinxPool, speak: Speak) -> None:
+    *speech, stop = utterance(speak("what time is it"))
+    async with Call(pool) as call:
+        await call.send(EagerHintFrame(silence=0.1))
+        await call.send(*speech, EagerHintFrame(silence=0.1), SpeechResumedFrame(), EagerHintFrame(silence=0.1), stop)
+        await call.wait_for(TranscriptionFrame)
+        assert not call.below.of(EagerTranscriptionFrame)
 
 
 async def test_the_end_of_a_call_waits_for_the_text_of_its_last_utterance(pool: SphinxPool, speak: Speak) -> None:

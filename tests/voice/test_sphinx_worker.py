@@ -17,6 +17,8 @@ from voice.asr.worker_protocol import (
     FinishUtterance,
     MessageReader,
     Partial,
+    Peeked,
+    PeekUtterance,
     Ready,
     Reply,
     Reset,
@@ -74,6 +76,20 @@ def test_a_partial_text_is_sent_only_when_it_changes(recognition: Recognition, s
     texts = [r.text for r in replies(recognition, utterance(1, pcm)) if isinstance(r, Partial)]
     assert all(first != second for first, second in zip(texts, texts[1:], strict=False))
     assert len(texts) <= len(pcm) / 2 / 16000 / 0.1
+
+
+def test_a_question_is_answered_with_the_words_so_far_and_changes_nothing(
+    recognition: Recognition, speak: Speak
+) -> None:
+    start, *audio, finish = utterance(3, speak("what time is it"))
+    silent = replies(recognition, [start, *audio, finish])[-1]
+    asked = replies(recognition, [start, PeekUtterance(3), *audio, PeekUtterance(3), PeekUtterance(2), finish])
+    first, last = (reply for reply in asked if isinstance(reply, Peeked))
+    assert first == Peeked(3, "")
+    assert "time" in last.text.split()
+    assert isinstance(silent, Final)
+    assert isinstance(asked[-1], Final)
+    assert asked[-1].text == silent.text
 
 
 @pytest.mark.parametrize("pcm", [b"", bytes(32000)], ids=["nothing", "silence"])

@@ -15,6 +15,8 @@ from voice.asr.worker_protocol import (
     Message,
     MessageReader,
     Partial,
+    Peeked,
+    PeekUtterance,
     ProtocolError,
     Ready,
     Reply,
@@ -37,6 +39,8 @@ def some_message(rng: random.Random) -> Message:
             Partial(number, text),
             Final(number, text, rng.random(), rng.random()),
             Failed(text),
+            PeekUtterance(number),
+            Peeked(number, text),
         ]
     )
 

@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 BYTES_PER_SAMPLE = 2  # signed 16 bit, mono: what the wire carries
+FADE, FADE_BLOCKS = 0.06, 30
+"""Seconds that are compared with the loudest of so many such stretches before."""
+FADED = 0.01
+"""Of the loudest stretch's power: 20 dB below it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,20 @@ class SegmentBuffer:
         self._dropped = 0
         self._last_id = 0
 
+    @property
+    def seconds(self) -> float:
+        """Length of the audio held."""
+        return len(self._pcm) / (BYTES_PER_SAMPLE * self._sample_rate)
+
+    @property
+    def is_fading(self) -> bool:
+        """Whether the last `FADE` seconds are much quieter than the audio before: between words, or at the end."""
+        size = self._size(FADE)
+        recent = np.frombuffer(self._pcm[-FADE_BLOCKS * size :], np.int16).astype(np.float32)
+        blocks = recent[len(recent) % (size // BYTES_PER_SAMPLE) :].reshape(-1, size // BYTES_PER_SAMPLE)
+        power = (blocks**2).mean(axis=1)
+        return len(power) > 0 and bool(power[-1] < FADED * power.max())
+
     def append(self, pcm: bytes) -> None:
         """Add audio (mono, signed 16 bit) in the order it was heard."""
         self._pcm += pcm
@@ -79,15 +97,19 @@ class SegmentBuffer:
         """Speech ended; None when none had begun."""
         if not self._is_open:
             return None
+        segment = self.copy()
         self._last_id += 1
-        segment = Segment(
-            id=self._last_id,
+        self.clear()
+        return segment
+
+    def copy(self) -> Segment:
+        """The utterance so far, as `close` would give it."""
+        return Segment(
+            id=self._last_id + 1,
             pcm=bytes(self._pcm),
             sample_rate=self._sample_rate,
             dropped=self._dropped / (BYTES_PER_SAMPLE * self._sample_rate),
         )
-        self.clear()
-        return segment
 
     def clear(self) -> None:
         """Forget all audio, also that of an open utterance."""

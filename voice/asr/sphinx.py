@@ -7,6 +7,7 @@ from typing import Any
 from loguru import logger
 from pipecat.frames.frames import (
     CancelFrame,
+    EagerTranscriptionFrame,
     EndFrame,
     Frame,
     InterimTranscriptionFrame,
@@ -26,8 +27,9 @@ from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx_pool import SphinxPool
 from voice.asr.sphinx_process import SphinxWorker, WorkerDied
 from voice.asr.utterances import Utterances
-from voice.asr.worker_protocol import Command, Final, Partial, Reply
+from voice.asr.worker_protocol import Command, Final, Partial, Peeked, PeekUtterance, Reply
 from voice.errors import ComponentError, ConfigurationError
+from voice.turns.frames import EagerHintFrame, SpeechResumedFrame
 
 __all__ = ["SphinxPool", "SphinxSTTService"]
 
@@ -53,6 +55,8 @@ class SphinxSTTService(STTService):
     TranscriptionFrame with `finalized` set, a NothingHeardFrame, or a RecogniserFailedFrame when the worker has broken
     down (the ErrorFrame upstream comes at once, this one when the user has stopped speaking). When speech goes on
     before the text is there, that text comes as a TranscriptionFrame without `finalized`, or not at all if it is empty.
+    An EagerHintFrame is answered with an EagerTranscriptionFrame of the words so far, unless there are none, or speech
+    goes on or ends first; the final text may differ from it.
 
     Args:
         pool: Where workers come from and return to; belongs to the caller, who closes it.
@@ -83,6 +87,7 @@ class SphinxSTTService(STTService):
         self._utterances = Utterances(pre_roll=pre_roll)
         self._sphinx: SphinxWorker | None = None
         self._unsent: list[Command] = []  # commands from while a new worker is on its way
+        self._hinted: int | None = None  # the utterance that is thought to have ended
         self._lost: str | None = None  # why the utterance being spoken will have no text
         self._settled = asyncio.Event()
         self._settled.set()
@@ -145,11 +150,17 @@ class SphinxSTTService(STTService):
                 self._send(self._utterances.begin())
         elif isinstance(frame, VADUserStoppedSpeakingFrame):
             await self._finish()
+        elif isinstance(frame, EagerHintFrame) and (spoken := self._utterances.current) is not None:
+            self._hinted = spoken
+            self._send([PeekUtterance(spoken)])
+        elif isinstance(frame, SpeechResumedFrame):
+            self._hinted = None
         elif isinstance(frame, STTMuteFrame) and frame.mute:
             self._send(self._utterances.abandon())
             self._settled.set()
 
     async def _finish(self) -> None:
+        self._hinted = None
         spoken = self._utterances.current
         commands = self._utterances.finish()
         if spoken is not None:
@@ -221,14 +232,9 @@ class SphinxSTTService(STTService):
 
     async def _answer(self, reply: Reply) -> None:
         if isinstance(reply, Partial) and reply.utterance == self._utterances.current:
-            await self.push_frame(
-                InterimTranscriptionFrame(
-                    text=reply.text,
-                    user_id=self._user_id,
-                    timestamp=time_now_iso8601(),
-                    language=Language.EN_US,
-                )
-            )
+            await self._push_text(InterimTranscriptionFrame, reply.text)
+        elif isinstance(reply, Peeked) and reply.utterance == self._hinted and reply.text:
+            await self._push_text(EagerTranscriptionFrame, reply.text)
         elif isinstance(reply, Final) and self._utterances.is_awaited(reply.utterance):
             is_last = self._utterances.answered(reply.utterance)
             logger.debug(
@@ -238,18 +244,17 @@ class SphinxSTTService(STTService):
             if is_last:
                 self.confirm_finalize()  # type: ignore[no-untyped-call]
             if reply.text:
-                await self.push_frame(
-                    TranscriptionFrame(
-                        text=reply.text,
-                        user_id=self._user_id,
-                        timestamp=time_now_iso8601(),
-                        language=Language.EN_US,
-                    )
-                )
+                await self._push_text(TranscriptionFrame, reply.text)
             elif is_last:
                 await self.push_frame(NothingHeardFrame())
             if is_last:
                 self._settled.set()
+
+    async def _push_text(
+        self, kind: type[InterimTranscriptionFrame | EagerTranscriptionFrame | TranscriptionFrame], text: str
+    ) -> None:
+        stamp = time_now_iso8601()
+        await self.push_frame(kind(text=text, user_id=self._user_id, timestamp=stamp, language=Language.EN_US))
 
     async def _leave(self) -> None:
         if self._deadline is not None:

@@ -26,6 +26,8 @@ from voice.asr.worker_protocol import (
     FinishUtterance,
     MessageReader,
     Partial,
+    Peeked,
+    PeekUtterance,
     ProtocolError,
     Ready,
     Reply,
@@ -103,6 +105,8 @@ class Recognition:
                 return self._hear(pcm, self._utterance)
             case FinishUtterance(utterance) if utterance == self._utterance:
                 return self._finish(utterance)
+            case PeekUtterance(utterance) if utterance == self._utterance:
+                return Peeked(utterance, self._hypothesis())
             case AbandonUtterance(utterance) if utterance == self._utterance:
                 self._stop()
             case Reset():

@@ -43,6 +43,13 @@ class FinishUtterance:
 
 
 @dataclass(frozen=True, slots=True)
+class PeekUtterance:
+    """Answer with `Peeked`: the text of the audio so far; the utterance goes on."""
+
+    utterance: int
+
+
+@dataclass(frozen=True, slots=True)
 class AbandonUtterance:
     """Forget the utterance: nothing more is answered about it."""
 
@@ -76,6 +83,14 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True)
+class Peeked:
+    """What has been recognised of all the audio before the question, changed or not."""
+
+    utterance: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Final:
     """The text of a finished utterance, lower case without punctuation; empty when there were no words.
 
@@ -103,8 +118,8 @@ class Failed:
     reason: str
 
 
-Command = StartUtterance | Audio | FinishUtterance | AbandonUtterance | Reset
-Reply = Ready | Partial | Final | Failed
+Command = StartUtterance | Audio | FinishUtterance | AbandonUtterance | Reset | PeekUtterance
+Reply = Ready | Partial | Final | Failed | Peeked
 Message = Command | Reply
 
 _KINDS: dict[type[Message], int] = {
@@ -113,10 +128,12 @@ _KINDS: dict[type[Message], int] = {
     FinishUtterance: 3,
     AbandonUtterance: 4,
     Reset: 5,
+    PeekUtterance: 6,
     Ready: 17,
     Partial: 18,
     Final: 19,
     Failed: 20,
+    Peeked: 21,
 }
 
 
@@ -163,7 +180,12 @@ class MessageReader:
 
 def _body(message: Message) -> bytes:
     match message:
-        case StartUtterance(utterance) | FinishUtterance(utterance) | AbandonUtterance(utterance):
+        case (
+            StartUtterance(utterance)
+            | FinishUtterance(utterance)
+            | AbandonUtterance(utterance)
+            | PeekUtterance(utterance)
+        ):
             return _UTTERANCE.pack(utterance)
         case Audio(pcm):
             return pcm
@@ -171,7 +193,7 @@ def _body(message: Message) -> bytes:
             return b""
         case Ready(models, load_seconds):
             return _LOADED.pack(load_seconds) + models.encode()
-        case Partial(utterance, text):
+        case Partial(utterance, text) | Peeked(utterance, text):
             return _UTTERANCE.pack(utterance) + text.encode()
         case Final(utterance, text, decode_seconds, finish_seconds):
             return _FINAL.pack(utterance, decode_seconds, finish_seconds) + text.encode()
@@ -192,6 +214,8 @@ def _decode(kind: int, body: bytes) -> Message:
                 return AbandonUtterance(*_UTTERANCE.unpack(body))
             case 5:
                 return Reset()
+            case 6:
+                return PeekUtterance(*_UTTERANCE.unpack(body))
             case 17:
                 return Ready(body[_LOADED.size :].decode(), *_LOADED.unpack_from(body))
             case 18:
@@ -202,6 +226,9 @@ def _decode(kind: int, body: bytes) -> Message:
                 return Final(utterance, body[_FINAL.size :].decode(), decode_seconds, finish_seconds)
             case 20:
                 return Failed(body.decode())
+            case 21:
+                (utterance,) = _UTTERANCE.unpack_from(body)
+                return Peeked(utterance, body[_UTTERANCE.size :].decode())
     except (struct.error, UnicodeDecodeError) as error:
         raise ProtocolError(f"A message of kind {kind} cannot be read: {error}.") from error
     raise ProtocolError(f"There is no message of kind {kind} in this version of the worker protocol.")

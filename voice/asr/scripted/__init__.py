@@ -22,3 +22,6 @@ pipecat's own service takes such a model when the module attribute `pipecat.serv
 Audio must arrive bit by bit: 16 kHz, 16 bits, neither resampled nor mixed with anything; silence around it is fine.
 Every such folder's name begins with "scripted:", and nothing may be reported under another one.
 """
+
+SCRIPT = "script.json"
+"""The file in a model folder that makes it one for `ScriptedWhisperModel`."""

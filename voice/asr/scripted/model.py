@@ -15,12 +15,11 @@ from faster_whisper.feature_extractor import FeatureExtractor
 from faster_whisper.transcribe import get_compression_ratio
 from numpy.typing import NDArray
 
+from voice.asr.scripted import SCRIPT
 from voice.asr.scripted.model_folder import NAME, build
 from voice.asr.scripted.spoken_words import RATE, Recording, SpokenWords, Word, spread
+from voice.asr.whisper_pass import length_limit, prompt_text
 from voice.client.fixture import load_fixtures
-
-SCRIPT = "script.json"
-"""The file in a model folder that makes it one for `ScriptedWhisperModel`."""
 
 TOKENS_PER_WORD = 1.3
 """What GPT-2's vocabulary spends on English words."""
@@ -115,16 +114,19 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         The result, average log probability, temperature and compression ratio, as faster-whisper returns them.
         """
         words = self._next_window()
-        given = tokenizer.decode(_prefix(prompt, tokenizer.eot)).split()
-        rest = words[len(given) :]
-        limit = _new_tokens(max(1, round(TOKENS_PER_WORD * len(rest))), len(prompt), options.max_new_tokens)
+        given = prompt_text(prompt, tokenizer)
+        beginning = tokenizer.decode(given).split()
+        text = " ".join([*beginning, *words[len(beginning) :]])
+        tokens = max(len(given) + 1, round(TOKENS_PER_WORD * len(words)))
+        limit = length_limit(tokens, len(given), len(prompt))
+        if options.max_new_tokens is not None:
+            limit = min(limit, options.max_new_tokens)
         genuine, log_probability, temperature, _ = super().generate_with_fallback(
             encoder_output, prompt, tokenizer, replace(options, max_new_tokens=limit)
         )
-        text = " ".join(rest)
         no_speech, log_probability = (0.0, log_probability) if words else _NO_SPEECH
-        tokens = tokenizer.encode(f" {text}") if rest else []
-        result = SimpleNamespace(sequences_ids=[tokens], scores=genuine.scores, no_speech_prob=no_speech)
+        ids = tokenizer.encode(f" {text}") if text else []
+        result = SimpleNamespace(sequences_ids=[ids], scores=genuine.scores, no_speech_prob=no_speech)
         return result, log_probability, temperature, get_compression_ratio(text)
 
     def _note(self, samples: NDArray[np.float32]) -> None:
@@ -164,18 +166,3 @@ class _NotingExtractor(FeatureExtractor):  # type: ignore[misc]
     def __call__(self, waveform: NDArray[np.float32], *args: Any, **options: Any) -> Any:
         self._note(waveform)
         return super().__call__(waveform, *args, **options)
-
-
-def _prefix(prompt: Sequence[int], first_special: int) -> list[int]:
-    """The text tokens at the end of a prompt: what the transcript is told to begin with."""
-    end = max((index for index, token in enumerate(prompt) if token >= first_special), default=-1)
-    return list(prompt[end + 1 :])
-
-
-def _new_tokens(wanted: int, prompt: int, allowed: int | None) -> int:
-    """The limit with which CTranslate2 generates `wanted` tokens, but no more than the caller allows.
-
-    It generates the smaller one of half of prompt and limit together, and of the limit.
-    """
-    limit = max(wanted, 2 * wanted - prompt)
-    return limit if allowed is None else min(limit, allowed)

@@ -1,6 +1,5 @@
 """Which words of known recordings are in a piece of audio: found by exact comparison of samples, not by recognition."""
 
-import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -40,23 +39,19 @@ def spread(text: str, stretches: Sequence[tuple[float, float]]) -> tuple[Word, .
 
     Args:
         text: What is said in all the stretches together.
-        stretches: Start and end of each, in seconds and in order. A word that spans a pause is given both sides of it.
+        stretches: Start and end of each, in seconds and in order. A word is spoken in one of them, on no account across
+            the pause between two.
     """
     words = text.split()
-    lengths = np.cumsum([0, *(len(word) + 1 for word in words)])
-    ends = np.cumsum([0.0, *(end - start for start, end in stretches)])
-
-    def at(letters: float, *, is_end: bool) -> float:
-        spoken = letters / lengths[-1] * ends[-1]
-        # A word that ends with a stretch ends before the pause, the next one begins behind it.
-        find = bisect.bisect_left if is_end else bisect.bisect_right
-        index = min(max(find(ends.tolist(), spoken + (-1e-9 if is_end else 1e-9)) - 1, 0), len(stretches) - 1)
-        return float(stretches[index][0] + spoken - ends[index])
-
-    return tuple(
-        Word(word, at(first, is_end=False), at(last, is_end=True))
-        for word, first, last in zip(words, lengths, lengths[1:], strict=False)
-    )
+    letters = np.cumsum([0, *(len(word) + 1 for word in words)])
+    begun = np.cumsum([0.0, *(end - start for start, end in stretches)])  # seconds of speech before each stretch
+    edges = letters / letters[-1] * begun[-1]
+    placed = []
+    for word, first, last in zip(words, edges, edges[1:], strict=False):
+        index = int(np.searchsorted(begun[1:], (first + last) / 2))
+        shift = stretches[index][0] - begun[index]
+        placed.append(Word(word, float(max(first, begun[index]) + shift), float(min(last, begun[index + 1]) + shift)))
+    return tuple(placed)
 
 
 class SpokenWords:

@@ -1,0 +1,82 @@
+import random
+
+import pytest
+
+from voice.asr.hypothesis import Hypothesis
+
+WORDS = ["a", "b", "c", "d", "e"]
+
+
+def bare(text: str) -> list[str]:
+    return [word.strip(".,?").lower() for word in text.split()]
+
+
+def after(*texts: str) -> Hypothesis:
+    hypothesis = Hypothesis()
+    for text in texts:
+        hypothesis.take(text)
+    return hypothesis
+
+
+def test_a_word_is_confirmed_when_two_passes_agree_and_another_word_follows() -> None:
+    assert after("what").confirmed == ""
+    assert after("what", "what is").confirmed == "what"
+    assert after("what is", "what is").confirmed == "what"
+    assert after("what is the", "what is a time").confirmed == "what is"
+
+
+def test_two_passes_that_do_not_follow_each_other_confirm_nothing() -> None:
+    assert after("what is it", "that was", "what is it").confirmed == ""
+
+
+def test_capitals_and_punctuation_are_not_compared_and_the_newer_form_counts() -> None:
+    assert after("What time.", "what time is it?").confirmed == "what time"
+    assert after("Well, ...", "well ... yes").confirmed == "well ..."
+
+
+def test_the_text_is_the_last_pass_behind_what_was_confirmed() -> None:
+    hypothesis = after("what time is", "what time was it", "That time was it now")
+    assert hypothesis.confirmed == "what time was it"
+    assert hypothesis.text == "what time was it now"
+
+
+def test_a_pass_that_hears_less_takes_nothing_back() -> None:
+    hypothesis = after("one two three", "one two three four", "one")
+    assert hypothesis.confirmed == hypothesis.text == "one two three"
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_whatever_the_passes_say_confirmed_words_stay_and_were_agreed_upon(seed: int) -> None:
+    chance = random.Random(seed)
+    hypothesis = Hypothesis()
+    confirmed, before = "", ""
+    for _ in range(30):
+        text = before[: chance.randrange(len(before) + 1)].rstrip()
+        text = " ".join([text, *chance.choices(WORDS, k=chance.randrange(4))]).strip()
+        if chance.random() < 0.3:
+            text = text.capitalize() + "."
+        last = hypothesis.text
+        hypothesis.take(text)
+        now = hypothesis.confirmed.split()
+        assert now[: len(confirmed.split())] == confirmed.split()
+        assert hypothesis.text.split()[: len(now)] == now
+        fresh = range(len(confirmed.split()), len(now))
+        assert all(bare(last)[i] == bare(hypothesis.text)[i] for i in fresh)
+        if fresh:
+            assert len(now) < len(hypothesis.text.split())
+        confirmed, before = hypothesis.confirmed, text
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_late_words_misheard_now_and_then_never_stay(seed: int) -> None:
+    """The recogniser that is supposed: earlier words right, the last one wrong by chance, never twice alike."""
+    chance = random.Random(seed)
+    spoken = [f"word{i}" for i in range(12)]
+    hypothesis = Hypothesis()
+    for number in range(60):
+        heard = spoken[: number // 5 + 1]
+        if chance.random() < 0.4:
+            heard = [*heard[:-1], f"wrong{number}"]
+        hypothesis.take(" ".join(heard))
+        assert spoken[: len(hypothesis.confirmed.split())] == hypothesis.confirmed.split()
+    assert len(hypothesis.confirmed.split()) >= 10

@@ -1,0 +1,43 @@
+import random
+
+import pytest
+
+from voice.asr.pace import LONGEST_PASS, SHARE, Pace
+
+
+def test_the_first_pass_may_begin_at_once() -> None:
+    assert Pace(0.05).is_due(0.0)
+
+
+def test_a_pass_buys_four_times_its_length_of_rest() -> None:
+    pace = Pace(0.05)
+    pace.took(10.0, 10.05)
+    assert not pace.is_due(10.24)
+    assert pace.is_due(10.2501)
+
+
+def test_a_model_that_is_too_slow_does_not_look() -> None:
+    assert not Pace(LONGEST_PASS * 1.1).is_due(0.0)
+
+
+def test_passes_that_get_slower_end_the_looking_and_faster_ones_resume_it() -> None:
+    pace = Pace(0.1)
+    for number in range(5):
+        pace.took(float(number), number + 0.5)
+    assert not pace.is_due(100.0)
+    for number in range(100, 110):
+        pace.took(float(number), number + 0.05)
+    assert pace.is_due(200.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_passes_of_any_length_take_no_more_than_their_share(seed: int) -> None:
+    chance = random.Random(seed)
+    pace, now, spent = Pace(0.05), 0.0, 0.0
+    while now < 60:
+        if pace.is_due(now):
+            took = chance.uniform(0.01, 0.3)
+            pace.took(now, now + took)
+            spent += took
+        now += 0.02
+    assert 0 < spent <= SHARE * (60 + 1)

@@ -1,0 +1,167 @@
+"""One pass of Whisper over an utterance: how much is encoded, what is decoded, and whether to believe it.
+
+Whisper was trained on windows of 30 s, and faster-whisper always encodes one: with a small model on a CPU that is most
+of the time of a short utterance. With context "auto" only the audio is encoded and `AHEAD` seconds of silence. Others
+report little loss with such a margin and loops without it (whisper.cpp issues 1855, 1951), but also a strong loss on
+short telephone turns without padding (CTranslate2 issue 2100); so "full" stays the default until both have been
+compared on real weights, and a result of "auto" that looks wrong is decoded again with the full window.
+
+A text can be told to begin with a prefix, so that words once confirmed stay. CTranslate2 forces a prefix upon the
+decoder token by token: it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free ones).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from loguru import logger
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from faster_whisper import WhisperModel
+
+Context = Literal["full", "auto"]
+
+SAMPLE_RATE = 16_000
+WINDOW = 30.0
+"""Seconds of audio in one pass."""
+
+AHEAD, LEAST_CONTEXT = 2.5, 6.0
+"""Seconds that "auto" encodes beyond the audio, and at least in all."""
+
+# Whisper was trained to write at most 224 tokens a window. English at reading speed is 4 tokens a second, spelled
+# letters with commas 8; the constant leaves room for punctuation in the shortest answers. A runaway decode of 2 s of
+# speech then costs 32 tokens, not 224.
+TOKENS_AT_MOST, TOKENS_PER_SECOND, TOKENS_ALWAYS = 224, 8, 16
+# Whisper's own rules: a window is silence when both no_speech and low probability say so, and a text that compresses
+# better than 2.4 is a loop.
+NO_SPEECH_PROBABILITY, LOW_LOG_PROBABILITY, LOOP_COMPRESSION = 0.6, -1.0, 2.4
+# Models drop or garble a last word that the audio ends on; pipecat pads its segments by as much for this reason.
+TRAILING_SILENCE = 0.5
+
+_FRAMES_PER_SECOND = 100
+_WHOLE_WINDOW = round(WINDOW * _FRAMES_PER_SECOND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """The text of a window; `looks_wrong` when Whisper's own figures speak against it."""
+
+    text: str
+    looks_wrong: bool
+
+
+class WhisperPasses:
+    """Turns audio into text with one model; blocks, and may be used from any thread.
+
+    Args:
+        model: faster-whisper's, loaded.
+        name: What it is called in logs.
+        language: The language spoken; None to have a multilingual model detect it.
+        context: What the encoder is given, "full" or "auto".
+    """
+
+    def __init__(self, model: "WhisperModel", *, name: str, language: str | None, context: Context) -> None:
+        self._model = model
+        self._name = name
+        self._language = language
+        self._context = context
+        # faster-whisper makes its options, and the tokens that it suppresses, only here; nothing is decoded yet.
+        _, info = model.transcribe(
+            np.zeros(SAMPLE_RATE, np.float32),
+            language=language or "en",
+            beam_size=1,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            without_timestamps=True,
+        )
+        self._options = info.transcription_options
+
+    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "") -> str:
+        """Decode a whole utterance, window by window.
+
+        Args:
+            audio: float32 in -1..1, 16 kHz mono, shape (samples,).
+            prefix: What its text is known to begin with, in audio of at most one window.
+
+        Returns:
+            The text as Whisper writes it, `prefix` included; empty when no speech was found.
+        """
+        step = round(WINDOW * SAMPLE_RATE)
+        windows = [audio[at : at + step] for at in range(0, max(1, len(audio)), step)]
+        texts = [self._window(window, prefix if len(windows) == 1 else "") for window in windows]
+        text = " ".join(text for text in texts if text)
+        return text if any(character.isalnum() for character in text) else ""
+
+    def listen(self, audio: NDArray[np.float32], *, prefix: str = "") -> str | None:
+        """Decode the beginning of an utterance, at most one window; None when the text looks wrong."""
+        decoded = self._decode(audio, prefix, self._frames(audio))
+        return None if decoded.looks_wrong else decoded.text
+
+    def _window(self, audio: NDArray[np.float32], prefix: str) -> str:
+        frames = self._frames(audio)
+        decoded = self._decode(audio, prefix, frames)
+        if decoded.looks_wrong and (prefix or frames < _WHOLE_WINDOW):
+            logger.debug(f"{self._name}: this looks wrong and is decoded again: {decoded.text}")
+            decoded = self._decode(audio, "", _WHOLE_WINDOW)
+        return decoded.text
+
+    def _frames(self, audio: NDArray[np.float32]) -> int:
+        """How many frames of features the encoder is given."""
+        if self._context == "full":
+            return _WHOLE_WINDOW
+        seconds = max(LEAST_CONTEXT, len(audio) / SAMPLE_RATE + AHEAD)
+        return min(_WHOLE_WINDOW, math.ceil(seconds * _FRAMES_PER_SECOND))
+
+    def _decode(self, audio: NDArray[np.float32], prefix: str, frames: int) -> Decoded:
+        from faster_whisper.audio import pad_or_trim
+
+        model, seconds = self._model, len(audio) / SAMPLE_RATE
+        padding = round(TRAILING_SILENCE * SAMPLE_RATE)
+        encoded = model.encode(pad_or_trim(model.feature_extractor(audio, padding=padding), frames))
+        tokenizer = self._tokenizer(encoded)
+        prompt = model.get_prompt(tokenizer, [], without_timestamps=True, prefix=prefix or None)
+        given = len(prompt_text(prompt, tokenizer))
+        cap = min(TOKENS_AT_MOST, TOKENS_ALWAYS + math.ceil(TOKENS_PER_SECOND * seconds))
+        # The first token may be the end of the text only where something has been said already.
+        options = replace(self._options, max_new_tokens=length_limit(cap, given, len(prompt)), suppress_blank=not given)
+        result, log_probability, _, compression = model.generate_with_fallback(encoded, prompt, tokenizer, options)
+        tokens = result.sequences_ids[0]
+        # The mean over all tokens, of which those that were given count as certain.
+        log_probability *= (len(tokens) + 1) / (max(0, len(tokens) - given) + 1)
+        is_unlikely, is_loop = log_probability < LOW_LOG_PROBABILITY, compression > LOOP_COMPRESSION
+        is_cut = len(tokens) >= cap
+        if is_unlikely and result.no_speech_prob > NO_SPEECH_PROBABILITY:
+            return Decoded(text=prefix, looks_wrong=False)
+        if is_cut:
+            logger.warning(f"{self._name}: cut at {cap} tokens for {seconds:.1f} s of audio")
+        text = "" if is_cut and is_loop else tokenizer.decode(tokens).strip()
+        return Decoded(text=text, looks_wrong=is_unlikely or is_loop or is_cut)
+
+    def _tokenizer(self, encoded: Any) -> Any:
+        """The model's tokenizer for the language told, or for the one that is heard."""
+        from faster_whisper.tokenizer import Tokenizer
+
+        model = self._model
+        language = self._language
+        if language is None and model.model.is_multilingual:
+            ((token, _), *_), *_ = model.model.detect_language(encoded)
+            language = token[2:-2]
+        return Tokenizer(model.hf_tokenizer, model.model.is_multilingual, task="transcribe", language=language or "en")
+
+
+def prompt_text(prompt: Sequence[int], tokenizer: Any) -> list[int]:
+    """The tokens at the end of a prompt that the text must begin with."""
+    special = max((index for index, token in enumerate(prompt) if token >= tokenizer.eot), default=-1)
+    return list(prompt[special + 1 :])
+
+
+def length_limit(tokens: int, given: int, prompt: int) -> int:
+    """The `max_new_tokens` with which a text gets at most `tokens`, of which `given` end a prompt of `prompt` tokens.
+
+    faster-whisper adds the prompt to it, and of that sum CTranslate2 generates half, or what is left behind the prompt
+    if that is less; given tokens count as generated.
+    """
+    return max(2 * tokens, tokens + prompt - given - 1) - prompt

@@ -13,7 +13,8 @@ import uvicorn
 from fastapi import FastAPI, WebSocket
 from loguru import logger
 
-from voice.asr.scripted.model import SCRIPT, ScriptedWhisperModel
+from voice.asr.scripted import SCRIPT
+from voice.asr.scripted.model import ScriptedWhisperModel
 from voice.server.listening import listen, stdin_closed
 
 BOTS = {"stock-pipecat": "pipelines.bench.stock_pipecat", "livekit-agents": "pipelines.bench.livekit_agents"}

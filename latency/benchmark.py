@@ -12,6 +12,7 @@ is heard in their recordings, or seen from outside: requests at the language mod
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,8 @@ from latency.stats import Distribution, Interval, ratio_interval, ratio_of_media
 SCHEMA = 1
 INDEX, CALLS = "bench.json", "calls.jsonl"
 """What a benchmark consists of, in its folder; what was seen of each call from outside, in a run's."""
+
+_PRETENDING = re.compile(r"\b(?:sim|scripted):[\w.:-]+")
 
 Latencies = Mapping[tuple[str, str, int], float]
 """Seconds by scenario, session (a repetition of the scenario) and number of the turn."""
@@ -70,6 +73,8 @@ class Row:
     """CPU seconds of the agent's processes in a minute of conversation, models loaded at a call's start included."""
     rss_peak_mb: float | None
     latencies: Latencies = field(repr=False)
+    simulated: Sequence[str]
+    """Its parts that only pretend, by name."""
     refused: str | None
     """Why its latencies cannot be believed; None when they can."""
     repeated: int
@@ -160,6 +165,7 @@ def row(
         cpu_s_per_minute=_cpu(report),
         rss_peak_mb=_peak(report),
         latencies=latencies(report.outcomes),
+        simulated=sorted({found for name in report.simulated for found in _PRETENDING.findall(name)}),
         refused=report.refused,
         repeated=repeated,
     )

@@ -23,10 +23,12 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
     console = console_for(file)
     times = "once" if benchmark.rounds == 1 else f"{benchmark.rounds} times"
     console.print(f"Benchmark: {benchmark.folder}; each agent called {times} with {', '.join(benchmark.fixtures)}")
+    if pretending := _simulated(benchmark):
+        console.print(f"SIMULATED, not real: {', '.join(pretending)}")
     for llm in dict.fromkeys(row.llm for row in benchmark.rows):
         rows = [row for row in benchmark.rows if row.llm == llm]
         ttft, rate = llm.split(":")
-        console.print(f"\nLanguage model (sim): first token after {ttft} ms, then {rate} tokens/s. Latencies in ms")
+        console.print(f"\nLanguage model: first token after {ttft} ms, then {rate} tokens/s. Latencies in ms")
         console.print(_table(LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]))
         console.print(_table(CONDUCT, [_conduct(row) for row in rows]))
     for line in _notes(benchmark):
@@ -48,6 +50,7 @@ def to_json(benchmark: Benchmark) -> dict[str, Any]:
         "fixtures": list(benchmark.fixtures),
         "host": dict(benchmark.host),
         "skipped": dict(benchmark.skipped),
+        "simulated": _simulated(benchmark),
         "rows": rows,
         "method": {"percentiles": METHOD, "intervals": INTERVAL_METHOD},
     }
@@ -56,6 +59,10 @@ def to_json(benchmark: Benchmark) -> dict[str, Any]:
 def text(benchmark: Benchmark) -> str:
     """The benchmark as indented JSON text."""
     return json.dumps(to_json(benchmark), indent=2, ensure_ascii=False)
+
+
+def _simulated(benchmark: Benchmark) -> list[str]:
+    return sorted({name for row in benchmark.rows for name in row.simulated})
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

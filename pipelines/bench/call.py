@@ -17,6 +17,7 @@ from voice.client.line import PacedLine
 from voice.client.listener import CallListener
 from voice.client.scripted_caller import ScriptedCaller
 from voice.client.session import CallSession
+from voice.errors import ComponentError
 
 REPLY_WAIT = 6.0
 """Seconds a caller waits for an answer; the slowest answers of a stock bot come after more than 4."""
@@ -59,7 +60,7 @@ async def observe(server: Server, fixture: Fixture, simulator: str) -> Observed:
         simulator: base URL of the language models' simulator, which nobody else uses meanwhile.
 
     Raises:
-        ComponentError: The call could not begin.
+        ComponentError: The call could not begin, or the simulator has gone.
     """
     line = PacedLine(ScriptedCaller(fixture.turns, reply_wait=REPLY_WAIT))
     ends = TurnEnds(line)
@@ -80,7 +81,7 @@ async def requests(simulator: str) -> list[dict[str, Any]]:
     """The latest requests to the simulator, in order.
 
     Raises:
-        OSError: It does not answer.
+        ComponentError: It does not answer.
     """
     address = simulator.removesuffix("/v1") + "/sim/requests"
 
@@ -90,7 +91,10 @@ async def requests(simulator: str) -> list[dict[str, Any]]:
             found: list[dict[str, Any]] = json.load(answer)
         return found
 
-    return await asyncio.to_thread(fetch)
+    try:
+        return await asyncio.to_thread(fetch)
+    except OSError as error:
+        raise ComponentError(f"The simulator of language models does not answer ({error}).") from error
 
 
 class TurnEnds(CallListener):

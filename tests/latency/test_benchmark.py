@@ -12,7 +12,7 @@ from latency.run import RunError, RunHeader, RunWriter
 from latency.session import Session
 from latency.turn import TurnRecord
 
-HEADER = RunHeader(created="2026-11-20T17:03:12+01:00")
+HEADER = RunHeader(created="2026-11-20T17:03:12+01:00", simulated=["sim:steady at http://x", "scripted:whisper (int8)"])
 TURNS = 9
 """With the first one, which is cold."""
 
@@ -81,6 +81,7 @@ def test_rows_are_derived_from_the_folder_alone(folder: Path) -> None:
     assert (stock.turn_ms.n, stock.unanswered) == (TURNS - 2, {"no speech from the bot": 1})
     assert (ours.cpu_s_per_minute, ours.rss_peak_mb) == (15.0, 410.0)
     assert ours.refused is None
+    assert ours.simulated == ["scripted:whisper", "sim:steady"]
 
 
 def test_latencies_are_compared_on_the_turns_that_both_answered(folder: Path) -> None:

@@ -16,7 +16,7 @@ def a_row(variant: str, seconds: float, *, refused: str | None = None) -> Row:
         cut_offs=CutOffs(pauses=4, in_pauses=1, elsewhere=2, heard=1), broken_off=0,
         barge_in={"n": 1, "stop_p50_ms": 310.0, "stop_p95_ms": 310.0},
         requests=Requests(n=20, cancelled=3, wasted_share=0.5), cpu_s_per_minute=12.5, rss_peak_mb=512.0,
-        latencies=latencies, refused=refused, repeated=0,
+        latencies=latencies, simulated=["sim:steady"], refused=refused, repeated=0,
     )  # fmt: skip
 
 
@@ -42,6 +42,7 @@ def test_the_table_says_how_fast_at_what_price() -> None:
     assert "1 of 4 (25.0%)" in rows[1]
     assert "50.0%" in rows[1]
     assert "512" in rows[1]
+    assert "SIMULATED, not real: sim:steady" in shown
     assert "livekit-agents is left out: it is not installed" in shown
     assert all(len(line) <= 120 for line in shown.splitlines())
 
@@ -59,6 +60,7 @@ def test_json_has_the_ratio_and_a_row_for_each_variant() -> None:
     assert [row["variant"] for row in told["rows"]] == ["ours", "stock-pipecat"]
     assert told["rows"][0]["llm_requests"] == {"n": 20, "cancelled": 3, "wasted_share": 0.5}
     assert told["rows"][0]["cut_offs"]["rate"] == 0.25
+    assert told["simulated"] == ["sim:steady"]
 
 
 def test_json_without_our_agent_has_no_ratio() -> None:

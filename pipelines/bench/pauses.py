@@ -1,8 +1,9 @@
 """Recordings with a pause where there was none: people's own speech, stopped between two words and gone on with.
 
 A pause is put where the voice is softest for longest inside a labelled stretch of speech, and filled with noise of the
-recording's own spectrum and level, so that no click and no dead line tells it from a person who thinks. What is said is
-in the middle of a sentence, so taking such a pause for the end is always wrong.
+recording's own spectrum and level, so that no click and no dead line tells it from a person who thinks. More follows,
+so taking such a pause for the end is always wrong. It is harder than life: the voice does not know that it will pause,
+and the longest gap of a recording may lie between two phrases, or two sentences.
 """
 
 import random

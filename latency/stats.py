@@ -24,7 +24,7 @@ INTERVAL_METHOD = f"{INTERVAL} % bootstrap intervals, {RESAMPLES} resamples"
 _SEED = 800
 
 Interval = tuple[float, float]
-"""Low and high end, ms."""
+"""Low and high end; of latencies, ms."""
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:
@@ -47,6 +47,29 @@ def interval(values: Sequence[float], percent: float) -> Interval | None:
     beyond = (100 - INTERVAL) / 2
     low, high = np.percentile(resampled, [beyond, 100 - beyond])
     return round(float(low), 1), round(float(high), 1)
+
+
+def ratio_of_medians(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """The median of the first ones over that of the second ones; None without samples."""
+    ours, theirs = (percentile([pair[side] for pair in pairs], 50) for side in (0, 1))
+    return ours / theirs if ours is not None and theirs else None
+
+
+def ratio_interval(groups: Sequence[Sequence[tuple[float, float]]]) -> Interval | None:
+    """The bootstrap interval of `ratio_of_medians`, rounded to 0.001; None below 8 groups.
+
+    Args:
+        groups: Pairs that belong together, such as repetitions of one turn; groups are drawn, with their pairs.
+    """
+    if len(groups) < INTERVAL_NEEDS:
+        return None
+    parts = [np.asarray(group, np.float64) for group in groups]
+    random = np.random.default_rng(_SEED)
+    drawn = random.integers(0, len(parts), (RESAMPLES, len(parts)))
+    medians = np.array([np.median(np.concatenate([parts[i] for i in some]), axis=0) for some in drawn])
+    beyond = (100 - INTERVAL) / 2
+    low, high = np.percentile(medians[:, 0] / medians[:, 1], [beyond, 100 - beyond])
+    return round(float(low), 3), round(float(high), 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

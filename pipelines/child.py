@@ -5,10 +5,10 @@ import http.client
 import json
 import sys
 import urllib.request
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import psutil
 
@@ -76,17 +76,36 @@ async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, p
     Raises:
         SaidBefore, ComponentError: see `own_server`.
     """
+    options = ("--port", "0", "--until-stdin-closes", *arguments)
+    async with listening("pipelines.cli", command, *options) as (url, process):
+        if url is None:
+            raise _failure(command, await process.wait())
+        yield url, psutil.Process(process.pid)
+
+
+@asynccontextmanager
+async def listening(
+    module: str, *arguments: str, environment: Mapping[str, str] | None = None, log: IO[bytes] | None = None
+) -> AsyncIterator[tuple[str | None, asyncio.subprocess.Process]]:
+    """Run a module that announces where it listens, while the context lasts; it ends with its standard input.
+
+    Gives the URL, None when it ended before it announced one, and the process.
+
+    Args:
+        module: what `python -m` takes.
+        arguments: its own.
+        environment: its variables; None for ours.
+        log: where its standard error goes; None for ours.
+    """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "pipelines.cli",
-        command,
-        "--port",
-        "0",
-        "--until-stdin-closes",
+        module,
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
+        stderr=log,
+        env=environment,
         # A Ctrl-C is for us: we end the call, save the run and then stop the child.
         start_new_session=True,
     )
@@ -94,9 +113,9 @@ async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, p
         assert process.stdout is not None
         while line := (await process.stdout.readline()).decode():
             if line.startswith(LISTENING):
-                yield line.removeprefix(LISTENING).split()[0], psutil.Process(process.pid)
+                yield line.removeprefix(LISTENING).split()[0], process
                 return
-        raise _failure(command, await process.wait())
+        yield None, process
     finally:
         await _stop(process)
 

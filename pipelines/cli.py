@@ -82,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     simulate.add_argument(
         "--socket-life", type=_seconds, default=3600.0, metavar="SECONDS", help="of a Responses socket (3600)"
     )
+    simulate.add_argument("--answer", metavar="TEXT", help="what every model says, whatever it is asked")
     simulate.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
 
     _command(commands, "pipelines", _pipelines, "list the pipelines and what each still needs")

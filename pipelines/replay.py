@@ -98,7 +98,7 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
             progress.note(notice)
     async with server_for(args, progress) as server:
         progress.serving(server.status)
-        header = run_header(server, sys.argv[1:])
+        header = run_header(server, ["voice", *sys.argv[1:]])
         with writing(Path(args.out) if args.out else RUNS):
             writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
         rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]

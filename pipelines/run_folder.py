@@ -86,11 +86,11 @@ def load_between(before: Load | None, after: Load | None, seconds: float) -> dic
 
 
 def run_header(server: Server, command: Sequence[str]) -> RunHeader:
-    """What this run is."""
+    """What this run is; `command` as it was typed."""
     status = server.status
     return RunHeader(
         created=datetime.now().astimezone().isoformat(timespec="seconds"),
-        command=["voice", *command],
+        command=list(command),
         pipeline=status.get("pipeline", {}),
         components=status.get("components", {}),
         simulated=status.get("simulated", []),

@@ -62,7 +62,11 @@ def run_simulate(args: argparse.Namespace) -> int:
         # Requests and above all cancelled ones are what one looks at here; a parent has a report of its own.
         logging.getLogger("voice.llm.simulator").setLevel(logging.INFO)
     simulator = Simulator(
-        preset=args.preset, seed=args.seed, faults=parse_faults(args.fault), socket_life=args.socket_life
+        preset=args.preset,
+        seed=args.seed,
+        faults=parse_faults(args.fault),
+        socket_life=args.socket_life,
+        answer=args.answer,
     )
 
     def announce(line: str) -> None:

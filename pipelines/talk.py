@@ -132,7 +132,7 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
     line = DeviceLine(input=args.input, output=args.output)
     async with server_for(args, progress) as server:
         progress.serving(server.status)
-        header = run_header(server, sys.argv[1:])
+        header = run_header(server, ["voice", *sys.argv[1:]])
         transcript = Transcript(console)
         session = CallSession(server.url, line, listener=transcript)
         swaps = transcript.swaps = SwapKeys(session.send_message, transcript.note)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from latency.stats import Distribution, Extent, Spread, interval, p99, percentile
+from latency.stats import Distribution, Extent, Spread, interval, p99, percentile, ratio_interval, ratio_of_medians
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 101])
@@ -71,3 +71,22 @@ def test_a_distribution_says_how_far_its_median_and_tail_can_be_trusted() -> Non
     assert found.p50_ci[0] < found.p50 < found.p50_ci[1]
     assert found.p95_ci[1] <= (found.max or 0)
     assert (Distribution.of([0.5] * 7).p50_ci, Distribution.of([0.5] * 7).p95_ci) == (None, None)
+
+
+def test_a_ratio_is_that_of_the_medians_and_not_the_median_of_ratios() -> None:
+    assert ratio_of_medians([(1.0, 4.0), (2.0, 2.0), (9.0, 8.0)]) == 0.5
+    assert ratio_of_medians([]) is None
+
+
+def test_the_interval_of_a_ratio_holds_it_and_shrinks_with_more_groups() -> None:
+    random = np.random.default_rng(3)
+    groups = [[(float(a), 2.0 * float(a))] for a in random.lognormal(0, 0.3, 80)]
+    assert ratio_interval(groups) == (0.5, 0.5), "pairs that always differ by a factor leave nothing to chance"
+    unpaired = [[(float(a), float(b))] for a, b in random.lognormal(0, 0.3, (80, 2))]
+    few, many = ratio_interval(unpaired[:10]), ratio_interval(unpaired)
+    assert few is not None
+    assert many is not None
+    assert many[0] < 1.05
+    assert many[1] > 0.95
+    assert many[1] - many[0] < few[1] - few[0]
+    assert ratio_interval(groups[:7]) is None

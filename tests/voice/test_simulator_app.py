@@ -124,3 +124,12 @@ async def test_the_command_serves_with_its_faults_logs_requests_and_stops_by_sig
     assert "sim:sonnet over chat" in err
     assert "(fault 429)" in err
     assert "Traceback" not in err
+
+
+async def test_a_fixed_answer_is_given_whatever_is_asked() -> None:
+    async with (
+        simulated(answer="Quite so, I think.") as (endpoint, _),
+        AsyncOpenAI(base_url=endpoint.base_url, api_key="none") as client,
+    ):
+        told = await client.chat.completions.create(model="sim:steady", messages=HELLO)
+    assert told.choices[0].message.content == "Quite so, I think."

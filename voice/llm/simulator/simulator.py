@@ -61,6 +61,7 @@ class Simulator:
         seed: of all chance; None takes one from the system.
         faults: faults in force from the start, by model name with or without "sim:".
         socket_life: seconds a Responses socket lives.
+        answer: what every model says, whatever it is asked; None for answers that fit.
         on_cancel: what `response.cancel` does, which OpenAI does not document: it ends the response and its lane's
             latest complete one is kept, or forgotten with it; or nothing at all; or it is an unknown event.
         clock: seconds, for the journal and the stalls.
@@ -76,6 +77,7 @@ class Simulator:
         seed: int | None = None,
         faults: Mapping[str, Fault] | None = None,
         socket_life: float = SOCKET_LIFE,
+        answer: str | None = None,
         on_cancel: Literal["keep", "forget", "ignore", "unknown"] = "keep",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -85,6 +87,7 @@ class Simulator:
         self.socket_life = socket_life
         self.on_cancel = on_cancel
         self.clock = clock
+        self._fixed = None if answer is None else Answer(answer)
         self.journal = Journal(clock)
         self.connections = Connections()
         self._script = Script(self.seed)
@@ -99,7 +102,7 @@ class Simulator:
 
     def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool]) -> Answer:
         """What any model says to a conversation, now."""
-        return self._script.answer(messages, tools, now=datetime.now().astimezone())
+        return self._fixed or self._script.answer(messages, tools, now=datetime.now().astimezone())
 
     def set_fault(self, model: str, fault: Fault | None) -> None:
         """From now on the model has this fault, or none; requests that name one of their own keep it.

@@ -1,0 +1,76 @@
+"""Starts the agents of a benchmark: each a server on loopback, made of the same recogniser, model and voice."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from pipelines.bench.peer import Parts
+from pipelines.bench.variants import PACKAGES, Variant
+from pipelines.child import Server, listening, own_server
+from pipelines.engines import simulated, version, versions
+from voice.asr.weights import from_folder
+from voice.errors import ComponentError
+
+
+@asynccontextmanager
+async def serving(
+    variant: Variant, parts: Parts, *, environment: Mapping[str, str], log: Path
+) -> AsyncIterator[Server]:
+    """A variant's server, with fresh models, while the context lasts.
+
+    Args:
+        variant: which one.
+        parts: what it is made of.
+        environment: a peer's variables: without those that tune our own processes.
+        log: a file to which a peer's standard error is added.
+
+    Raises:
+        VoiceError: It cannot start.
+    """
+    if variant.bot is None:
+        async with own_server("local", [*overrides(parts), *variant.settings]) as server:
+            yield server
+        return
+    options = ("--whisper", str(parts.whisper), "--voice", str(parts.voice), "--prompt", parts.prompt)
+    model = ("--llm-url", parts.llm_url, "--llm-model", parts.llm_model)
+    with log.open("ab") as file:
+        peer = listening("pipelines.bench.peer", variant.bot, *options, *model, environment=environment, log=file)
+        async with peer as (url, process):
+            if url is None:
+                raise ComponentError(f"{variant.name} ended before it took calls; {log} says why.")
+            yield Server(url, status(variant, parts), psutil.Process(process.pid))
+
+
+def overrides(parts: Parts) -> list[str]:
+    """The settings of our local pipeline that make it of the same parts as the others.
+
+    What bridges a wait is off: others have no such phrase, and it would stand before the answer.
+    """
+    return [
+        f"asr.model={parts.whisper}",
+        f"tts.voice={parts.voice}",
+        "llm.bridge=false",
+        f"llm.prompt={parts.prompt}",
+        f"llm.large.base_url={parts.llm_url}",
+        f"llm.large.model={parts.llm_model}",
+    ]
+
+
+def status(variant: Variant, parts: Parts) -> dict[str, Any]:
+    """What our own server would say of itself on /healthz, of a peer."""
+    assert variant.bot is not None
+    components = {
+        "agent": f"{variant.bot} ({PACKAGES[variant.bot]} {version(PACKAGES[variant.bot])})",
+        "asr": f"{from_folder(parts.whisper).name}, faster-whisper {version('faster-whisper')}",
+        "llm": f"{parts.llm_model} at {parts.llm_url}",
+        "tts": f"Piper {version('piper-tts')} {parts.voice.stem}",
+    }
+    return {
+        "pipeline": {"name": variant.name},
+        "components": components,
+        "simulated": simulated(components),
+        "versions": versions(),
+    }

@@ -1,0 +1,201 @@
+"""`latency bench`: parse, check everything that can be checked, call, and print the table."""
+
+import argparse
+import asyncio
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latency.cli import RUNS
+from latency.run import RunError
+from voice.errors import ConfigurationError, SaidBefore, VoiceError
+
+if TYPE_CHECKING:
+    from pipelines.bench.rounds import ModelSpeed
+    from pipelines.bench.variants import Variant
+    from voice.client.fixture import Fixture
+
+INTERRUPTED = 130
+SPEEDS = "450:65,100:1000"
+_SPEED = re.compile(r"(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run a benchmark, or read one, and print its table.
+
+    Returns:
+        0 fine, 2 bad usage or configuration, 3 nothing was measured, 4 an agent is missing or failed, 130 interrupted.
+
+    Raises:
+        SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
+    """
+    args = _parser().parse_args(argv)
+    try:
+        folder = Path(args.read) if args.read else _measure(args, argv)
+        return _show(folder, as_json=args.json)
+    except SaidBefore as error:
+        return error.exit_code
+    except (VoiceError, RunError) as error:
+        print(f"latency: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="latency bench",
+        description="Call our agent and others in turn with the same recordings, the same recogniser, language model "
+        "(simulated) and voice, and compare what is heard.",
+    )
+    parser.add_argument(
+        "--fixtures", nargs="+", metavar="FIXTURE", default=[], help="as voice replay (default: a tour)"
+    )
+    parser.add_argument(
+        "--pauses",
+        type=_count,
+        metavar="N",
+        help="N copies of each recording, each with a pause inserted, in their place",
+    )
+    parser.add_argument(
+        "--rounds", type=_count, default=1, metavar="N", help="how often each agent gets all of them (1)"
+    )
+    parser.add_argument(
+        "--llm", default=SPEEDS, metavar="MS:TOKENS,…", help=f"ms to the first token and tokens a second ({SPEEDS})"
+    )
+    parser.add_argument("--only", nargs="+", metavar="VARIANT", default=[], help="these agents only")
+    parser.add_argument(
+        "--whisper", metavar="FOLDER", help="a Whisper model (default: a scripted one of tiny.en's size)"
+    )
+    parser.add_argument("--out", metavar="FOLDER", help="where recordings and figures go (default: a new one in runs/)")
+    parser.add_argument("--read", metavar="FOLDER", help="print the table of a benchmark that was made before")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a count of 1 or more')
+    return int(text)
+
+
+def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
+    # As it was found: what prepares our own process tunes no peer.
+    environment = dict(os.environ)
+    from pipelines.cli import loading_code, prepare_process
+
+    prepare_process(verbose=False)
+    with loading_code():
+        from pipelines.bench.rounds import Plan, run_rounds
+        from voice.tts.voice import embedded_voice
+    speeds = parse_speeds(args.llm)
+    variants, skipped = _variants(args.only)
+    folder = Path(args.out) if args.out else RUNS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
+    fixtures = _fixtures(args, folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        plan = Plan(
+            folder=folder,
+            variants=variants,
+            skipped=skipped,
+            fixtures=fixtures,
+            speeds=speeds,
+            rounds=args.rounds,
+            whisper=_whisper(args.whisper, fixtures, Path(scratch)),
+            voice=embedded_voice(),
+            environment=environment,
+            command=["latency", "bench", *argv],
+        )
+        asyncio.run(run_rounds(plan, _say))
+    _say(f"benchmark folder: {folder}  (again: latency bench --read {shlex.quote(str(folder))})")
+    return folder
+
+
+def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
+    """The agents that take part, and why the others that were asked for do not."""
+    from pipelines.bench.variants import chosen, read_variants
+
+    wanted = chosen(read_variants(), only)
+    skipped = {variant.name: why for variant in wanted if (why := variant.missing)}
+    for name, why in skipped.items():
+        _say(f"{name} is left out: {why}")
+    if len(skipped) == len(wanted):
+        raise ConfigurationError("no agent is left to call.")
+    return [variant for variant in wanted if variant.name not in skipped], skipped
+
+
+def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
+    """What is said to the agents; with pauses inserted, recordings of the benchmark's own in its folder."""
+    from pipelines.bench.pauses import with_pauses
+    from pipelines.replay import chosen_fixtures
+    from pipelines.run_folder import check_folder
+    from voice.client.fixture import load_fixtures
+
+    fixtures = chosen_fixtures(args.fixtures, everything=False)
+    check_folder(str(folder))
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
+    if args.pauses is None:
+        return fixtures
+    paused = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
+    _say(f"{sum(len(fixture.turns) for fixture in paused)} recordings with a pause inserted: {folder / 'fixtures'}")
+    return paused
+
+
+def _whisper(model: str | None, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
+    """The recogniser's model folder: the one that was named, or a scripted one that knows the fixtures."""
+    from voice.asr.scripted.model import build_for_fixtures
+    from voice.asr.weights import from_folder
+
+    if model:
+        return from_folder(Path(model)).path.resolve()
+    return build_for_fixtures(scratch / "whisper", sorted({fixture.source for fixture in fixtures}), size="tiny")
+
+
+def parse_speeds(text: str) -> "list[ModelSpeed]":
+    """The language model's speeds in a text such as "450:65,100:1000".
+
+    Raises:
+        ConfigurationError: It is something else, or names a speed twice.
+    """
+    from pipelines.bench.rounds import ModelSpeed
+
+    found = [_SPEED.fullmatch(part.strip()) for part in text.split(",")]
+    speeds = [ModelSpeed(float(match[1]), float(match[2])) for match in found if match]
+    if (
+        len(speeds) < len(found)
+        or len(set(speeds)) < len(speeds)
+        or not all(s.ttft_ms and s.tokens_per_s for s in speeds)
+    ):
+        raise ConfigurationError(
+            f'--llm takes milliseconds to the first token and tokens a second, such as {SPEEDS}, not "{text}".'
+        )
+    return speeds
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _show(folder: Path, *, as_json: bool) -> int:
+    from latency.benchmark import Benchmark
+    from latency.render import benchmark as render
+
+    found = Benchmark.load(folder)
+    if not found.rows:
+        raise RunError(f"{folder} holds no turns yet", exit_code=3)
+    try:
+        if as_json:
+            print(render.text(found))
+        else:
+            render.write(found, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader had enough (`| head`), and the interpreter must not flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,92 @@
+"""A bot that is not ours, in a process of its own: `python -m pipelines.bench.peer BOT …` serves its calls on /ws."""
+
+import argparse
+import asyncio
+import importlib
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import faster_whisper
+import uvicorn
+from fastapi import FastAPI, WebSocket
+from loguru import logger
+
+from voice.asr.scripted import SCRIPT
+from voice.asr.scripted.model import ScriptedWhisperModel
+from voice.server.listening import listen, stdin_closed
+
+BOTS = {"stock-pipecat": "pipelines.bench.stock_pipecat", "livekit-agents": "pipelines.bench.livekit_agents"}
+"""Each bot's module; its `run_bot(websocket, parts)` serves one accepted call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What a bot is made of, the same for every bot.
+
+    Parameters:
+        whisper: folder of a CTranslate2 Whisper model.
+        voice: a Piper voice's .onnx file.
+        llm_url: base URL of an OpenAI-compatible server.
+        llm_model: the model it is asked for.
+        prompt: the system prompt.
+    """
+
+    whisper: Path
+    voice: Path
+    llm_url: str
+    llm_model: str
+    prompt: str
+
+
+def create_app(run_bot: Callable[[WebSocket, Parts], Awaitable[None]], parts: Parts) -> FastAPI:
+    """The application that takes a bot's calls."""
+    app = FastAPI()
+
+    @app.websocket("/ws")
+    async def call(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await run_bot(websocket, parts)
+
+    return app
+
+
+async def serve(app: FastAPI) -> None:
+    """Serve on a free loopback port, announced on standard output, until standard input ends."""
+    sock = listen("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+    serving = asyncio.create_task(server.serve(sockets=[sock]))
+    print(f"Listening on ws://127.0.0.1:{sock.getsockname()[1]}/ws", flush=True)
+    watching = asyncio.create_task(stdin_closed())
+    await asyncio.wait({serving, watching}, return_when=asyncio.FIRST_COMPLETED)
+    watching.cancel()
+    server.should_exit = True
+    await serving
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Serve the bot that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m pipelines.bench.peer")
+    parser.add_argument("bot", choices=BOTS)
+    parser.add_argument("--whisper", type=Path, required=True)
+    parser.add_argument("--voice", type=Path, required=True)
+    parser.add_argument("--llm-url", required=True)
+    parser.add_argument("--llm-model", required=True)
+    parser.add_argument("--prompt", required=True)
+    args = vars(parser.parse_args(argv))
+    name, parts = args.pop("bot"), Parts(**args)
+    # pipecat would log each frame of interest.
+    logger.remove()
+    logger.add(sys.stderr, level="WARNING")
+    if (parts.whisper / SCRIPT).is_file():
+        # Before the bot imports it.
+        faster_whisper.WhisperModel = ScriptedWhisperModel
+    bot = importlib.import_module(BOTS[name])
+    if hasattr(bot, "prewarm"):
+        bot.prewarm(parts)
+    asyncio.run(serve(create_app(bot.run_bot, parts)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The rounds of a benchmark: each agent gets the same conversations, one agent at a time, in an order that rotates."""
+
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from latency.benchmark import CALLS, INDEX, SCHEMA
+from latency.run import RunWriter, Status
+from latency.session import Pacing
+from pipelines.bench.agents import serving
+from pipelines.bench.call import Observed, observe
+from pipelines.bench.peer import Parts
+from pipelines.bench.variants import BASELINE, Variant
+from pipelines.child import Server, announced
+from pipelines.run_folder import run_header, save, writing
+from pipelines.settings import PROMPT
+from voice.client.fixture import Fixture
+from voice.errors import ComponentError
+
+MODEL = "sim:steady"
+ANSWER = "That is a good question, and I am glad you asked it. Let me tell you in a few words what I know about it."
+"""What the language model always says: a first sentence of usual length, and long enough to be interrupted."""
+SEED = 1
+TRIES = 2
+"""How often a call is made whose audio could not be fed in real time."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpeed:
+    """A simulated language model's speed: milliseconds to the first token and tokens a second after it."""
+
+    ttft_ms: float
+    tokens_per_s: float
+
+    def __str__(self) -> str:
+        return f"{self.ttft_ms:g}:{self.tokens_per_s:g}"
+
+    def url(self, simulator: str) -> str:
+        """The base URL at which the simulator ("http://host:port/v1") has this speed."""
+        options = f"ttft_ms={self.ttft_ms:g}&tokens_per_s={self.tokens_per_s:g}"
+        return f"{simulator.removesuffix('/v1')}/with/{options}/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be called how often.
+
+    Parameters:
+        folder: the benchmark's, which is made.
+        variants: the agents that take part.
+        skipped: those that do not, and why.
+        fixtures: the conversations.
+        speeds: of the language model.
+        rounds: how often each agent gets all conversations with each of the speeds.
+        whisper: folder of the Whisper model.
+        voice: a Piper voice's .onnx file.
+        environment: the peers' variables.
+        command: the command line.
+    """
+
+    folder: Path
+    variants: Sequence[Variant]
+    skipped: Mapping[str, str]
+    fixtures: Sequence[Fixture]
+    speeds: Sequence[ModelSpeed]
+    rounds: int
+    whisper: Path
+    voice: Path
+    environment: Mapping[str, str]
+    command: Sequence[str]
+
+
+@dataclass(slots=True)
+class Trial:
+    """One agent with one speed of the language model: its run folder and what was repeated."""
+
+    variant: Variant
+    speed: ModelSpeed
+    folder: str
+    writer: RunWriter | None = None
+    repeated: list[dict[str, str]] = field(default_factory=list)
+
+    def entry(self) -> dict[str, Any]:
+        """What the index says of it."""
+        variant = self.variant
+        told = {"llm": str(self.speed), "variant": variant.name, "about": variant.about, "folder": self.folder}
+        return {**told, "repeated": self.repeated}
+
+
+async def run_rounds(plan: Plan, say: Say) -> None:
+    """Make all calls; the folder is readable however this ends.
+
+    Args:
+        plan: what to do.
+        say: is told what happens, in lines.
+
+    Raises:
+        VoiceError: An agent cannot start, or ended a call.
+    """
+    trials = [
+        Trial(variant, speed, f"{speed.ttft_ms:g}-{speed.tokens_per_s:g}/{variant.name}")
+        for speed in plan.speeds
+        for variant in plan.variants
+    ]
+    async with announced("simulate", "--seed", str(SEED), "--answer", ANSWER) as (simulator, _process):
+        with _index(plan, trials) as update:
+            for round_ in range(plan.rounds):
+                for trial in rotated(trials, round_):
+                    say(f"round {round_ + 1}/{plan.rounds}  LLM {trial.speed}  {trial.variant.name}")
+                    await _visit(plan, trial, round_, simulator, say)
+                    update()
+
+
+def rotated(trials: Sequence[Trial], by: int) -> list[Trial]:
+    """The order of a round: each one begins with another trial, so that none always has the same place."""
+    first = by % len(trials)
+    return [*trials[first:], *trials[:first]]
+
+
+async def _visit(plan: Plan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
+    """One agent's turn in a round: started, called with each conversation, stopped."""
+    parts = Parts(
+        whisper=plan.whisper,
+        voice=plan.voice,
+        llm_url=trial.speed.url(simulator),
+        llm_model=MODEL,
+        prompt=PROMPT,
+    )
+    folder = plan.folder / trial.folder
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CALLS).touch()
+    async with serving(trial.variant, parts, environment=plan.environment, log=folder / "agent.log") as server:
+        if trial.writer is None:
+            with writing(folder):
+                trial.writer = RunWriter(folder, header=run_header(server, plan.command))
+        for number, fixture in enumerate(plan.fixtures):
+            name = f"{fixture.name}-{round_ + 1}"
+            seen = await _call(server, fixture, name, trial, simulator, say)
+            with writing(folder):
+                save(seen.result, fixture, name, trial.writer, cold=not number, load=seen.load)
+                with (folder / CALLS).open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(seen.beside(name)) + "\n")
+            if seen.result.closed:
+                say(f"  {name}: the call was cut short: {seen.result.closed}")
+
+
+async def _call(server: Server, fixture: Fixture, name: str, trial: Trial, simulator: str, say: Say) -> Observed:
+    """One conversation, made again if it could not be begun, or not be fed in real time."""
+    for _ in range(TRIES - 1):
+        try:
+            seen = await observe(server, fixture, simulator)
+            why = Pacing(**seen.pacing).complaint
+        except ComponentError as error:
+            why = str(error)
+        if why is None:
+            return seen
+        say(f"  {name}: {why}; once more")
+        trial.repeated.append({"session": name, "why": why})
+    return await observe(server, fixture, simulator)
+
+
+@contextmanager
+def _index(plan: Plan, trials: Sequence[Trial]) -> Iterator[Callable[[], None]]:
+    """Keeps the benchmark's index up to date, and ends its runs; call what it gives when something was added."""
+    told = {
+        "schema": SCHEMA,
+        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": list(plan.command),
+        "baseline": BASELINE,
+        "rounds": plan.rounds,
+        "fixtures": [fixture.name for fixture in plan.fixtures],
+        "host": {"platform": platform.platform(), "cpus": os.cpu_count(), "load_before": os.getloadavg()[0]},
+        "answer": ANSWER,
+        "skipped": dict(plan.skipped),
+    }
+
+    def update() -> None:
+        runs = [trial.entry() for trial in trials if trial.writer]
+        text = json.dumps({**told, "runs": runs}, indent=1, ensure_ascii=False)
+        with writing(plan.folder):
+            (plan.folder / INDEX).write_text(text + "\n", encoding="utf-8")
+
+    status: Status = "interrupted"
+    try:
+        yield update
+        status = "complete"
+    finally:
+        update()
+        for trial in trials:
+            if trial.writer:
+                with writing(trial.writer.folder):
+                    trial.writer.finish(status, load_after=os.getloadavg()[0])

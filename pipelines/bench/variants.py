@@ -1,0 +1,75 @@
+"""Which agents a benchmark compares: a table in variants.toml, so that one more is a line or two there."""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from pipelines.settings import load
+from voice.errors import ConfigurationError
+
+TABLE = Path(__file__).with_name("variants.toml")
+BASELINE = "stock-pipecat"
+"""The variant that the others are compared with."""
+PACKAGES = {"stock-pipecat": "pipecat-ai", "livekit-agents": "livekit-agents"}
+"""What a bot is made with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One agent.
+
+    Parameters:
+        name: in tables and folders.
+        about: what it is, in words.
+        settings: `key=value` overrides of our local pipeline.
+        bot: the peer's bot; None for our agent.
+    """
+
+    name: str
+    about: str
+    settings: tuple[str, ...] = ()
+    bot: str | None = None
+
+    @property
+    def missing(self) -> str | None:
+        """Why it cannot take part here and how it could, in a sentence; None when it can."""
+        package = PACKAGES.get(self.bot or "")
+        try:
+            if package:
+                version(package)
+        except PackageNotFoundError:
+            return f"{package} is not installed; pip install '.[peers]'"
+        return None
+
+
+def read_variants(path: Path = TABLE) -> list[Variant]:
+    """All variants of a table.
+
+    Raises:
+        ConfigurationError: An entry has other keys than it should, or a setting that a pipeline refuses.
+    """
+    found = []
+    for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        if entry.keys() not in ({"about", "set"}, {"about", "bot"}) or entry.get("bot", BASELINE) not in PACKAGES:
+            raise ConfigurationError(
+                f"{path.name}: [{name}] needs about and set, or about and bot, one of {', '.join(PACKAGES)}."
+            )
+        variant = Variant(name, entry["about"], tuple(entry.get("set", ())), entry.get("bot"))
+        load("local", variant.settings)
+        found.append(variant)
+    return found
+
+
+def chosen(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
+    """Those with the names, in the table's order; all of them without names.
+
+    Raises:
+        ConfigurationError: There is no variant of a name.
+    """
+    known = [variant.name for variant in variants]
+    for name in names:
+        if name not in known:
+            raise ConfigurationError(f'there is no variant "{name}"; there is {", ".join(known)}.')
+    return [variant for variant in variants if not names or variant.name in names]

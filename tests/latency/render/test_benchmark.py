@@ -1,0 +1,67 @@
+import io
+import json
+from pathlib import Path
+
+from latency.benchmark import Benchmark, Requests, Row
+from latency.cut_offs import CutOffs
+from latency.render.benchmark import text, write
+from latency.stats import Distribution
+
+
+def a_row(variant: str, seconds: float, *, refused: str | None = None) -> Row:
+    latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
+    return Row(
+        llm="450:65", variant=variant, about=f"about {variant}", run=Path(variant),
+        turn_ms=Distribution.of(latencies.values()), expected=11, unanswered={"no speech from the bot": 1},
+        cut_offs=CutOffs(pauses=4, in_pauses=1, elsewhere=2, heard=1), broken_off=0,
+        barge_in={"n": 1, "stop_p50_ms": 310.0, "stop_p95_ms": 310.0},
+        requests=Requests(n=20, cancelled=3, wasted_share=0.5), cpu_s_per_minute=12.5, rss_peak_mb=512.0,
+        latencies=latencies, simulated=["sim:steady"], refused=refused, repeated=0,
+    )  # fmt: skip
+
+
+def made_up(*rows: Row) -> Benchmark:
+    return Benchmark(
+        folder=Path("bench"), created="now", baseline="stock-pipecat", rounds=3, fixtures=["a"], host={},
+        skipped={"livekit-agents": "it is not installed"}, rows=rows,
+    )  # fmt: skip
+
+
+def printed(benchmark: Benchmark) -> str:
+    file = io.StringIO()
+    write(benchmark, file)
+    return file.getvalue()
+
+
+def test_the_table_says_how_fast_at_what_price() -> None:
+    shown = printed(made_up(a_row("ours", 0.5), a_row("stock-pipecat", 1.0)))
+    rows = [line for line in shown.splitlines() if line.startswith(" ours ")]
+    assert "545 [" in rows[0]
+    assert "0.52 [" in rows[0]
+    assert "1 of 11" in rows[0]
+    assert "1 of 4 (25.0%)" in rows[1]
+    assert "50.0%" in rows[1]
+    assert "512" in rows[1]
+    assert "SIMULATED, not real: sim:steady" in shown
+    assert "livekit-agents is left out: it is not installed" in shown
+    assert all(len(line) <= 120 for line in shown.splitlines())
+
+
+def test_a_refused_row_is_marked_and_explained() -> None:
+    shown = printed(made_up(a_row("ours", 0.5, refused="the user's audio was not fed in real time")))
+    assert "ours (REFUSED)" in shown
+    assert "REFUSED: ours with 450:65: the user's audio was not fed in real time" in shown
+
+
+def test_json_has_the_ratio_and_a_row_for_each_variant() -> None:
+    told = json.loads(text(made_up(a_row("ours", 0.5), a_row("stock-pipecat", 1.0))))
+    assert told["ratio_p50"] == 0.522
+    assert told["ratio_p50_ci"][0] <= 0.522 <= told["ratio_p50_ci"][1]
+    assert [row["variant"] for row in told["rows"]] == ["ours", "stock-pipecat"]
+    assert told["rows"][0]["llm_requests"] == {"n": 20, "cancelled": 3, "wasted_share": 0.5}
+    assert told["rows"][0]["cut_offs"]["rate"] == 0.25
+    assert told["simulated"] == ["sim:steady"]
+
+
+def test_json_without_our_agent_has_no_ratio() -> None:
+    assert json.loads(text(made_up(a_row("stock-pipecat", 1.0))))["ratio_p50"] is None

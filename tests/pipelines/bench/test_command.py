@@ -1,0 +1,68 @@
+"""`latency bench` as it is typed: what it refuses before anything runs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines.bench.command import main, parse_speeds
+from pipelines.bench.rounds import ModelSpeed, Trial, rotated
+from pipelines.bench.variants import Variant
+from voice.errors import ConfigurationError
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_latency_command_knows_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "latency", "bench", "--help"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "--rounds" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--only", "siri"], 'there is no variant "siri"'),
+        (["--fixtures", "no-such-folder"], "there is no such file or folder"),
+        (["--llm", "fast"], "--llm takes milliseconds to the first token and tokens a second, such as 450:65"),
+        (["--whisper", "no-such-folder"], "There is no folder no-such-folder"),
+        (["--read", "no-such-folder"], "no-such-folder is not a benchmark"),
+    ],
+)
+def test_bad_usage_is_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert sentence in told[-1]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [["--rounds", "0"], ["--pauses", "many"]])
+def test_counts_are_counts(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main(arguments)
+    assert refused.value.code == 2
+
+
+def test_a_folder_with_something_in_it_is_not_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.txt").touch()
+    assert main(["--out", str(tmp_path)]) == 2
+    assert "is not empty" in capsys.readouterr().err
+
+
+def test_speeds_of_the_language_model() -> None:
+    assert parse_speeds("450:65, 100:1000") == [ModelSpeed(450, 65), ModelSpeed(100, 1000)]
+    assert ModelSpeed(450, 65).url("http://host:1/v1") == "http://host:1/with/ttft_ms=450&tokens_per_s=65/v1"
+    for text in ("", "450", "450:65,450:65", "0:65", "-1:2"):
+        with pytest.raises(ConfigurationError, match="--llm takes"):
+            parse_speeds(text)
+
+
+def test_each_round_begins_with_another_agent() -> None:
+    trials = [Trial(Variant(name, ""), ModelSpeed(1, 1), name) for name in "abc"]
+    orders = [[trial.folder for trial in rotated(trials, by)] for by in range(4)]
+    assert orders == [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"], ["a", "b", "c"]]

@@ -1,0 +1,57 @@
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from pipelines.bench import variants
+from pipelines.bench.peer import BOTS
+from pipelines.bench.variants import BASELINE, PACKAGES, chosen, read_variants
+from voice.errors import ConfigurationError
+
+
+def table(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "variants.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_table_that_comes_with_the_package_can_be_used() -> None:
+    found = read_variants()
+    names = [variant.name for variant in found]
+    assert names[0] == "ours"
+    assert BASELINE in names
+    assert len(set(names)) == len(names)
+    assert {variant.bot for variant in found if variant.bot} == set(BOTS) == set(PACKAGES)
+    assert next(variant for variant in found if variant.name == "ours").settings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('[a]\nabout = "x"\n', r"\[a\] needs about and set"),
+        ('[a]\nabout = "x"\nset = []\nbot = "stock-pipecat"\n', r"\[a\] needs about and set"),
+        ('[a]\nabout = "x"\nbot = "siri"\n', "one of stock-pipecat"),
+        ('[a]\nabout = "x"\nset = ["turns.clairvoyance=true"]\n', "turns.clairvoyance is not a setting"),
+    ],
+)
+def test_a_wrong_entry_is_refused_in_a_sentence(tmp_path: Path, text: str, complaint: str) -> None:
+    with pytest.raises(ConfigurationError, match=complaint):
+        read_variants(table(tmp_path, text))
+
+
+def test_those_that_are_named_take_part_in_the_tables_order(tmp_path: Path) -> None:
+    found = read_variants(table(tmp_path, "".join(f'[{name}]\nabout = ""\nset = []\n' for name in "abc")))
+    assert [one.name for one in chosen(found, ["c", "a"])] == ["a", "c"]
+    assert chosen(found, []) == found
+    with pytest.raises(ConfigurationError, match='there is no variant "d"; there is a, b, c'):
+        chosen(found, ["d"])
+
+
+def test_a_peer_whose_package_is_missing_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_version(_package: str) -> str:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(variants, "version", no_version)
+    missing = {variant.name: variant.missing for variant in read_variants()}
+    assert missing["ours"] is None
+    assert missing["livekit-agents"] == "livekit-agents is not installed; pip install '.[peers]'"

@@ -56,11 +56,12 @@ def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iter
     # Who started us may want us never to be stopped.
     stoppable = signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL
     try:
-        _set_mode(fd, None)
-        loop.add_reader(fd, read)
+        # Before the modes: a stop in between would leave the shell with ours.
         loop.add_signal_handler(signal.SIGCONT, resume)
         if stoppable:
             loop.add_signal_handler(signal.SIGTSTP, suspend)
+        _set_mode(fd, None)
+        loop.add_reader(fd, read)
         yield True
     finally:
         if stoppable:

@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 
 from pipelines.bench.peer import Parts
-from pipelines.bench.variants import PACKAGES, Variant
+from pipelines.bench.variants import FAST_URL, PACKAGES, Variant
 from pipelines.child import Server, listening, own_server
 from pipelines.engines import simulated, version, versions
 from voice.asr.weights import from_folder
@@ -17,13 +17,14 @@ from voice.errors import ComponentError
 
 @asynccontextmanager
 async def serving(
-    variant: Variant, parts: Parts, *, environment: Mapping[str, str], log: Path
+    variant: Variant, parts: Parts, *, fast_url: str, environment: Mapping[str, str], log: Path
 ) -> AsyncIterator[Server]:
     """A variant's server, with fresh models, while the context lasts.
 
     Args:
         variant: which one.
         parts: what it is made of.
+        fast_url: base URL of a fast model of the same name, for a variant of ours with two tiers.
         environment: a peer's variables: without those that tune our own processes.
         log: a file to which a peer's standard error is added.
 
@@ -31,7 +32,8 @@ async def serving(
         VoiceError: It cannot start.
     """
     if variant.bot is None:
-        async with own_server("local", [*overrides(parts), *variant.settings]) as server:
+        settings = [setting.replace(FAST_URL, fast_url) for setting in variant.settings]
+        async with own_server("local", [*overrides(parts), *settings]) as server:
             yield server
         return
     options = ("--whisper", str(parts.whisper), "--voice", str(parts.voice), "--prompt", parts.prompt)

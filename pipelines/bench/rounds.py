@@ -49,6 +49,10 @@ class ModelSpeed:
         return f"{simulator.removesuffix('/v1')}/with/{options}/v1"
 
 
+FAST = ModelSpeed(100, 1000)
+"""The fast tier of a variant that has two."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What is to be called how often.
@@ -138,7 +142,8 @@ async def _visit(plan: Plan, trial: Trial, round_: int, simulator: str, say: Say
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CALLS).touch()
-    async with serving(trial.variant, parts, environment=plan.environment, log=folder / "agent.log") as server:
+    fast, log = FAST.url(simulator), folder / "agent.log"
+    async with serving(trial.variant, parts, fast_url=fast, environment=plan.environment, log=log) as server:
         if trial.writer is None:
             with writing(folder):
                 trial.writer = RunWriter(folder, header=run_header(server, plan.command))

@@ -12,6 +12,8 @@ from voice.errors import ConfigurationError
 TABLE = Path(__file__).with_name("variants.toml")
 BASELINE = "stock-pipecat"
 """The variant that the others are compared with."""
+FAST_URL = "{fast_url}"
+"""Stands in a variant's settings for the address of the fast model."""
 PACKAGES = {"stock-pipecat": "pipecat-ai", "livekit-agents": "livekit-agents"}
 """What a bot is made with."""
 

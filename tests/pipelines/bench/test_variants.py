@@ -22,7 +22,7 @@ def test_the_table_that_comes_with_the_package_can_be_used() -> None:
     assert BASELINE in names
     assert len(set(names)) == len(names)
     assert {variant.bot for variant in found if variant.bot} == set(BOTS) == set(PACKAGES)
-    assert next(variant for variant in found if variant.name == "ours").settings == ()
+    assert next(variant for variant in found if variant.name == "ours-full-context").settings == ()
 
 
 @pytest.mark.parametrize(

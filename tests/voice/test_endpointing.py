@@ -10,10 +10,12 @@ FIXED = Endpointing(stop=0.2, fallback=0.8, adaptive=False)
 WHOLE, CUT = -0.6, -2.0  # base-10 log probabilities of a sentence end
 
 
-def paused(*seconds: float) -> Pauses:
+def paused(*turns: float) -> Pauses:
+    """A caller whose turns had these longest pauses."""
     pauses = Pauses()
-    for pause in seconds:
+    for pause in turns:
         pauses.add(pause)
+        pauses.turn_over()
     return pauses
 
 
@@ -26,8 +28,9 @@ def paused(*seconds: float) -> Pauses:
         (Evidence(sound=0.6, read=CUT), 0.45, 0.79),
         # It reads complete and sounds unfinished.
         (Evidence(sound=0.1, read=WHOLE), 0.3, 0.79),
+        # It is a whole request, to which "times four" could be added.
+        (Evidence(sound=0.01, read=CUT, whole=True), 0.2, 0.2),
         (Evidence(sound=0.02, read=CUT), 0.75, 0.8),
-        (Evidence(sound=0.02, read=CUT, whole=True), 0.2, 0.2),
         (Evidence(sound=0.9), 0.2, 0.2),
         (Evidence(), 0.8, 0.8),
     ],
@@ -51,23 +54,37 @@ def test_a_fixed_setting_believes_smart_turn_or_waits() -> None:
     assert FIXED.silence_needed(Evidence(), Pauses()) == 0.8
 
 
-def test_a_caller_who_pauses_for_longer_is_given_more_time_for_unfinished_words_only() -> None:
-    unfinished, finished = Evidence(sound=0.01, read=CUT), Evidence(sound=0.95, read=WHOLE)
-    usual = RULE.silence_needed(unfinished, Pauses())
-    assert RULE.silence_needed(unfinished, paused(1.2)) == usual  # once is no habit
-    assert RULE.silence_needed(unfinished, paused(1.2, 1.1)) > 1.1
-    assert RULE.silence_needed(finished, paused(1.2, 1.1)) == 0.2
-    assert RULE.silence_needed(unfinished, paused(0.3, 0.3, 0.4)) == usual
+def test_a_caller_who_usually_pauses_is_given_more_time_for_words_in_doubt() -> None:
+    unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE) for p in (0.001, 0.4, 0.99))
+    hasty, patient = Pauses(), paused(0.9, 0.8, 1.0)
+    assert RULE.silence_needed(unfinished, hasty) < 0.8 < 1.2 < RULE.silence_needed(unfinished, patient)
+    assert RULE.silence_needed(doubtful, hasty) == 0.2 < 0.7 < RULE.silence_needed(doubtful, patient)
+    assert RULE.silence_needed(finished, hasty) == RULE.silence_needed(finished, patient) == 0.2
     assert RULE.silence_needed(unfinished, paused(9.0, 9.0)) <= LONGEST
 
 
-def test_one_long_pause_among_many_short_ones_is_no_habit() -> None:
-    assert paused(0.3, 0.3, 0.3, 0.3, 1.9).usual == 0.3
-    assert paused(0.3).usual is None
+def test_short_pauses_and_rare_ones_are_no_habit() -> None:
+    unfinished = Evidence(sound=0.01, read=CUT)
+    usual = RULE.silence_needed(unfinished, Pauses())
+    assert RULE.silence_needed(unfinished, paused(0.25, 0.25, 0.25)) == usual
+    assert RULE.silence_needed(unfinished, paused(1.2, 0.0, 0.0, 0.0)) == usual
 
 
-def test_old_pauses_are_forgotten() -> None:
-    assert paused(*[1.5] * 6, *[0.3] * 12).usual == 0.3
+def test_habits_are_those_of_the_latest_turns() -> None:
+    assert paused(*[1.5] * 8, *[0.0] * 8).usual == 0.0
+    assert paused(*[0.0] * 8, *[1.5] * 3).usual == 1.5
+    assert Pauses().usual == 0.0
+
+
+def test_the_longest_pause_of_a_turn_counts_also_when_the_turn_was_cut_in_it() -> None:
+    pauses = Pauses()
+    pauses.add(0.4)
+    pauses.turn_over()
+    pauses.turn_goes_on()
+    pauses.add(0.9)
+    pauses.add(0.2)
+    pauses.turn_over()
+    assert pauses.usual == 0.9
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,14 @@
 """How much silence ends the user's turn. Pure: evidence and times are passed in, seconds.
 
-The evidence is how finished the words sound (Smart Turn), how finished they read (`SentenceEnds`), and how long this
-caller has paused inside turns so far. Finished words need no more silence than the voice detector's own; the less
-finished they are, the more, up to a bound.
+The evidence is how finished the words sound (Smart Turn), how finished they read (`SentenceEnds`), and whether they are
+a whole request. Finished words need no more silence than the voice detector's own; the less finished they are, the
+more, up to a bound. A caller who usually pauses inside turns is given more time: the bound lies beyond the usual pause,
+and it takes better evidence to do without a wait.
 """
 
 import math
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 # Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence and on the
 # base-10 log probability of a sentence end. Fitted with both classes weighing the same to 233 ends and 602 word ends
@@ -18,12 +18,15 @@ from dataclasses import dataclass, field
 SOUND_WEIGHT, READ_WEIGHT, BIAS = 0.60, 2.02, 2.03
 LEAST_PROBABILITY = 1e-4
 
-COMPLETE = 0.6
-"""Combined probability from which the turn is over as soon as the voice detector says so."""
-PAUSES_KEPT = 12
-PAUSES_NEEDED = 2
-"""Pauses of a caller from which something is known of the caller."""
-BEYOND_PAUSE = 0.1
+COMPLETE, COMPLETE_IF_PATIENT = 0.6, 0.85
+"""Combined probability from which the turn is over as soon as the voice detector says so; the second for a caller who
+usually pauses inside turns."""
+DOUBT = 0.25
+"""Exponent by which the silence grows with what is missing to completeness: words in doubt wait for most of it."""
+TURNS_KEPT = 8
+PAUSE = 0.3
+"""Seconds from which a usual silence inside turns is a habit of the caller's."""
+BEYOND_PAUSE = 0.35
 """Seconds of silence beyond the caller's usual pause before unfinished words are taken for all."""
 LONGEST = 2.0
 """Seconds of silence that end any turn, whatever the caller's habits."""
@@ -53,27 +56,32 @@ class Evidence:
         return 1 / (1 + math.exp(-(SOUND_WEIGHT * math.log(sound / (1 - sound)) + READ_WEIGHT * self.read + BIAS)))
 
 
-@dataclass(slots=True)
 class Pauses:
-    """How long a caller has paused inside turns, seconds; the latest are kept."""
+    """How long a caller has paused inside turns, seconds."""
 
-    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=PAUSES_KEPT))
+    def __init__(self) -> None:
+        self._longest: deque[float] = deque(maxlen=TURNS_KEPT)
+        self._now = 0.0
 
     def add(self, pause: float) -> None:
-        """The caller went on after so long a silence."""
-        self.seconds.append(pause)
+        """The caller went on with the turn after so long a silence."""
+        self._now = max(self._now, pause)
+
+    def turn_over(self) -> None:
+        """The turn was committed."""
+        self._longest.append(self._now)
+        self._now = 0.0
+
+    def turn_goes_on(self) -> None:
+        """The turn that was committed last was not over: the caller speaks again."""
+        if self._longest:
+            self._now = max(self._now, self._longest.pop())
 
     @property
-    def usual(self) -> float | None:
-        """The longest but one in five; None while too little is known of the caller."""
-        if len(self.seconds) < PAUSES_NEEDED:
-            return None
-        return _upper(self.seconds)
-
-
-def _upper(values: Iterable[float]) -> float:
-    ordered = sorted(values)
-    return ordered[math.ceil(0.8 * len(ordered)) - 1]
+    def usual(self) -> float:
+        """The longest pause of a turn, exceeded in less than a quarter of the latest turns."""
+        ordered = sorted(self._longest, reverse=True)
+        return ordered[len(ordered) // 4] if ordered else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +101,8 @@ class Endpointing:
         """Seconds of silence that end the turn."""
         if not self.adaptive:
             return self.stop if (evidence.sound or 0.0) >= 0.5 else max(self.stop, self.fallback)
-        missing = max(0.0, 1 - evidence.probability / COMPLETE)
-        if not missing:
-            return self.stop
-        bound = max(self.stop, self.fallback)
-        if pauses.usual is not None:
-            bound = max(bound, min(pauses.usual + BEYOND_PAUSE, LONGEST))
-        # The root is steep where words are nearly finished: what is in doubt waits for some time at least.
-        return self.stop + (bound - self.stop) * math.sqrt(missing)
+        bound, complete = max(self.stop, self.fallback), COMPLETE
+        if pauses.usual >= PAUSE:
+            bound, complete = max(bound, min(pauses.usual + BEYOND_PAUSE, LONGEST)), COMPLETE_IF_PATIENT
+        missing = max(0.0, 1 - evidence.probability / complete)
+        return self.stop + (bound - self.stop) * math.pow(missing, DOUBT)

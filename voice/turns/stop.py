@@ -99,7 +99,9 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._waiting.end(id(self))
         self._words, self._final, self._ahead = [], False, ""
         self._open = True
-        if self._silence is not None and self._silence >= ONE_TURN:
+        if self._silence is not None and self._silence < ONE_TURN:
+            self.pauses.turn_goes_on()
+        else:
             # The silence before it was the other side's turn.
             self._silence = None
         self.speculation.turn_began()
@@ -108,6 +110,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         """A turn is over, whoever decided that."""
         self._open = False
         self._words, self._final, self._ahead = [], False, ""
+        self.pauses.turn_over()
         self._smart_turn.clear()
         await self._forget_judgement()
         # Whatever is still being answered ahead was not confirmed.

@@ -44,14 +44,14 @@ class Turns(Table):
     `adaptive`: how finished the words read, and the caller's own pauses, count too; unfinished words of a caller who
     is known to pause may then wait for longer than the fallback.
     `speculation`: what is begun ahead of the end of a turn that is likely to be over: nothing, the answer, or also the
-    speech of its first clause. `hint_ms`: the silence after which recogniser and Smart Turn begin with it.
+    speech of its first clause. `hint_ms`: the silence after which the recogniser begins with it.
     """
 
     detector: Literal["smart-turn", "silence"] = "smart-turn"
     fallback_ms: Annotated[int, Field(ge=100, le=5000)] = 800
     adaptive: bool = True
     speculation: Literal["off", "llm", "llm+tts"] = "llm+tts"
-    hint_ms: Annotated[int, Field(ge=0, le=1000)] = 96
+    hint_ms: Annotated[int, Field(ge=0, le=1000)] = 64
 
 
 class Sphinx(Table):

@@ -28,7 +28,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSet
 from pipecat.services.settings import LLMSettings
 from pipecat.utils.tracing.service_decorators import traced_llm
 
-from latency.budget import Budget, Commit
+from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, what_a_turn_leaves
 from voice.errors import ConfigurationError
 from voice.llm.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
@@ -37,6 +37,7 @@ from voice.llm.response import Response
 from voice.llm.speaking_ahead import SpeakingAheadLLMService
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
+from voice.turns.frames import EagerHintFrame, SpeechResumedFrame
 
 HOLD_AGAIN = 2.5
 """Seconds between two hold phrases of one turn."""
@@ -194,9 +195,13 @@ class BudgetedLLMService(SpeakingAheadLLMService):
                     return
             case VADUserStartedSpeakingFrame():
                 self._silent_since = self._vad_stop = self._phrase_at = None
+            case EagerHintFrame():
+                self._silent_since = time.monotonic() - frame.silence - DETECTOR_LAG
+            case SpeechResumedFrame():
+                self._silent_since = None
             case VADUserStoppedSpeakingFrame():
                 self._vad_stop = time.monotonic()
-                self._silent_since = self._vad_stop - frame.stop_secs
+                self._silent_since = self._vad_stop - frame.stop_secs - DETECTOR_LAG
             case UserStoppedSpeakingFrame() if direction is FrameDirection.DOWNSTREAM and ahead:
                 now = time.monotonic()
                 # It opens the gate, and only then may tools run.
@@ -272,6 +277,9 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         self._responses += 1
         if not self._speculation_gate.is_speculating:
             self._commit(response, time.monotonic())
+        elif self._silent_since is not None:
+            percentiles = self._synthesis_p95(), self._transport_p95()
+            response.expect(Deadline(what_a_turn_leaves(self._silent_since, self._budget, *percentiles), "turn"))
         await self.start_processing_metrics()
         await self.start_ttfb_metrics()
         try:

@@ -95,6 +95,11 @@ class Response:
         """Whether the turn it answers is over."""
         return self._commit is not None
 
+    def expect(self, deadline: Deadline) -> None:
+        """The turn, which is not committed yet, would leave the answer so much time."""
+        if not self.committed:
+            self._deadline = deadline
+
     def commit(self, commit: Commit) -> None:
         """The turn is committed: the budget runs."""
         self._commit = commit.at
@@ -244,7 +249,9 @@ class Response:
     def _judge(self) -> None:
         """Tell the book whether the tier that was asked first was in time."""
         first = self._attempts[0] if self._attempts else None
-        if first and self._deadline and first.tier == self._judged and first.end is not None:
+        if self._commit is None or self._deadline is None:
+            return
+        if first and first.tier == self._judged and first.end is not None:
             ready = first.view.ready
             if ready is not None and ready <= self._deadline.at:
                 self._book.standing[first.tier].observe(True)
@@ -264,7 +271,7 @@ class Response:
     async def report(self) -> None:
         """Tell who watches the call what became of the requests so far."""
         prompt = estimated_tokens(self._context, CHARS_PER_TOKEN)
-        deadline = self._deadline
+        deadline = self._deadline if self.committed else None
         await self._speaker.report(
             AttemptsFrame(
                 response=self._number,

@@ -77,19 +77,20 @@ class Plan:
     def _choose(self, s: Situation) -> Decision:
         """Nobody speaks yet."""
         hold_at = None if s.deadline is None else s.deadline.at - HOLD_GUARD
+        prefer_until = None if s.deadline is None else s.deadline.hold_until - HOLD_GUARD
         running = [a for a in s.attempts if a.running and a.ready is None]
         ready = sorted((a for a in s.attempts if a.ready is not None and a.outcome != "cancelled"), key=self._order)
         sound = [a for a in ready if a.outcome != "failed"]
         if best := next(iter(sound or ([] if running else ready)), None):
             awaited = [a for a in running if self._rank(a) < self._rank(best)]
-            if not awaited or (hold_at is not None and s.now >= hold_at):
+            if not awaited or (prefer_until is not None and s.now >= prefer_until):
                 return Decision(speak=best.number, cancel=_others(s, best))
         starts = self._starts(s, idle=not running and not ready)
         if s.commit is None or hold_at is None:
-            return Decision(start=starts)
+            return Decision(start=starts, wake_at=_next(s.now, self._rescue_at(s), prefer_until))
         if s.now >= s.commit + PATIENCE or not (running or ready or starts):
             return Decision(give_up=True, cancel=_others(s, None))
-        wakes = [self._rescue_at(s), self._second_at(s), hold_at, s.commit + PATIENCE]
+        wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + PATIENCE]
         say: Literal["hold", "delay"] | None = None
         if self.bridge:
             wakes.append(s.commit + DELAY_AFTER)
@@ -129,7 +130,7 @@ class Plan:
     def _second_at(self, s: Situation) -> float | None:
         """When the fast tier is asked once more: its request is unusually late, and nobody is sure to be in time."""
         asked = [a for a in s.attempts if a.tier == self.fast]
-        if self.fast is None or self.second_delay is None or s.deadline is None or len(asked) != 1:
+        if self.fast is None or self.second_delay is None or len(asked) != 1 or s.commit is None or s.deadline is None:
             return None
         if asked[0].ready is not None:
             return None

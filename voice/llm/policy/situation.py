@@ -50,7 +50,8 @@ class Situation:
     commit: float | None
     """When the user's turn was committed; None while a request runs ahead of it."""
     deadline: Deadline | None
-    """For the first speakable clause; None until the commit."""
+    """For the first speakable clause. Before the commit it is what the turn leaves, if its end is not later still;
+    None when nothing is known of that."""
     attempts: Sequence[Attempt] = ()
     speaking: int | None = None
     """The attempt whose text goes to synthesis."""

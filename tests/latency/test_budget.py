@@ -1,6 +1,6 @@
 import pytest
 
-from latency.budget import Budget, BudgetError, Commit, Deadline
+from latency.budget import Budget, BudgetError, Commit, Deadline, what_a_turn_leaves
 
 
 def test_the_usual_shares_make_800_ms_without_a_warning() -> None:
@@ -99,6 +99,20 @@ def test_a_turn_without_a_fast_tier_is_never_given_a_deadline_before_its_commit(
 def test_a_fast_tier_that_is_slower_than_the_budget_never_moves_a_deadline_beyond_it(speech_end: float | None) -> None:
     deadline = Commit(at=10.0, speech_end=speech_end, fast_p95=0.9).deadline(Budget())
     assert deadline.at == pytest.approx(10.45)
+
+
+def test_a_floor_tells_when_the_answer_was_due_without_it() -> None:
+    floored = Commit(at=10.0, speech_end=9.4, fast_p95=0.2).deadline(Budget())
+    assert floored.limit == "floor"
+    assert floored.hold_until == pytest.approx(what_a_turn_leaves(9.4, Budget()))
+    assert floored.hold_until < floored.at
+    usual = Commit(at=10.0, speech_end=9.8, fast_p95=0.1).deadline(Budget())
+    assert usual.hold_until == usual.at
+
+
+def test_what_a_turn_leaves_knows_no_commit() -> None:
+    assert what_a_turn_leaves(10.0, Budget()) == pytest.approx(10.67)
+    assert what_a_turn_leaves(10.0, Budget(), 0.1, 0.2) == pytest.approx(10.5)
 
 
 def test_a_fast_tier_that_just_fits_is_no_floor() -> None:

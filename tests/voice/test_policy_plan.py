@@ -13,6 +13,7 @@ from voice.llm.policy import (
     POLICIES,
     Adaptive,
     Attempt,
+    Decision,
     Fallback,
     Hedged,
     Policy,
@@ -128,6 +129,41 @@ def test_a_request_before_the_commit_only_gains_a_head_start() -> None:
     assert played.spoken == [("large", pytest.approx(0.3))]
     played = play(RACE.plan(book()), {"large": SILENT, "fast": FAST_OK}, speculated=0.3)
     assert played.spoken == [("fast", pytest.approx(HOLD_AT))]
+
+
+def test_before_a_late_commit_the_fast_tier_is_asked_by_what_the_turn_leaves() -> None:
+    plan = FALLBACK.plan(book())
+    due = Deadline(1.0, "turn")
+    large = Attempt(number=0, tier="large", request=0.0)
+
+    def decided(now: float, *attempts: Attempt) -> Decision:
+        return plan.decide(Situation(now=now, commit=None, deadline=due, attempts=attempts))
+
+    waiting = decided(0.1, large)
+    assert waiting.start == ()
+    assert waiting.wake_at is not None
+    assert 0.1 < waiting.wake_at < 1.0 - 0.2
+    assert [start.tier for start in decided(waiting.wake_at, large).start] == ["fast"]
+    fast = Attempt(number=1, tier="fast", request=waiting.wake_at, first_clause=0.9, clauses=1)
+    assert decided(0.9, large, fast).speak is None
+    assert decided(0.99, large, fast).speak == 1
+    # Nothing is said into a turn that goes on, and nothing is given up.
+    late = decided(9.0, large)
+    assert (late.say, late.give_up) == (None, False)
+
+
+def test_a_floored_turn_takes_whoever_is_ready() -> None:
+    plan = FALLBACK.plan(book())
+    attempts = [
+        Attempt(number=0, tier="large", request=0.0),
+        Attempt(number=1, tier="fast", request=0.5, first_clause=0.6, clauses=1),
+    ]
+
+    def spoken(deadline: Deadline) -> int | None:
+        return plan.decide(Situation(now=0.7, commit=0.5, deadline=deadline, attempts=attempts)).speak
+
+    assert spoken(Deadline(0.9, "floor", "endpointing", due=0.65)) == 1
+    assert spoken(Deadline(0.9, "llm")) is None
 
 
 def test_a_speculative_request_that_fails_is_repaired_after_the_commit() -> None:

@@ -21,7 +21,7 @@ LEAST_PROBABILITY = 1e-4
 COMPLETE, COMPLETE_IF_PATIENT = 0.6, 0.85
 """Combined probability from which the turn is over as soon as the voice detector says so; the second for a caller who
 usually pauses inside turns."""
-DOUBT = 0.25
+DOUBT = 1 / 3
 """Exponent by which the silence grows with what is missing to completeness: words in doubt wait for most of it."""
 TURNS_KEPT = 8
 PAUSE = 0.3

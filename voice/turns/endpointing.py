@@ -18,7 +18,7 @@ from dataclasses import dataclass
 SOUND_WEIGHT, READ_WEIGHT, BIAS = 0.60, 2.02, 2.03
 LEAST_PROBABILITY = 1e-4
 
-COMPLETE, COMPLETE_IF_PATIENT = 0.6, 0.85
+COMPLETE, COMPLETE_IF_PATIENT = 0.6, 0.9
 """Combined probability from which the turn is over as soon as the voice detector says so; the second for a caller who
 usually pauses inside turns."""
 DOUBT = 1 / 3

@@ -60,6 +60,7 @@ class Row:
     variant: str
     about: str
     run: Path
+    calls: int
     turn_ms: Distribution
     expected: int
     unanswered: Mapping[str, int]
@@ -95,6 +96,16 @@ class Benchmark:
     skipped: Mapping[str, str]
     """Variants that did not take part, and why."""
     rows: Sequence[Row]
+
+    @property
+    def calls(self) -> int:
+        """How many calls each agent should have had with each language model."""
+        return self.rounds * len(self.fixtures)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every agent had its calls."""
+        return bool(self.rows) and all(row.calls >= self.calls for row in self.rows)
 
     def ratio(self, row: Row) -> Ratio | None:
         """A row's latency over that of the baseline with the same language model; None where one has none."""
@@ -155,6 +166,7 @@ def row(
         variant=variant,
         about=about,
         run=Path(report.run),
+        calls=len(report.sessions),
         turn_ms=Distribution.of(latencies(report.outcomes).values()),
         expected=report.turns.expected,
         unanswered=report.turns.unanswered,

@@ -77,7 +77,9 @@ def head_start(server_turn: Mapping[str, Any], request: float) -> float | None:
 
 def _reported(server_turn: Mapping[str, Any], report: Mapping[str, Any]) -> _Ahead:
     request, used = report.get("request"), bool(report.get("used"))
-    saved = head_start(server_turn, request) if used and request is not None else None
+    # A request that was made ahead and lost against a later one has saved nothing.
+    heard = request is not None and any(abs(_request(one) - request) <= ROUNDING for one in _used(server_turn))
+    saved = head_start(server_turn, request) if used and heard and request is not None else None
     return _Ahead(report.get("started") or 0, report.get("discarded") or 0, int(used), [] if saved is None else [saved])
 
 

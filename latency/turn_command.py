@@ -99,7 +99,10 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
     others = [stretch for one in judged.outcomes if one.turn is not turn for stretch in one.turn.speech]
     following = next((one.turn.start for one in judged.outcomes if one.turn.turn > number and one.turn.start), None)
     told = "no audio: this session has no recording"
-    if stereo is not None and (stretch := stretch_of(turn, spoken, following, len(stereo) / RATE)):
+    seconds = 0.0 if stereo is None else len(stereo) / RATE
+    if stereo is not None and turn.start is not None and turn.start >= seconds:
+        told = f"no audio: the recording ends after {seconds:.2f} s, before this turn"
+    elif stereo is not None and (stretch := stretch_of(turn, spoken, following, seconds)):
         path = wav or Path(default_name(folder, turn, several=len(known) > 1))
         told = f"audio     {path}: {stretch[0]:.2f} s to {stretch[1]:.2f} s, left the user, right the bot"
         try:

@@ -112,8 +112,17 @@ def judge_turn(turn: TurnRecord, budget: float) -> Judged | None:
     return judge(turn.marks, turn.attempts, turn.responses, interrupted=turn.interrupted, budget=budget)
 
 
+UNHEARD = frozenset({"recogniser_failed", "nothing_heard"})
+"""Ends of turns of which the agent knows no words."""
+
+
 def is_answerless(turn: TurnRecord) -> bool:
-    """Whether what the user heard, if anything, was an apology or a phrase that bridged a wait for nothing."""
+    """Whether what the user heard, if anything, answered nothing that was said.
+
+    That is an apology, a phrase that bridged a wait for nothing, or whatever follows words that were never recognised.
+    """
+    if turn.ended_by in UNHEARD:
+        return True
     used = in_use(turn.attempts, turn.responses)
     if any(attempt.get("outcome") == "spoken" for attempt in used):
         return False

@@ -23,6 +23,9 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
     console = console_for(file)
     times = "once" if benchmark.rounds == 1 else f"{benchmark.rounds} times"
     console.print(f"Benchmark: {benchmark.folder}; each agent called {times} with {', '.join(benchmark.fixtures)}")
+    if not benchmark.is_complete:
+        had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
+        console.print(f"NOT COMPLETE: of {benchmark.calls} calls each, there are: {had or 'none'}")
     if pretending := _simulated(benchmark):
         console.print(f"SIMULATED, not real: {', '.join(pretending)}")
     for llm in dict.fromkeys(row.llm for row in benchmark.rows):
@@ -47,6 +50,7 @@ def to_json(benchmark: Benchmark) -> dict[str, Any]:
         "created": benchmark.created,
         "folder": str(benchmark.folder),
         "rounds": benchmark.rounds,
+        "complete": benchmark.is_complete,
         "fixtures": list(benchmark.fixtures),
         "host": dict(benchmark.host),
         "skipped": dict(benchmark.skipped),
@@ -129,6 +133,7 @@ def _plain(row: Row, ratio: Ratio | None) -> dict[str, Any]:
         "llm": row.llm,
         "variant": row.variant,
         "about": row.about,
+        "calls": row.calls,
         "turn_ms": {"n": turn.n, "p50": turn.p50, "p50_ci": turn.p50_ci, "p95": turn.p95, "p95_ci": turn.p95_ci},
         "ratio_p50": None if ratio is None else ratio.value,
         "ratio_p50_ci": None if ratio is None else ratio.interval,

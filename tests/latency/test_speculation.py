@@ -106,3 +106,10 @@ def test_the_parts_of_a_turn_that_was_answered_ahead_still_add_up_to_it(marks: d
     model = next(stage for stage in stages(asked) if stage.key == "llm_inference")
     assert model.work == (2.12, marks["llm_first_token"])
     assert model.waited == pytest.approx(parts["llm_inference"])
+
+
+def test_a_request_made_ahead_that_lost_has_saved_nothing() -> None:
+    rescued = report(attempt(2.12, None, "cancelled"), {**attempt(2.5, 2.6), "tier": "fast"}, ahead=told())
+    silent = report(attempt(2.12, None, "failed"), ahead=told())
+    found = speculation_figures([turn(rescued), turn(silent)])
+    assert (found.used, found.saved_p50_ms) == (2, None)

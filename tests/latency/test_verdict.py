@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -179,3 +180,8 @@ def test_apologies_and_phrases_alone_are_no_answer(
     attempts: list[dict[str, Any]], responses: list[dict[str, Any]], answerless: bool
 ) -> None:
     assert is_answerless(turn(attempts, responses=responses)) is answerless
+
+
+@pytest.mark.parametrize("ended_by", ["recogniser_failed", "nothing_heard"])
+def test_what_follows_words_that_were_not_recognised_is_no_answer(ended_by: str) -> None:
+    assert is_answerless(replace(turn([attempt("large", 2.0, 2.2)]), ended_by=ended_by))

@@ -8,10 +8,10 @@ from latency.render.benchmark import text, write
 from latency.stats import Distribution
 
 
-def a_row(variant: str, seconds: float, *, refused: str | None = None) -> Row:
+def a_row(variant: str, seconds: float, *, refused: str | None = None, calls: int = 3) -> Row:
     latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
     return Row(
-        llm="450:65", variant=variant, about=f"about {variant}", run=Path(variant),
+        llm="450:65", variant=variant, about=f"about {variant}", run=Path(variant), calls=calls,
         turn_ms=Distribution.of(latencies.values()), expected=11, unanswered={"no speech from the bot": 1},
         cut_offs=CutOffs(pauses=4, in_pauses=1, elsewhere=2, heard=1), broken_off=0,
         barge_in={"n": 1, "stop_p50_ms": 310.0, "stop_p95_ms": 310.0},
@@ -65,3 +65,12 @@ def test_json_has_the_ratio_and_a_row_for_each_variant() -> None:
 
 def test_json_without_our_agent_has_no_ratio() -> None:
     assert json.loads(text(made_up(a_row("stock-pipecat", 1.0))))["ratio_p50"] is None
+
+
+def test_a_benchmark_that_was_interrupted_says_so() -> None:
+    part = made_up(a_row("ours", 0.5, calls=1), a_row("stock-pipecat", 1.0))
+    assert "NOT COMPLETE: of 3 calls each, there are: ours (450:65) 1, stock-pipecat (450:65) 3" in printed(part)
+    assert json.loads(text(part))["complete"] is False
+    whole = made_up(a_row("ours", 0.5))
+    assert "NOT COMPLETE" not in printed(whole)
+    assert json.loads(text(whole))["complete"] is True

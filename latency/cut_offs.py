@@ -8,10 +8,7 @@ that the user goes on.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from latency.outcome import Outcome
-
-REACH = 0.3
-"""Seconds that a detector of speech may need until it is sure that the user goes on."""
+from latency.outcome import REACH, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

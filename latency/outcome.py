@@ -38,6 +38,9 @@ ONSET_REACH = 0.05
 JITTER_BUFFER = 0.3
 """Seconds an answer may take from the server to the ear: handed over later than this before the next turn, it lost."""
 
+REACH = 0.3
+"""Seconds behind a pause in which an agent that takes it for the end cannot know yet that the user has gone on."""
+
 
 class Unanswered(StrEnum):
     """Why a turn got no answer."""
@@ -262,7 +265,8 @@ def _right(turn: TurnRecord, answered: bool) -> bool | None:
 def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
     commits = [(server_turn.get("marks") or {}).get(Mark.TURN_COMMIT) for server_turn in turn.server_turns]
     instants = [u.start for u in spoken] + [commit for commit in commits if commit is not None]
-    return sum(any(start <= instant < end for instant in instants) for start, end in turn.pauses)
+    last = turn.end or 0.0
+    return sum(any(start <= instant < min(end + REACH, last) for instant in instants) for start, end in turn.pauses)
 
 
 def _residual(turn: TurnRecord, latency: float | None) -> float | None:

@@ -4,6 +4,7 @@ Let out means heard, shown as spoken, written into the context or given to a too
 strategy, gate, budgeted service and voice; the seed of a failing trial is in its message.
 """
 
+import asyncio
 import random
 from typing import Any
 
@@ -74,6 +75,8 @@ async def one_trial(call: Any, turn_rig: Any, rng: random.Random) -> int:
         await call.audio(rng.choice([0, 0, 0.02, 0.06]))
         await call.final(text)
         await call.audio(rng.choice([0, 0.02, 0.1, 0.3, 0.7, 1.2]))
-    await call.audio(rng.choice([0.7, 1.0, 2.0]))
-    await call.until(lambda: len(call.ends) > ended)
+    await call.audio(rng.choice([0, 0.7, 2.0]))
+    async with asyncio.timeout(60):
+        while len(call.ends) == ended:
+            await call.audio(0.1)
     return 1

@@ -7,7 +7,6 @@ from pipecat.frames.frames import TTSAudioRawFrame
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
 from voice.llm.frames import SpeakAheadFrame
-from voice.turns import speculation
 
 
 async def said(call: Any, text: str) -> None:
@@ -248,7 +247,3 @@ async def test_a_turn_that_was_cut_teaches_how_the_caller_pauses(turn_rig: Any, 
         await call.final("some tea")
         await call.until(lambda: len(call.ends) == 2)
         assert 0.45 < call.stop.pauses.usual < 0.6
-
-
-def test_the_limits_of_speculation_are_those_that_are_documented() -> None:
-    assert speculation.LEAST_APART == 0.5

@@ -157,7 +157,7 @@ async def test_two_stretches_of_speech_are_one_turn(turn_rig: Any, embedded: Any
         await said(call, "I would like")
         await call.audio(0.1)
         await call.speaks()
-        call.judge.probability = 0.95
+        call.judge.probability = 0.99
         await call.hint()
         await call.eager("some tea")
         await call.stops()
@@ -165,7 +165,7 @@ async def test_two_stretches_of_speech_are_one_turn(turn_rig: Any, embedded: Any
         await call.until(lambda: call.answered)
         assert call.answered == ["I would like some tea"]
         assert call.user_messages == ["I would like some tea"]
-        assert 0.3 < call.stop.pauses.usual < 0.6
+        assert 0.3 < max(call.stop.pauses) < 0.6
         assert not call.ear.breaches
 
 
@@ -199,7 +199,7 @@ async def test_a_cough_behind_words_does_not_hold_the_turn_up(turn_rig: Any, emb
         call.judge.probability = 0.0
         await said(call, "that is all")
         await call.speaks()
-        call.judge.probability = 0.95
+        call.judge.probability = 0.99
         await call.hint()
         await call.stops()
         await call.tell(NothingHeardFrame())
@@ -224,6 +224,7 @@ async def test_nothing_is_begun_ahead_while_others_wait_or_the_loop_lags(turn_ri
         call.stop._waiting.end(12345)
         call.stop._lagging = lambda: True
         await said(call, "goodbye")
+        await call.audio(0.8)
         await call.until(lambda: len(call.answered) == 2)
         assert [end.speculated for end in call.ends] == [0, 0]
 
@@ -245,5 +246,7 @@ async def test_a_turn_that_was_cut_teaches_how_the_caller_pauses(turn_rig: Any, 
         await call.hint()
         await call.stops()
         await call.final("some tea")
+        assert len(call.ends) == 1
+        await call.audio(0.8)
         await call.until(lambda: len(call.ends) == 2)
-        assert 0.45 < call.stop.pauses.usual < 0.6
+        assert 0.45 < max(call.stop.pauses) < 0.6

@@ -127,7 +127,7 @@ class Judge:
     """Stands in for Smart Turn: says what it is told to, after a while."""
 
     def __init__(self) -> None:
-        self.probability, self.wait = 0.95, 0.0
+        self.probability, self.wait = 0.99, 0.0
         self.asked = 0
 
     def hear(self, pcm: bytes, *, speaking: bool) -> None:

@@ -18,7 +18,7 @@ from pipecat.turns.types import ProcessFrameResult, UserTurnSpeculation
 from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
-from voice.turns.endpointing import Endpointing, Evidence, Pauses
+from voice.turns.endpointing import Endpointing, Evidence, Pauses, Silence
 from voice.turns.frames import EagerHintFrame, EndedBy, SpeechResumedFrame, TurnEndFrame
 from voice.turns.models import Judgement, SharedSilero, SmartTurn
 from voice.turns.speculation import Speculation, Waiting
@@ -208,11 +208,11 @@ class TurnStop(BaseUserTurnStopStrategy):
         evidence = self._weigh(text)
         if not (self._judged or evidence.whole):
             return
-        needed = self._endpointing.silence_needed(evidence, self.pauses)
-        if self._final and self._words and not self._speaking and self._silence >= needed:
-            await self._end(self._decided_by(evidence, needed), evidence=evidence, needed=needed)
+        meaning = self._endpointing.judge(evidence, self.pauses)
+        if self._final and self._words and not self._speaking and self._silence >= meaning.needed:
+            await self._end(self._decided_by(evidence, meaning.needed), evidence=evidence, needed=meaning.needed)
         elif self._final or self._ahead:
-            await self._speculate_on(text, needed)
+            await self._speculate_on(text, meaning)
 
     def _weigh(self, text: str) -> Evidence:
         if self._evidence is None or self._evidence[0] != text:
@@ -224,13 +224,13 @@ class TurnStop(BaseUserTurnStopStrategy):
             self._evidence = text, evidence
         return self._evidence[1]
 
-    async def _speculate_on(self, text: str, needed: float) -> None:
+    async def _speculate_on(self, text: str, meaning: Silence) -> None:
         now, silence = time.monotonic(), self._silence
         if self.speculation.text is not None and not self.speculation.stands(text):
             await self._withdraw()
         if not self._speculate or silence is None or self._waiting.others(id(self), now) or self._lagging():
             return
-        if self.speculation.due(text, silence=silence, needed=needed, now=now):
+        if self.speculation.due(text, silence=silence, meaning=meaning, now=now):
             self.speculation.start(text, now)
             await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
 

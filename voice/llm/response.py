@@ -100,6 +100,7 @@ class Response:
     def commit(self, at: float, deadline: Deadline) -> None:
         """The turn is committed: the budget runs."""
         self._commit, self._deadline = at, deadline
+        self._book.turn(self._plan.first[0], judged=self._judged)
         self._playout.release(at)
         self._changed.set()
         self._committed.set()

@@ -28,6 +28,7 @@ from voice.llm.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.policy import Plan, Policy
 from voice.llm.response import Response
+from voice.llm.speaking_ahead import last_user_text
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
 from voice.llm.tiered import TieredLLMService
@@ -76,10 +77,11 @@ class BudgetedLLMService(TieredLLMService):
         super().__init__(tiers, **kwargs)
         self._book = book
         self._bridging = bridging or Bridging()
-        self._deadline = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95, transport_p95=transport_p95)
+        self._turn = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95, transport_p95=transport_p95)
         self._response: Response | None = None
         self._responses = 0
         self._fast_p95: float | None = None
+        self._words: str | None = None
         self._spoke = ""
         self._phrase_at: float | None = None
         if unknown := sorted(self._tiers.keys() - set(book.tiers)):
@@ -117,14 +119,14 @@ class BudgetedLLMService(TieredLLMService):
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answer contexts, follow the user's turn, pass everything else on."""
         ahead = self._response if self._response and not self._response.committed else None
-        if isinstance(frame, EagerEndOfTurnCancelFrame) and ahead:
+        if isinstance(frame, EagerEndOfTurnCancelFrame | InterruptionFrame) and ahead:
             ahead.withdraw()
         await super().process_frame(frame, direction)
-        self._deadline.follow(frame, time.monotonic())
+        self._turn.follow(frame, time.monotonic())
         match frame:
             case LLMContextFrame():
-                if self.is_wanted(frame):
-                    await self._respond(frame.context)
+                if self.is_wanted(frame) and not self._is_begun(frame, ahead):
+                    await self._respond(frame.context, self._turn.ended if frame.speculation else None)
                 return
             case LLMUpdateSettingsFrame():
                 await self._update_tiers(frame)
@@ -141,7 +143,7 @@ class BudgetedLLMService(TieredLLMService):
                 await self._tell(frame)
                 await ahead.report()
                 return
-            case EagerEndOfTurnCancelFrame() if ahead:
+            case EagerEndOfTurnCancelFrame() | InterruptionFrame() if ahead:
                 self._response = None
                 await ahead.report()
         if isinstance(
@@ -190,11 +192,12 @@ class BudgetedLLMService(TieredLLMService):
         await self.push_frame(frame)
 
     @traced_llm
-    async def _respond(self, context: LLMContext) -> None:
+    async def _respond(self, context: LLMContext, ended: float | None) -> None:
         if not _follows_tool(context):
             self._turn_policy = self._policy
         plan = self._turn_policy.plan(self._book).without(self._book.down(time.monotonic()))
         self._fast_p95 = self._floor(plan)
+        self._words = last_user_text(context)
         response = self._response = Response(
             number=self._responses,
             plan=plan,
@@ -206,8 +209,9 @@ class BudgetedLLMService(TieredLLMService):
         )
         self._responses += 1
         if not self._speculation_gate.is_speculating:
-            self._commit(response, time.monotonic())
-        elif deadline := self._deadline.ahead():
+            # The end of a turn may overtake the context that was to be answered ahead of it.
+            self._commit(response, time.monotonic() if ended is None else ended)
+        elif deadline := self._turn.ahead():
             response.expect(deadline)
         await self.start_processing_metrics()
         await self.start_ttfb_metrics()
@@ -220,6 +224,14 @@ class BudgetedLLMService(TieredLLMService):
             if response.began:
                 await self.push_frame(LLMFullResponseEndFrame())
 
+    def _is_begun(self, frame: LLMContextFrame, ahead: Response | None) -> bool:
+        """Whether an answer ahead to the same words is held, or confirmed already.
+
+        Words that are withdrawn and begun again come twice when the withdrawal overtakes their first context.
+        """
+        confirmed = not self._speculation_gate.is_speculating and self._turn.ended is None
+        return frame.speculation and (ahead is not None or confirmed) and last_user_text(frame.context) == self._words
+
     def _floor(self, plan: Plan) -> float:
         """In what time the fast tier, or a lone one, is nearly always there: the deadline leaves it that, if it can.
 
@@ -228,7 +240,7 @@ class BudgetedLLMService(TieredLLMService):
         return self._book.tail(plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0])
 
     def _commit(self, response: Response, now: float) -> None:
-        response.commit(now, self._deadline.commit(now, fast_p95=self._fast_p95))
+        response.commit(now, self._turn.commit(now, fast_p95=self._fast_p95))
 
 
 def _follows_tool(context: LLMContext) -> bool:

@@ -2,7 +2,14 @@
 
 from collections.abc import Callable
 
-from pipecat.frames.frames import Frame, VADUserStartedSpeakingFrame, VADUserStoppedSpeakingFrame
+from pipecat.frames.frames import (
+    Frame,
+    InterruptionFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
 
 from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, what_a_turn_leaves
 from voice.turns.frames import EagerHintFrame, SpeechResumedFrame
@@ -31,10 +38,19 @@ class TurnDeadline:
         self._synthesis_p95, self._transport_p95 = synthesis_p95, transport_p95
         self._speech_end: float | None = None
         self._vad_stop: float | None = None
+        self.ended: float | None = None
+        """When the turn ended that is yet to be answered; None when there is none."""
 
     def follow(self, frame: Frame, now: float) -> None:
-        """The voice detector told something of the user."""
+        """Something was told of the user, or the bot was silenced."""
         match frame:
+            case UserStartedSpeakingFrame():
+                self.ended = None
+            case UserStoppedSpeakingFrame():
+                self.ended = now
+            case InterruptionFrame() if self.ended is not None:
+                # It took what was to be answered: the next context is no answer to that silence.
+                self._forget()
             case VADUserStartedSpeakingFrame():
                 self._speech_end = self._vad_stop = None
             case EagerHintFrame():
@@ -67,5 +83,8 @@ class TurnDeadline:
             transport_p95=self._transport_p95(),
             fast_p95=fast_p95,
         )
-        self._speech_end = self._vad_stop = None
+        self._forget()
         return commit.deadline(self._budget)
+
+    def _forget(self) -> None:
+        self._speech_end = self._vad_stop = self.ended = None

@@ -18,6 +18,7 @@ from pipecat.tests.utils import SleepFrame
 
 from voice.llm.bridging import NOT_ANSWERING
 from voice.llm.frames import AttemptsFrame
+from voice.llm.tier_stats import PROBE_EVERY, TokenBucket
 from voice.llm.tools import describe
 
 PATIENT = 5.0
@@ -67,7 +68,7 @@ async def test_words_begun_ahead_and_interrupted_are_answered_all_the_same(turn_
 
 
 async def test_the_budget_of_a_context_that_the_end_of_its_turn_overtook_runs_from_that_end(rig: Any) -> None:
-    async with rig.serving(rig.large(wait=0.3)) as slow:
+    async with rig.serving(rig.large(wait=0.5)) as slow:
         call = rig.make_call("single", slow, budget=PATIENT)
         await call.run(
             [
@@ -83,15 +84,15 @@ async def test_the_budget_of_a_context_that_the_end_of_its_turn_overtook_runs_fr
 
 @pytest.mark.parametrize("committed", [False, True])
 async def test_the_same_words_begun_ahead_twice_are_answered_once(rig: Any, committed: bool) -> None:
-    async with rig.serving(rig.large(wait=0.2)) as slow:
+    async with rig.serving(rig.large(wait=0.5)) as slow:
         call = rig.make_call("single", slow, budget=PATIENT)
-        end = UserStoppedSpeakingFrame()
+        end, answered = UserStoppedSpeakingFrame(), lambda: slow.answered == 2
         down = await call.run(
             [
                 UserStartedSpeakingFrame(), rig.ask(), lambda: slow.asked,
                 # It overtakes the context that it withdraws.
                 rig.ask(speculation=True), SleepFrame(0.02), EagerEndOfTurnCancelFrame(), rig.ask(speculation=True),
-                *([end, SleepFrame(0.6)] if committed else [SleepFrame(0.6), end]), SleepFrame(0.1),
+                *([end, answered] if committed else [answered, SleepFrame(0.1), end]),
             ]
         )  # fmt: skip
     assert rig.said(down) == slow.text * 2
@@ -149,7 +150,7 @@ async def test_an_answer_begun_ahead_that_breaks_off_is_made_whole_before_anyone
         call = rig.make_call("fallback", slow, quick, budget=PATIENT)
         down = await call.run(
             [
-                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: call.records, lambda: not rig.said([]),
+                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: call.records,
                 verdict(), SleepFrame(0.1),
             ]
         )  # fmt: skip
@@ -200,3 +201,46 @@ async def test_an_interruption_right_behind_the_end_of_the_turn_cuts_the_answer_
     assert last[0].commit is not None
     assert last[0].attempts[0]["outcome"] == ("spoken" if finished else "cancelled")
     assert last[1].attempts[0]["outcome"] == "spoken"
+
+
+async def test_an_answer_begun_ahead_counts_as_a_turn_only_once_it_is_committed(rig: Any) -> None:
+    async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("adaptive", slow, quick)
+        standing = call.book.standing["large"]
+        for _ in range(6):
+            standing.observe(False)
+        for _ in range(PROBE_EVERY - 1):
+            standing.turn(tried=False)
+        call.book.hedges = TokenBucket(per_turn=1.0, most=1.0)
+        call.book.hedges.take()
+
+        def nothing_counted() -> bool:
+            assert standing.probe_due
+            assert not call.book.hedges.allows
+            return True
+
+        await call.run(
+            [
+                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: len(slow.asked) == 1,
+                EagerEndOfTurnCancelFrame(), lambda: slow.left, nothing_counted,
+                rig.ask(speculation=True), lambda: len(slow.asked) == 2, nothing_counted,
+                UserStoppedSpeakingFrame(), lambda: len(call.records) == 2,
+            ]
+        )  # fmt: skip
+    assert "on trial" in call.records[1].reason
+    assert not standing.probe_due
+    assert call.book.hedges.allows
+
+
+async def test_a_hedge_of_an_answer_that_was_withdrawn_is_paid_for(rig: Any) -> None:
+    async with rig.serving(rig.large(fault="silent")) as slow:
+        call = rig.make_call("hedged", slow)
+        call.book.observe("large", 0.05, reached=True)
+        call.book.hedges = TokenBucket(per_turn=1.0, most=1.0)
+        await call.run(
+            [
+                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: len(slow.asked) == 2,
+                EagerEndOfTurnCancelFrame(), lambda: len(slow.left) == 2,
+            ]
+        )  # fmt: skip
+    assert not call.book.hedges.allows

@@ -37,7 +37,7 @@ from voice.llm.frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.policy import Race, make_policy
 from voice.llm.response import Response
 from voice.llm.tier import Tier
-from voice.llm.tier_stats import PROBE_EVERY, TierBook, TokenBucket
+from voice.llm.tier_stats import TierBook
 from voice.llm.tools import describe
 
 LATE = 1.0
@@ -223,49 +223,6 @@ async def test_a_withdrawn_speculation_is_cancelled_and_never_heard(rig: Any) ->
         )  # fmt: skip
     assert rig.said(down) == ""
     assert call.records[0].commit is None
-
-
-async def test_an_answer_begun_ahead_counts_as_a_turn_only_once_it_is_committed(rig: Any) -> None:
-    async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.fast()) as quick:
-        call = rig.make_call("adaptive", slow, quick)
-        standing = call.book.standing["large"]
-        for _ in range(6):
-            standing.observe(False)
-        for _ in range(PROBE_EVERY - 1):
-            standing.turn(tried=False)
-        call.book.hedges = TokenBucket(per_turn=1.0, most=1.0)
-        call.book.hedges.take()
-
-        def nothing_counted() -> bool:
-            assert standing.probe_due
-            assert not call.book.hedges.allows
-            return True
-
-        await call.run(
-            [
-                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: len(slow.asked) == 1,
-                EagerEndOfTurnCancelFrame(), lambda: slow.left, nothing_counted,
-                rig.ask(speculation=True), lambda: len(slow.asked) == 2, nothing_counted,
-                UserStoppedSpeakingFrame(), lambda: len(call.records) == 2,
-            ]
-        )  # fmt: skip
-    assert "on trial" in call.records[1].reason
-    assert not standing.probe_due
-    assert call.book.hedges.allows
-
-
-async def test_a_hedge_of_an_answer_that_was_withdrawn_is_paid_for(rig: Any) -> None:
-    async with rig.serving(rig.large(fault="silent")) as slow:
-        call = rig.make_call("hedged", slow)
-        call.book.observe("large", 0.05, reached=True)
-        call.book.hedges = TokenBucket(per_turn=1.0, most=1.0)
-        await call.run(
-            [
-                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: len(slow.asked) == 2,
-                EagerEndOfTurnCancelFrame(), lambda: len(slow.left) == 2,
-            ]
-        )  # fmt: skip
-    assert not call.book.hedges.allows
 
 
 async def test_a_late_commit_leaves_less_time_and_charges_nobody_until_the_floor(rig: Any) -> None:

@@ -94,6 +94,8 @@ class Server:
         if self.tool and not any(message["role"] == "tool" for message in self.asked[-1]["messages"]):
             call = {"index": 0, "id": f"call{len(self.asked)}", "type": "function"}
             await self.send(writer, {"tool_calls": [{**call, "function": {"name": self.tool, "arguments": "{}"}}]})
+            if self.fault == "stall":
+                await asyncio.sleep(60)
         else:
             for number, word in enumerate(self.text.split(" ")):
                 await self.send(writer, {"content": word if number == 0 else f" {word}"})

@@ -2,7 +2,10 @@ import pytest
 from pipecat.frames.frames import FunctionCallFromLLM, LLMThoughtTextFrame
 from pipecat.metrics.metrics import LLMTokenUsage
 
+from latency.budget import Deadline
 from voice.llm.attempt import LiveAttempt
+from voice.llm.policy.plan import HOLD_GUARD
+from voice.llm.tier_stats import Wait
 
 
 @pytest.fixture
@@ -109,3 +112,40 @@ def test_a_cancelled_attempt_stays_as_it_was(attempt: LiveAttempt) -> None:
     attempt.complete(1.3)
     assert (attempt.outcome, attempt.end, attempt.calls, attempt.take()) == ("cancelled", 1.1, (), [])
     assert attempt.summary(since=0.0).startswith("large cancelled, asked at 1000, no clause")
+
+
+def test_how_long_it_took_tells_of_the_tier_unless_it_was_withdrawn_before_a_clause() -> None:
+    def ended(*, text: str = "", withdrawn: bool = False, continues: int | None = None) -> Wait | None:
+        attempt = LiveAttempt(number=0, tier="large", request=1.0, continues=continues)
+        attempt.add(text, 1.25)
+        assert attempt.wait is None, "it runs"
+        attempt.withdrawn = withdrawn
+        attempt.cancel(1.5)
+        return attempt.wait
+
+    assert ended(text="It is so. ") == ended(text="It is so. ", withdrawn=True) == Wait(0.25, reached=True)
+    assert ended(text="It is") == Wait(0.5, reached=False)
+    assert ended(text="It is", withdrawn=True) is None
+    assert ended(text="It is so. ", continues=0) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "fails", "in_time"),
+    [
+        ("It is so. ", 1.2, False, True),
+        ("It is", 1.2, False, None),
+        ("It is", 1.2, True, False),
+        ("It is", 1.5 - HOLD_GUARD, False, False),
+    ],
+)
+def test_it_was_in_time_or_not_only_if_it_was_let_try(
+    attempt: LiveAttempt, text: str, end: float, fails: bool, in_time: bool | None
+) -> None:
+    attempt.add(text, 1.1)
+    assert attempt.in_time(Deadline(1.5)) is None, "it runs"
+    if fails:
+        attempt.fail("it broke", end)
+    else:
+        attempt.cancel(end)
+    assert attempt.in_time(Deadline(1.5)) is in_time
+    assert attempt.in_time(Deadline(1.05)) is False

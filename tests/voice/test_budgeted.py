@@ -10,6 +10,7 @@ from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import (
     EagerEndOfTurnCancelFrame,
     Frame,
+    FunctionCallFromLLM,
     FunctionCallResultFrame,
     InterruptionFrame,
     LLMContextFrame,
@@ -26,6 +27,8 @@ from pipecat.frames.frames import (
 from pipecat.metrics.metrics import TTFBMetricsData
 from pipecat.pipeline.worker import PipelineParams
 from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 from pipecat.tests.utils import SleepFrame
 
@@ -287,6 +290,24 @@ async def test_a_tool_of_an_answer_begun_ahead_waits_for_the_end_of_the_turn(
         await call.run([UserStartedSpeakingFrame(), asked, called, lambda: ran == [], verdict(), SleepFrame(0.2)])
     assert ran == runs
     assert slow.answered == 1
+
+
+class Raising(LLMService[Any]):
+    """Asks for a tool, and breaks."""
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if isinstance(frame, LLMContextFrame):
+            call = FunctionCallFromLLM(function_name="nothing", tool_call_id="1", arguments={}, context=frame.context)
+            await self.run_function_calls([call])
+            raise ValueError("broken")
+
+
+async def test_a_service_that_breaks_behind_its_tool_call_does_not_hold_the_turn_up(rig: Any) -> None:
+    book, tiers = TierBook({"large": 0.2}), [Tier("large", Raising())]
+    service = BudgetedLLMService(tiers, make_policy("single", large="large", fast=None), book=book)
+    down = await rig.Call(service, book, tiers).run([rig.ask(), SleepFrame(0.5), InterruptionFrame()])
+    assert [type(frame) for frame in down].count(FunctionCallResultFrame) == 1
 
 
 async def test_settings_reach_every_tier_or_the_one_they_are_for(rig: Any) -> None:

@@ -97,6 +97,7 @@ class Turns:
 
     def learn(self, plan: Plan, scripts: dict[str, list[Script]], played: Played) -> None:
         """As `Response` tells the book."""
+        self.book.turn(plan.first[0], judged=self.policy.judged)
         counts: Counter[str] = Counter()
         for tier, at in played.starts:
             script = scripts[tier][counts[tier]]

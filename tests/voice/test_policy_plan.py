@@ -22,7 +22,7 @@ from voice.llm.policy import (
     Situation,
     make_policy,
 )
-from voice.llm.tier_stats import TierBook
+from voice.llm.tier_stats import PROBE_EVERY, TierBook
 
 SILENT = Script()
 LARGE_OK = Script((0.2, 0.6), end=0.7)
@@ -260,6 +260,7 @@ def test_an_outage_does_not_double_the_load_of_a_hedged_tier() -> None:
         plan = HEDGED.plan(known)
         played = play(plan, {"large": SILENT})
         requests += len(played.starts)
+        known.turn("large", judged=None)
         if len(played.starts) > 1:
             known.hedges.take()
     assert requests <= 115
@@ -272,9 +273,36 @@ def test_an_outage_of_the_fast_tier_does_not_double_its_load(policy: Policy, out
     for _ in range(100):
         played = play(policy.plan(known), {"large": LARGE_LATE, "fast": outage})
         requests += played.tiers().count("fast")
+        known.turn("large", judged=None)
         for _ in range(played.hedges):
             known.hedges.take()
     assert 100 < requests <= 115
+
+
+@pytest.mark.parametrize("policy", [FALLBACK, RACE, HEDGED])
+def test_plans_of_turns_that_were_withdrawn_add_nothing_to_the_hedging_allowance(policy: Policy) -> None:
+    known, hedges = book(), 0
+    for _ in range(100):
+        for _ in range(4):
+            policy.plan(known)
+        played = play(policy.plan(known), {"large": SILENT, "fast": SILENT})
+        hedges += played.hedges
+        known.turn("large", judged=policy.judged)
+        for _ in range(played.hedges):
+            known.hedges.take()
+    assert 10 <= hedges <= 3 + 100 * 0.1
+
+
+def test_a_trial_that_was_withdrawn_is_made_up_for_in_the_next_turn() -> None:
+    known, firsts = book(), []
+    for _ in range(6):
+        known.standing["large"].observe(False)
+    for _ in range(2 * PROBE_EVERY):
+        withdrawn, plan = ADAPTIVE.plan(known), ADAPTIVE.plan(known)
+        assert withdrawn == plan
+        known.turn(plan.first[0], judged=ADAPTIVE.judged)
+        firsts.append(plan.first[0])
+    assert firsts == ([*["fast"] * (PROBE_EVERY - 1), "large"]) * 2
 
 
 def test_the_fast_tier_is_not_asked_again_while_the_deadline_is_far_or_before_the_commit() -> None:
@@ -299,6 +327,7 @@ def test_a_demoted_large_tier_is_not_waited_for_and_is_tried_now_and_then() -> N
     for _ in range(40):
         plan = ADAPTIVE.plan(known)
         played = play(plan, {"large": LARGE_LATE, "fast": FAST_OK})
+        known.turn(plan.first[0], judged=ADAPTIVE.judged)
         if plan.first[0] == "large":
             known.standing["large"].observe(False)
         spoken.append(played.spoken[0])

@@ -76,11 +76,24 @@ def test_an_allowance_gives_a_burst_and_then_its_share() -> None:
     assert used == 12
 
 
+def test_what_was_used_beyond_an_allowance_is_paid_back() -> None:
+    bucket = TokenBucket(per_turn=0.5, most=1)
+    bucket.take()
+    bucket.take()
+    for _ in range(3):
+        bucket.turn()
+    assert not bucket.allows
+    bucket.turn()
+    assert bucket.allows
+
+
 def feed(standing: Standing, hits: list[bool]) -> list[bool]:
     """What became of a tier over turns in which it would (not) have been in time, if asked."""
     demoted = []
     for hit in hits:
-        if not standing.demoted or standing.probe_due():
+        tried = not standing.demoted or standing.probe_due
+        standing.turn(tried=tried)
+        if tried:
             standing.observe(hit)
         demoted.append(standing.demoted)
     return demoted
@@ -112,10 +125,13 @@ def test_noise_does_not_make_it_flap(share: float, most_changes: int) -> None:
 def test_a_demoted_tier_is_tried_every_few_turns_and_at_once_after_a_hit() -> None:
     standing = Standing()
     feed(standing, [False] * 6)
-    due = [standing.probe_due() for _ in range(PROBE_EVERY)]
+    due = []
+    for _ in range(PROBE_EVERY):
+        due.append(standing.probe_due)
+        standing.turn(tried=standing.probe_due)
     assert due == [False] * (PROBE_EVERY - 1) + [True]
     standing.observe(True)
-    assert standing.probe_due()
+    assert standing.probe_due
 
 
 def test_a_tier_that_refuses_is_not_asked_for_a_while() -> None:

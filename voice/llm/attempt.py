@@ -6,8 +6,11 @@ from typing import Any
 from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.metrics.metrics import LLMTokenUsage
 
+from latency.budget import Deadline
 from voice.llm.policy import Attempt, Outcome
+from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.thoughts import ThoughtFilter
+from voice.llm.tier_stats import Wait
 from voice.tts.clauses import ClauseSplitter, has_words
 
 CHARS_PER_TOKEN = 4
@@ -147,6 +150,27 @@ class LiveAttempt:
                 "estimated": self.usage is None,
             },
         }
+
+    @property
+    def wait(self) -> Wait | None:
+        """What it tells of its tier's speed; None while it runs, and when it tells nothing."""
+        if self.continues is not None or self.end is None:
+            return None
+        if self.first_clause is not None:
+            return Wait(self.first_clause - self.request, reached=True)
+        if self.outcome == "cancelled" and not self.withdrawn:
+            # What was withdrawn, mostly within tenths of a second, says next to nothing of a tier's tail.
+            return Wait(self.end - self.request, reached=False)
+        return None
+
+    def in_time(self, deadline: Deadline) -> bool | None:
+        """Whether it had something to say or do by the deadline; None while it runs, and when it was not let try."""
+        if self.end is None:
+            return None
+        ready = self.view.ready
+        if ready is not None and ready <= deadline.at:
+            return True
+        return False if self.outcome == "failed" or self.end >= deadline.at - HOLD_GUARD else None
 
     def summary(self, *, since: float) -> str:
         """One line for the log; milliseconds after `since`."""

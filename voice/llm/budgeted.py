@@ -1,15 +1,12 @@
-"""One language model to the pipeline, several tiers inside, and a deadline that is kept within the turn."""
+"""Answers turns by a policy over several language models, with a deadline that is kept within the turn."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
-    CancelFrame,
     EagerEndOfTurnCancelFrame,
-    EndFrame,
     Frame,
     FunctionCallFromLLM,
     InterruptionFrame,
@@ -17,40 +14,31 @@ from pipecat.frames.frames import (
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
     LLMUpdateSettingsFrame,
-    StartFrame,
     UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
     VADUserStartedSpeakingFrame,
-    VADUserStoppedSpeakingFrame,
 )
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
-from pipecat.services.settings import LLMSettings
+from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.tracing.service_decorators import traced_llm
 
-from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, what_a_turn_leaves
+from latency.budget import Budget
 from voice.errors import ConfigurationError
 from voice.llm.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.policy import Plan, Policy
 from voice.llm.response import Response
-from voice.llm.speaking_ahead import SpeakingAheadLLMService
+from voice.llm.speaking_ahead import last_user_text
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
-from voice.turns.frames import EagerHintFrame, SpeechResumedFrame
+from voice.llm.tiered import TieredLLMService
+from voice.llm.turn_deadline import Percentile, TurnDeadline, unmeasured
 
 HOLD_AGAIN = 2.5
 """Seconds between two hold phrases of one turn."""
 
-Percentile = Callable[[], float | None]
 
-
-def unmeasured() -> float | None:
-    """A percentile nobody measures: the stage's share is taken."""
-    return None
-
-
-class BudgetedLLMService(SpeakingAheadLLMService):
+class BudgetedLLMService(TieredLLMService):
     """Answers each turn by a policy over tiers, with the first speakable clause by the turn's deadline.
 
     To the pipeline it is an ordinary LLM service: contexts in, one response out, tools run here. It also pushes
@@ -86,30 +74,14 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         transport_p95: Percentile = unmeasured,
         **kwargs: Any,
     ) -> None:
-        settings = LLMSettings(
-            model="+".join(tier.name for tier in tiers),
-            system_instruction=None,
-            temperature=None,
-            max_tokens=None,
-            top_p=None,
-            top_k=None,
-            frequency_penalty=None,
-            presence_penalty=None,
-            seed=None,
-            filter_incomplete_user_turns=False,
-            user_turn_completion_config=None,
-        )
-        super().__init__(settings=settings, **kwargs)
-        self._tiers = {tier.name: tier for tier in tiers}
+        super().__init__(tiers, **kwargs)
         self._book = book
-        self._budget = budget or Budget()
         self._bridging = bridging or Bridging()
-        self._synthesis_p95, self._transport_p95 = synthesis_p95, transport_p95
+        self._turn = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95, transport_p95=transport_p95)
         self._response: Response | None = None
         self._responses = 0
         self._fast_p95: float | None = None
-        self._silent_since: float | None = None
-        self._vad_stop: float | None = None
+        self._words: str | None = None
         self._spoke = ""
         self._phrase_at: float | None = None
         if unknown := sorted(self._tiers.keys() - set(book.tiers)):
@@ -144,49 +116,17 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         """A request outside any turn, answered by the policy's first tier."""
         return await self._tiers[self._policy.tiers[0]].service.run_inference(context, *args, **kwargs)
 
-    def append_system_instruction(self, instruction: str) -> None:
-        """Append to every tier's system instruction."""
-        for tier in self._tiers.values():
-            for service in tier.services:
-                service.append_system_instruction(instruction)
-
-    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own
-        """Prepare the tiers too."""
-        await super().setup(setup)
-        for tier in self._tiers.values():
-            await tier.setup(setup, self.push_frame)
-
-    async def cleanup(self) -> None:
-        """Leave no request behind."""
-        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
-        for tier in self._tiers.values():
-            await tier.cleanup()
-
-    async def start(self, frame: StartFrame) -> None:
-        """The call begins."""
-        await super().start(frame)
-        await self._tell(frame)
-
-    async def stop(self, frame: EndFrame) -> None:
-        """The call ended."""
-        await super().stop(frame)
-        await self._tell(frame)
-
-    async def cancel(self, frame: CancelFrame) -> None:
-        """The call was cut off."""
-        await super().cancel(frame)
-        await self._tell(frame)
-
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answer contexts, follow the user's turn, pass everything else on."""
         ahead = self._response if self._response and not self._response.committed else None
-        if isinstance(frame, EagerEndOfTurnCancelFrame) and ahead:
+        if isinstance(frame, EagerEndOfTurnCancelFrame | InterruptionFrame) and ahead:
             ahead.withdraw()
         await super().process_frame(frame, direction)
+        self._turn.follow(frame, time.monotonic())
         match frame:
             case LLMContextFrame():
-                if self.is_wanted(frame):
-                    await self._respond(frame.context)
+                if self.is_wanted(frame) and not self._is_begun(frame, ahead):
+                    await self._respond(frame.context, self._turn.ended if frame.speculation else None)
                 return
             case LLMUpdateSettingsFrame():
                 await self._update_tiers(frame)
@@ -194,14 +134,7 @@ class BudgetedLLMService(SpeakingAheadLLMService):
                     # Already passed on above.
                     return
             case VADUserStartedSpeakingFrame():
-                self._silent_since = self._vad_stop = self._phrase_at = None
-            case EagerHintFrame():
-                self._silent_since = time.monotonic() - frame.silence - DETECTOR_LAG
-            case SpeechResumedFrame():
-                self._silent_since = None
-            case VADUserStoppedSpeakingFrame():
-                self._vad_stop = time.monotonic()
-                self._silent_since = self._vad_stop - frame.stop_secs - DETECTOR_LAG
+                self._phrase_at = None
             case UserStoppedSpeakingFrame() if direction is FrameDirection.DOWNSTREAM and ahead:
                 now = time.monotonic()
                 # It opens the gate, and only then may tools run.
@@ -210,7 +143,7 @@ class BudgetedLLMService(SpeakingAheadLLMService):
                 await self._tell(frame)
                 await ahead.report()
                 return
-            case EagerEndOfTurnCancelFrame() if ahead:
+            case EagerEndOfTurnCancelFrame() | InterruptionFrame() if ahead:
                 self._response = None
                 await ahead.report()
         if isinstance(
@@ -259,27 +192,27 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         await self.push_frame(frame)
 
     @traced_llm
-    async def _respond(self, context: LLMContext) -> None:
+    async def _respond(self, context: LLMContext, ended: float | None) -> None:
         if not _follows_tool(context):
             self._turn_policy = self._policy
         plan = self._turn_policy.plan(self._book).without(self._book.down(time.monotonic()))
         self._fast_p95 = self._floor(plan)
+        self._words = last_user_text(context)
         response = self._response = Response(
             number=self._responses,
             plan=plan,
             tiers=self._tiers,
             book=self._book,
             context=context,
-            budget=self._budget,
             speaker=self,
             judged=self._turn_policy.judged,
         )
         self._responses += 1
         if not self._speculation_gate.is_speculating:
-            self._commit(response, time.monotonic())
-        elif self._silent_since is not None:
-            percentiles = self._synthesis_p95(), self._transport_p95()
-            response.expect(Deadline(what_a_turn_leaves(self._silent_since, self._budget, *percentiles), "turn"))
+            # The end of a turn may overtake the context that was to be answered ahead of it.
+            self._commit(response, time.monotonic() if ended is None else ended)
+        elif deadline := self._turn.ahead():
+            response.expect(deadline)
         await self.start_processing_metrics()
         await self.start_ttfb_metrics()
         try:
@@ -291,6 +224,14 @@ class BudgetedLLMService(SpeakingAheadLLMService):
             if response.began:
                 await self.push_frame(LLMFullResponseEndFrame())
 
+    def _is_begun(self, frame: LLMContextFrame, ahead: Response | None) -> bool:
+        """Whether an answer ahead to the same words is held, or confirmed already.
+
+        Words that are withdrawn and begun again come twice when the withdrawal overtakes their first context.
+        """
+        confirmed = not self._speculation_gate.is_speculating and self._turn.ended is None
+        return frame.speculation and (ahead is not None or confirmed) and last_user_text(frame.context) == self._words
+
     def _floor(self, plan: Plan) -> float:
         """In what time the fast tier, or a lone one, is nearly always there: the deadline leaves it that, if it can.
 
@@ -299,30 +240,7 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         return self._book.tail(plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0])
 
     def _commit(self, response: Response, now: float) -> None:
-        """The turn is over: its budget runs from now. What was known of the user's silence is used up."""
-        response.commit(
-            Commit(
-                at=now,
-                speech_end=self._silent_since,
-                vad_stop=self._vad_stop,
-                synthesis_p95=self._synthesis_p95(),
-                transport_p95=self._transport_p95(),
-                fast_p95=self._fast_p95,
-            )
-        )
-        self._silent_since = self._vad_stop = None
-
-    async def _tell(self, frame: Frame) -> None:
-        for tier in self._tiers.values():
-            await tier.tell(frame)
-
-    async def _update_tiers(self, frame: LLMUpdateSettingsFrame) -> None:
-        """Settings for one tier's service reach it, settings for the whole reach all."""
-        for tier in self._tiers.values():
-            for service in tier.services:
-                if frame.service in (None, self, service):
-                    target = replace(frame, service=service)
-                    await service.process_frame(target, FrameDirection.DOWNSTREAM)
+        response.commit(now, self._turn.commit(now, fast_p95=self._fast_p95))
 
 
 def _follows_tool(context: LLMContext) -> bool:

@@ -9,13 +9,12 @@ from typing import Any, Literal, Protocol
 from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.processors.aggregators.llm_context import LLMContext
 
-from latency.budget import Budget, Commit, Deadline
+from latency.budget import Deadline
 from voice.llm.attempt import CHARS_PER_TOKEN, LiveAttempt
 from voice.llm.continuation import continued, estimated_tokens
 from voice.llm.frames import AttemptsFrame
 from voice.llm.playout_estimate import PlayoutEstimate
 from voice.llm.policy import Decision, Plan, Situation, Start
-from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
 
@@ -53,7 +52,6 @@ class Response:
         tiers: by name.
         book: learns from every request.
         context: what is answered.
-        budget: shares of a turn.
         speaker: the way out.
         judged: the tier whose standing depends on being in time, if it is asked first.
         clock: seconds.
@@ -67,13 +65,12 @@ class Response:
         tiers: Mapping[str, Tier],
         book: TierBook,
         context: LLMContext,
-        budget: Budget,
         speaker: Speaker,
         judged: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._number, self._plan, self._tiers, self._book = number, plan, tiers, book
-        self._context, self._budget, self._speaker, self._judged = context, budget, speaker, judged
+        self._context, self._speaker, self._judged = context, speaker, judged
         self._clock = clock
         self._changed = asyncio.Event()
         self._attempts: list[LiveAttempt] = []
@@ -100,11 +97,11 @@ class Response:
         if not self.committed:
             self._deadline = deadline
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, at: float, deadline: Deadline) -> None:
         """The turn is committed: the budget runs."""
-        self._commit = commit.at
-        self._deadline = commit.deadline(self._budget)
-        self._playout.release(commit.at)
+        self._commit, self._deadline = at, deadline
+        self._book.turn(self._plan.first[0], judged=self._judged)
+        self._playout.release(at)
         self._changed.set()
         self._committed.set()
         if self._final:
@@ -232,31 +229,23 @@ class Response:
             return
 
     def _learn(self) -> None:
-        """Tell the book how fast everyone was."""
+        """Tell the book how fast everyone was, and who will not serve."""
         for attempt in self._attempts:
             if attempt.failed and self._gave_up is None:
                 log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
             if attempt.outcome == "failed" and not self._tiers[attempt.tier].usable:
                 self._book.refused(attempt.tier, self._clock())
-            if attempt.continues is not None or attempt.end is None:
-                continue
-            if attempt.first_clause is not None:
-                self._book.observe(attempt.tier, attempt.first_clause - attempt.request, reached=True)
-            elif attempt.outcome == "cancelled" and not attempt.withdrawn:
-                # What was withdrawn, mostly within tenths of a second, says next to nothing of a tier's tail.
-                self._book.observe(attempt.tier, attempt.end - attempt.request, reached=False)
+            if wait := attempt.wait:
+                self._book.observe(attempt.tier, wait.seconds, reached=wait.reached)
 
     def _judge(self) -> None:
         """Tell the book whether the tier that was asked first was in time."""
         first = self._attempts[0] if self._attempts else None
-        if self._commit is None or self._deadline is None:
+        if first is None or first.tier != self._judged or not self.committed or self._deadline is None:
             return
-        if first and first.tier == self._judged and first.end is not None:
-            ready = first.view.ready
-            if ready is not None and ready <= self._deadline.at:
-                self._book.standing[first.tier].observe(True)
-            elif first.outcome == "failed" or first.end >= self._deadline.at - HOLD_GUARD:
-                self._book.standing[first.tier].observe(False)
+        in_time = first.in_time(self._deadline)
+        if in_time is not None:
+            self._book.standing[first.tier].observe(in_time)
 
     def _log(self) -> None:
         start = self._attempts[0].request if self._attempts else 0.0

@@ -3,9 +3,7 @@
 import asyncio
 import contextvars
 import functools
-import json
 import ssl
-import textwrap
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -15,13 +13,12 @@ from pipecat.processors.aggregators.llm_context import NOT_GIVEN, LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService
 from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import InvalidStatus, WebSocketException
 
 from voice.llm.frames import LLMFailureFrame
 from voice.llm.openai_chat import make_client
-from voice.llm.provider_errors import LONGEST_REASON, reason
 from voice.llm.response_chain import Chain
-from voice.llm.responses_socket import WORN_OUT, NoEventError, Socket
+from voice.llm.responses_errors import ServerError, reason
+from voice.llm.responses_socket import Socket
 from voice.llm.warm_sockets import WarmSockets
 
 OPENAI = "https://api.openai.com/v1"
@@ -34,24 +31,6 @@ UNKNOWN_RESPONSE = "previous_response_not_found"
 
 # The socket of the request that a task carries out.
 _lent: contextvars.ContextVar[Socket] = contextvars.ContextVar("lent")
-
-
-class ServerError(ValueError):
-    """The server reported an error in an event.
-
-    Args:
-        event: an `error` or a response that ended without being complete.
-    """
-
-    def __init__(self, event: dict[str, Any]) -> None:
-        response = event.get("response") or {}
-        error = event.get("error") or response.get("error") or response.get("incomplete_details") or {}
-        self.code = error.get("code")
-        self.words = str(error.get("message") or error.get("reason") or self.code or "it did not say which")
-        status = event.get("status")
-        # pipecat takes a service whose requests are wrong out of use; that a socket is worn is not the request's fault.
-        self.status_code = status if isinstance(status, int) and self.code != WORN_OUT else None
-        super().__init__(self.words)
 
 
 class ResponsesService(OpenAIResponsesLLMService):
@@ -164,7 +143,7 @@ class ResponsesService(OpenAIResponsesLLMService):
                     _lent.reset(lent)
         except Exception as error:
             # pipecat tells it too, in its own words, and decides whether the service is of any further use.
-            await self.push_frame(LLMFailureFrame(text="", reason=self._sentence(error)))
+            await self.push_frame(LLMFailureFrame(text="", reason=reason(error, model=self._model, where=self._where)))
             raise
 
     async def _params(self, context: LLMContext) -> dict[str, Any]:
@@ -222,26 +201,6 @@ class ResponsesService(OpenAIResponsesLLMService):
     async def _report_empty_response(self, *_args: Any, **_kwargs: Any) -> None:
         """It had neither words nor calls; called by pipecat. An attempt without words fails by itself."""
 
-    def _sentence(self, error: Exception) -> str:
-        """Why a request failed, in the words of `provider_errors.reason`."""
-        whose = f"{self._model} at {self._where}"
-        match error:
-            case ServerError(status_code=None):
-                return f"{whose} reported an error: {_short(error.words)}."
-            case ServerError():
-                return f"{whose} answered HTTP {error.status_code}: {_short(error.words)}."
-            case NoEventError():
-                return f"{whose} answered with {error}, not with an event of the Responses API: check base_url."
-            case InvalidStatus() if error.response.status_code < 300:
-                return f"{whose} answered HTTP {error.response.status_code} and opened no WebSocket: check base_url."
-            case InvalidStatus():
-                return f"{whose} answered HTTP {error.response.status_code}{_words_of(error.response.body)}."
-            case TimeoutError():
-                return f"{whose} did not answer in time."
-            case OSError() | WebSocketException():
-                return f"{whose} could not be reached, or broke off."
-        return reason(error, model=self._model, where=self._where)
-
 
 def socket_url(base_url: str) -> str:
     """The URL of the Responses WebSocket of a server whose HTTP API is at `base_url`."""
@@ -254,16 +213,3 @@ def socket_url(base_url: str) -> str:
 def _tls() -> ssl.SSLContext:
     # Reading the certificates takes a tenth of a second.
     return ssl.create_default_context()
-
-
-def _words_of(body: bytes | bytearray | None) -> str:
-    """The server's own words in an HTTP error; a body that is no JSON, such as a proxy's page, is not repeated."""
-    try:
-        message = json.loads(body or b"")["error"]["message"]
-    except (ValueError, LookupError, TypeError):
-        return ""
-    return f": {_short(str(message))}"
-
-
-def _short(text: str) -> str:
-    return textwrap.shorten(text.strip().rstrip("."), LONGEST_REASON, placeholder="…")

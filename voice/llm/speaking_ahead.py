@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pipecat.frames.frames import (
+    EagerEndOfTurnCancelFrame,
     Frame,
+    InterruptionFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
@@ -39,6 +41,16 @@ class SpeakingAheadLLMService(LLMService[Any]):
         nothing to withdraw, and the end of the turn would release the answer to words that the user never said.
         """
         return not frame.speculation or self.wanted(last_user_text(frame.context) or "")
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Follow the call; an interruption withdraws an answer begun ahead, and whoever asked for it is told so.
+
+        That comes from elsewhere than the user's voice, such as a text that the client sends in the middle of a turn.
+        The gate drops the held answer; confirmed all the same, the turn would never be answered.
+        """
+        await super().process_frame(frame, direction)
+        if isinstance(frame, InterruptionFrame) and self._speculation_gate.is_speculating:
+            await self.broadcast_frame(EagerEndOfTurnCancelFrame)
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
         """Push a frame, and its answer's first clause ahead if that is complete now."""

@@ -131,8 +131,8 @@ class Tier:
             # Whatever a service raises, the turn goes on with the other tier.
             log.warning("tier %s failed", self.name, exc_info=True)
             attempt.fail(f"{type(error).__name__}: {error}", time.monotonic())
-        else:
-            attempt.complete(time.monotonic())
+        # Of a service that broke behind a tool call, the call stands.
+        attempt.complete(time.monotonic())
         changed()
 
     def _tap(self, service: LLMService[Any]) -> None:

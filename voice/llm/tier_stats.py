@@ -66,12 +66,12 @@ class TokenBucket:
         return self._tokens >= 1 - 1e-9
 
     def turn(self) -> None:
-        """A turn began."""
+        """A turn was committed."""
         self._tokens = min(self._most, self._tokens + self._per_turn)
 
     def take(self) -> None:
-        """One use."""
-        self._tokens = max(0.0, self._tokens - 1)
+        """One use. Turns that were planned at the same time may leave a debt, which later ones pay."""
+        self._tokens -= 1
 
 
 class Standing:
@@ -100,13 +100,14 @@ class Standing:
             # Trials must be in time in a row.
             self._recent.clear()
 
+    @property
     def probe_due(self) -> bool:
-        """Whether this turn is to try the demoted tier; to be asked once a turn."""
-        self._waited += 1
-        if self._waited >= PROBE_EVERY or (self._recent and self._recent[-1]):
-            self._waited = 0
-            return True
-        return False
+        """Whether the next turn is to try the demoted tier."""
+        return self._waited + 1 >= PROBE_EVERY or (bool(self._recent) and self._recent[-1])
+
+    def turn(self, *, tried: bool) -> None:
+        """A turn was committed that asked the tier first, or did not."""
+        self._waited = 0 if tried else self._waited + 1
 
     def _become(self, *, demoted: bool) -> None:
         self.demoted = demoted
@@ -133,6 +134,17 @@ class TierBook:
     def tiers(self) -> tuple[str, ...]:
         """Their names, in the order given."""
         return tuple(self._assumed)
+
+    def turn(self, first: str, *, judged: str | None) -> None:
+        """A turn was committed; what was only planned, or begun and withdrawn, is none.
+
+        Args:
+            first: the tier that it asks first.
+            judged: the one that the policy would have asked, but for its standing; see `Policy.judged`.
+        """
+        self.hedges.turn()
+        if judged is not None:
+            self.standing[judged].turn(tried=first == judged)
 
     def observe(self, tier: str, seconds: float, *, reached: bool) -> None:
         """A request had its first clause after `seconds`, or was cancelled then without one."""

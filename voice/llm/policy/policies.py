@@ -28,7 +28,7 @@ class Policy(Protocol):
         ...
 
     def plan(self, book: TierBook) -> Plan:
-        """The plan of a turn that begins now."""
+        """The plan of a turn that begins now; the book stays as it is."""
         ...
 
 
@@ -104,7 +104,6 @@ class Hedged:
 
     def plan(self, book: TierBook) -> Plan:
         """Ask the tier; again after its quantile, if the allowance has a token."""
-        book.hedges.turn()
         if not book.hedges.allows:
             return Plan(
                 policy=self.name, reason="the hedging allowance is used up", first=(self.tier,), retries=0,
@@ -171,7 +170,7 @@ class Adaptive:
     def plan(self, book: TierBook) -> Plan:
         """Ask the large tier first unless it is demoted and not on trial."""
         standing = book.standing[self.large]
-        if not standing.demoted or standing.probe_due():
+        if not standing.demoted or standing.probe_due:
             reason = f"{self.large} is on trial" if standing.demoted else "large first"
             return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason=reason)
         return Plan(
@@ -197,7 +196,6 @@ def _fallback(name: str, large: str, fast: str, book: TierBook, *, bridge: bool,
 
 def _second_delay(fast: str, book: TierBook) -> float | None:
     """How late the fast tier must be to be asked once more; None when the allowance is used up."""
-    book.hedges.turn()
     return book.p95(fast) if book.hedges.allows else None
 
 

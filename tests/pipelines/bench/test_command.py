@@ -62,6 +62,11 @@ def test_speeds_of_the_language_model() -> None:
             parse_speeds(text)
 
 
+def test_the_index_names_the_piece_that_an_agent_is_without() -> None:
+    entry = Trial(Variant("ours-no-hint", "", without="hint"), ModelSpeed(1, 1), "a").entry()
+    assert (entry["variant"], entry["without"]) == ("ours-no-hint", "hint")
+
+
 def test_each_round_begins_with_another_agent() -> None:
     trials = [Trial(Variant(name, ""), ModelSpeed(1, 1), name) for name in "abc"]
     orders = [[trial.folder for trial in rotated(trials, by)] for by in range(4)]

@@ -37,7 +37,7 @@ from voice.llm.response import Response
 from voice.llm.speaking_ahead import SpeakingAheadLLMService
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
-from voice.turns.frames import EagerHintFrame, SpeechResumedFrame
+from voice.turns.frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 
 HOLD_AGAIN = 2.5
 """Seconds between two hold phrases of one turn."""
@@ -110,6 +110,7 @@ class BudgetedLLMService(SpeakingAheadLLMService):
         self._fast_p95: float | None = None
         self._silent_since: float | None = None
         self._vad_stop: float | None = None
+        self._silence_needed: float | None = None
         self._spoke = ""
         self._phrase_at: float | None = None
         if unknown := sorted(self._tiers.keys() - set(book.tiers)):
@@ -194,7 +195,7 @@ class BudgetedLLMService(SpeakingAheadLLMService):
                     # Already passed on above.
                     return
             case VADUserStartedSpeakingFrame():
-                self._silent_since = self._vad_stop = self._phrase_at = None
+                self._silent_since = self._vad_stop = self._silence_needed = self._phrase_at = None
             case EagerHintFrame():
                 self._silent_since = time.monotonic() - frame.silence - DETECTOR_LAG
             case SpeechResumedFrame():
@@ -202,6 +203,8 @@ class BudgetedLLMService(SpeakingAheadLLMService):
             case VADUserStoppedSpeakingFrame():
                 self._vad_stop = time.monotonic()
                 self._silent_since = self._vad_stop - frame.stop_secs - DETECTOR_LAG
+            case TurnEndFrame():
+                self._silence_needed = frame.silence
             case UserStoppedSpeakingFrame() if direction is FrameDirection.DOWNSTREAM and ahead:
                 now = time.monotonic()
                 # It opens the gate, and only then may tools run.
@@ -300,17 +303,19 @@ class BudgetedLLMService(SpeakingAheadLLMService):
 
     def _commit(self, response: Response, now: float) -> None:
         """The turn is over: its budget runs from now. What was known of the user's silence is used up."""
+        since, needed = self._silent_since, self._silence_needed
         response.commit(
             Commit(
                 at=now,
                 speech_end=self._silent_since,
                 vad_stop=self._vad_stop,
+                silent_enough=None if since is None or needed is None else since + DETECTOR_LAG + needed,
                 synthesis_p95=self._synthesis_p95(),
                 transport_p95=self._transport_p95(),
                 fast_p95=self._fast_p95,
             )
         )
-        self._silent_since = self._vad_stop = None
+        self._silent_since = self._vad_stop = self._silence_needed = None
 
     async def _tell(self, frame: Frame) -> None:
         for tier in self._tiers.values():

@@ -21,6 +21,15 @@ def headline(report: Report) -> Iterator[Line]:
         yield f"note: {note}", "yellow"
     yield "", ""
     refused, turns = " (refused)" if report.refused else "", report.turns
+    if report.only_cold:
+        yield (
+            (
+                f"Turn latency{refused}  {ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered "
+                f"(of {turns.expected}) was the first of its process; for a warm figure, replay it with --repeat 2"
+            ),
+            "bold",
+        )
+        return
     yield (
         (
             f"Turn latency{refused}  {_figures(report.turn_ms)}; {_within(report.turn_ms, 'turns ')}; "

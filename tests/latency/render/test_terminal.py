@@ -45,6 +45,29 @@ def test_everything_a_reader_needs_is_there(report: Report) -> None:
         assert part in text, part
 
 
+def test_a_single_cold_turn_is_a_sentence_instead_of_tables_of_dashes(
+    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+) -> None:
+    def turn(number: int, *, cold: bool) -> TurnRecord:
+        start = 1.0 + 10 * number
+        return TurnRecord(
+            session="commands", turn=number, speech=((start, start + 1),), wants_answer=True, heard="hello", cold=cold
+        )
+
+    alone = drawn(build(load(make_run([turn(0, cold=True)], conversation(8).bot(2.7, 4).samples))))
+    assert (
+        "Turn latency 700 ms, cold: the only turn that was answered (of 1) was the first of its process; for a warm "
+        "figure, replay it with --repeat 2"
+    ) in " ".join(alone.split())
+    assert "why it took so long" in alone
+    for heading in ("where the time goes", "cold turns (apart)", "p50 -  p95 -"):
+        assert heading not in alone
+    both = [turn(0, cold=True), turn(1, cold=False)]
+    usual = drawn(build(load(make_run(both, conversation(18).bot(2.7, 4).bot(12.5, 14).samples))))
+    assert "Turn latency  p50 500" in usual
+    assert "cold turns (apart)" in usual
+
+
 def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:
     _, second, third, *_ = drawn(
         replace(report, simulated=("sim:tier",), refused="audio was fed too slow")

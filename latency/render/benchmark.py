@@ -11,7 +11,7 @@ from rich.table import Table
 from latency.ablation import Worth, worth
 from latency.benchmark import SCHEMA, Benchmark, Ratio, Row
 from latency.render.console import console_for
-from latency.render.numbers import UNKNOWN, count, ms, percent
+from latency.render.numbers import UNKNOWN, count, ms, percent, things
 from latency.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
 LATENCY = ("agent", "n", "p50", "p95", "over stock's p50", "unanswered")
@@ -28,7 +28,7 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
     console.print(f"Benchmark: {benchmark.folder}; each agent called {times} with {', '.join(benchmark.fixtures)}")
     if not benchmark.is_complete:
         had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
-        console.print(f"NOT COMPLETE: of {benchmark.calls} calls each, there are: {had or 'none'}")
+        console.print(f"NOT COMPLETE: of {things(benchmark.calls, 'call')} each, there are: {had or 'none'}")
     if pretending := _simulated(benchmark):
         console.print(f"SIMULATED, not real: {', '.join(pretending)}")
     for llm in dict.fromkeys(row.llm for row in benchmark.rows):
@@ -134,7 +134,8 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
         if row.refused:
             yield f"REFUSED: {row.variant} with {row.llm}: {row.refused}"
         if row.repeated:
-            yield f"repeated: {row.repeated} calls of {row.variant} with {row.llm} that were not made in real time"
+            again = things(row.repeated, "call")
+            yield f"repeated, not being in real time at first: {again} of {row.variant} with {row.llm}"
     for name, about in dict.fromkeys((row.variant, row.about) for row in benchmark.rows):
         yield f"{name}: {about}"
     yield (

@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 
 from latency.attempts import Llm, Waste
-from latency.render.numbers import UNKNOWN, counted, ms, percent
+from latency.render.numbers import UNKNOWN, counted, ms, percent, things
 
 
 def llm_lines(llm: Llm) -> Iterator[str]:
@@ -18,7 +18,7 @@ def llm_lines(llm: Llm) -> Iterator[str]:
     if not llm.policies:
         yield verdicts
         return
-    yield f"{verdicts}; answer text in time in {percent(llm.share_within)} of {llm.judged} turns"
+    yield f"{verdicts}; answer text in time in {percent(llm.share_within)} of {things(llm.judged, 'turn')}"
     yield _line("overshoot", _overshoot(llm))
     charged = f"; floors charged to {counted(llm.charged)}" if llm.charged else ""
     yield _line("deadlines", f"set by {counted(llm.deadlines) or UNKNOWN}{charged}")
@@ -65,15 +65,16 @@ def _overshoot(llm: Llm) -> str:
 
 
 def _waste(waste: Waste) -> str:
+    # A request beyond the first is no waste where it gave the answer, or ran its tools.
     ends = ", ".join(
         f"{n} {name}"
-        for name, n in (("used", waste.spoken), ("cancelled", waste.cancelled), ("failed", waste.failed))
+        for name, n in (("needed", waste.spoken), ("cancelled", waste.cancelled), ("failed", waste.failed))
         if n
     )
-    text = f"{waste.extra} requests beyond the first" + (f" ({ends})" if ends else "")
+    asked = f"{things(waste.extra, 'request')} beyond an answer's first" + (f": {ends}" if ends else "")
     if waste.withdrawn:
-        text += f", {waste.withdrawn} withdrawn"
-    if waste.tokens is None:
-        return f"{text}; tokens unknown"
+        asked += f"; {things(waste.withdrawn, 'request')} withdrawn"
+    if waste.tokens is None or waste.tokens_total is None:
+        return f"tokens unknown; {asked}"
     estimated = f" ({waste.tokens_estimated:,} estimated)" if waste.tokens_estimated else ""
-    return f"{text}; {waste.tokens:,} of {waste.tokens_total:,} tokens unheard: {percent(waste.share)}{estimated}"
+    return f"{percent(waste.share)} of {waste.tokens_total:,} tokens unheard: {waste.tokens:,}{estimated}; {asked}"

@@ -11,7 +11,7 @@ from latency.render.headline import headline
 from latency.render.histogram import histogram
 from latency.render.llm_block import llm_lines, tier_table
 from latency.render.method import conditions, method
-from latency.render.numbers import UNKNOWN, count, ms, percent
+from latency.render.numbers import UNKNOWN, count, ms, percent, things
 from latency.render.tables import contribution_table, latency_table, worst_table
 from latency.render.turn_table import turn_table
 from latency.report import Report
@@ -52,7 +52,7 @@ def _figures(report: Report) -> Iterator[str]:
     yield f"answers      {turns.answered} of {turns.expected} expected; unanswered: {unanswered or 'none'}"
     yield f"right        {_of(turns.answers_ok, report.scored)}; word error rate {percent(quality.wer)}"
     yield (
-        f"cut-offs     {count(quality.cut_offs)}; {count(quality.pauses)} pauses inside turns, "
+        f"cut-offs     {count(quality.cut_offs)}; {things(quality.pauses, 'pause')} inside turns, "
         f"of which taken for the end {percent(quality.false_cut_off_rate)}; gaps in bot speech {count(quality.gaps)}"
     )
     yield (
@@ -65,11 +65,11 @@ def _figures(report: Report) -> Iterator[str]:
 
 
 def _speculation(ahead: Speculation) -> str:
-    hints = "" if ahead.hints is None else f" of {ahead.hints} hints"
-    spoken = f", {ahead.spoken_ahead} of them synthesised ahead" if ahead.spoken_ahead else ""
+    hints = "" if ahead.hints is None else f", at {things(ahead.hints, 'hint')}"
+    spoken = f" ({ahead.spoken_ahead} of them synthesised ahead)" if ahead.spoken_ahead else ""
     return (
-        f"speculation  {ahead.started} started{hints}, {ahead.discarded} discarded, {ahead.used} used{spoken}; "
-        f"first clause sooner by p50 {ms(ahead.saved_p50_ms)} ms"
+        f"speculation  {things(ahead.started, 'answer')} begun ahead{hints}: {count(ahead.used)} used{spoken}, "
+        f"{count(ahead.discarded)} discarded; first clause sooner by p50 {ms(ahead.saved_p50_ms)} ms"
     )
 
 
@@ -82,4 +82,4 @@ def _verdicts(console: Console, report: Report) -> None:
 
 
 def _of(part: int | None, whole: int) -> str:
-    return UNKNOWN if part is None else f"{part} of {whole} that say what a right answer contains"
+    return UNKNOWN if part is None else f"{part} of {whole} of which a right answer is known"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.cli import RUNS
+from latency.render.numbers import things
 from latency.run import RunError
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
@@ -143,7 +144,8 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
     if args.pauses is None:
         return fixtures
     paused = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
-    _say(f"{sum(len(fixture.turns) for fixture in paused)} recordings with a pause inserted: {folder / 'fixtures'}")
+    recordings = things(sum(len(fixture.turns) for fixture in paused), "recording")
+    _say(f"{recordings} with a pause inserted: {folder / 'fixtures'}")
     return paused
 
 

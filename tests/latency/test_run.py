@@ -74,7 +74,7 @@ def test_a_session_that_ended_early_is_told(writer: RunWriter) -> None:
     writer.add_session(Session(name="commands", closed="the server went away", never_sent=3))
     assert Run.load(writer.finish("complete")).notes == (
         "session 'commands' ended early: the server went away",
-        "session 'commands': 3 of its turns were never sent",
+        "session 'commands' ended before 3 of its turns",
     )
 
 

@@ -67,8 +67,9 @@ class TurnRecord:
     server_turns: tuple[Mapping[str, Any], ...] = ()
     """The server's own reports of this turn, in order, their times converted to the recording's clock."""
     attempts: tuple[Mapping[str, Any], ...] = ()
-    """Requests to language models: tier, model, request, first_token, first_clause, end, outcome (spoken, called,
-    cancelled, failed, silent or withdrawn), tokens, and `response`, the number of the answer they were made for."""
+    """Requests to language models: tier, model, request, alive (the server's first sign of life), first_token,
+    first_clause, end, outcome (spoken, called, cancelled, failed, silent or withdrawn), tokens, and `response`, the
+    number of the answer they were made for."""
     responses: tuple[Mapping[str, Any], ...] = ()
     """Answers that were asked for under a budget, several in a turn with tools: response, policy, reason, commit,
     deadline, limit, charged, said, gave_up; empty for a language model without one."""

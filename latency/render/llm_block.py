@@ -6,6 +6,7 @@ from rich import box
 from rich.table import Table
 
 from latency.attempts import Llm, Waste
+from latency.endings import CutShort
 from latency.render.numbers import UNKNOWN, counted, ms, percent, things
 
 
@@ -25,6 +26,11 @@ def llm_lines(llm: Llm) -> Iterator[str]:
     yield _line("policy", f"{counted(llm.policies)}: {counted(llm.reasons)}")
     if llm.phrases:
         yield _line("phrases", f"{counted(llm.phrases)}, said while no answer was there; none counts as one")
+    for name, tier in llm.tiers.items():
+        if tier.failures:
+            yield _line("failed", "; ".join(f"{name} {things(n, 'time')}: {why}" for why, n in tier.failures.items()))
+        if tier.cut_short:
+            yield _line("cancelled", f"{name} had " + ", ".join(_cut(*item) for item in tier.cut_short.items()))
     yield _line("waste", _waste(llm.waste))
 
 
@@ -51,6 +57,10 @@ def tier_table(llm: Llm) -> Table | None:
 
 def _line(label: str, text: str) -> str:
     return f"  {label:<10} {text}"
+
+
+def _cut(what: str, those: CutShort) -> str:
+    return f"{what} {those.n} (after p50 {ms(those.after_p50_ms)} ms)"
 
 
 def _overshoot(llm: Llm) -> str:

@@ -19,9 +19,10 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 
 from voice.llm.frames import LLMFailureFrame
 from voice.llm.openai_chat import make_client
-from voice.llm.provider_errors import LONGEST_REASON, reason
+from voice.llm.provider_errors import LONGEST_REASON, connection_words, reason
 from voice.llm.response_chain import Chain
 from voice.llm.responses_socket import WORN_OUT, NoEventError, Socket
+from voice.llm.tier import sign_of_life
 from voice.llm.warm_sockets import WarmSockets
 
 OPENAI = "https://api.openai.com/v1"
@@ -203,6 +204,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             ServerError: the response has failed.
         """
         event = await _lent.get().recv(self._silence)
+        sign_of_life()
         response = event.get("response") or {}
         match event.get("type"):
             case "response.incomplete" if (response.get("incomplete_details") or {}).get(
@@ -239,7 +241,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             case TimeoutError():
                 return f"{whose} did not answer in time."
             case OSError() | WebSocketException():
-                return f"{whose} could not be reached, or broke off."
+                return f"{whose} {connection_words(error)}."
         return reason(error, model=self._model, where=self._where)
 
 

@@ -25,7 +25,10 @@ def turn(number: int, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord
 def request(tier: str, clause: float | None, outcome: str, out: int) -> dict[str, Any]:
     tokens = {"in": 1000, "out": out, "estimated": outcome == "cancelled"}
     model = {"large": "sim:sonnet", "fast": "sim:groq-fast"}[tier]
-    return {"tier": tier, "model": model, "request": 2.0, "first_clause": clause, "outcome": outcome, "tokens": tokens}
+    told = {"end": 2.38} if outcome == "cancelled" else {}
+    told |= {"failed": f"{model} at w refused the connection."} if outcome == "failed" else {}
+    usual = {"tier": tier, "model": model, "request": 2.0, "first_clause": clause, "outcome": outcome}
+    return {**usual, "tokens": tokens, **told}
 
 
 @pytest.fixture
@@ -48,6 +51,8 @@ def test_the_block_says_what_the_budget_came_to(llm: Llm) -> None:
         "  deadlines  set by llm 2, turn 1, floor 1; floors charged to endpointing 1",
         "  policy     fallback 3, single 1: large first 3, the only tier 1",
         "  phrases    hold 1, said while no answer was there; none counts as one",
+        "  failed     fast 1 time: sim:groq-fast at w refused the connection",
+        "  cancelled  large had nothing yet 1 (after p50 380 ms)",
         "  waste      32.9% of 6,080 tokens unheard: 2,000 (1,000 estimated); 2 requests beyond an answer's first: "
         "1 needed, 1 failed",
     ]

@@ -46,6 +46,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"latency: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
+        _say("latency: interrupted")
         return INTERRUPTED
 
 
@@ -112,9 +113,18 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
             environment=environment,
             command=["latency", "bench", *argv],
         )
-        asyncio.run(run_rounds(plan, _say))
-    _say(f"benchmark folder: {folder}  (again: latency bench --read {shlex.quote(str(folder))})")
+        try:
+            asyncio.run(run_rounds(plan, _say))
+        finally:
+            _say(where(folder))
     return folder
+
+
+def where(folder: Path) -> str:
+    """Where the results lie, all of them or those until an interruption, and which command reads them."""
+    if not any(turns.stat().st_size for turns in folder.glob("*/*/turns.jsonl")):
+        return "no call was finished: there is nothing to read"
+    return f"benchmark folder: {folder}  (read it with: latency bench --read {shlex.quote(str(folder))})"
 
 
 def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":

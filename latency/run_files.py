@@ -85,8 +85,6 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         raise RunError(f"{path} cannot be read: {error}") from error
     # Every whole line ends with a newline, so what follows the last one was cut short, if it is the start of a turn.
     cut = lines.pop()
-    if cut.strip("\0") and not cut.startswith(TURN_BEGINS):
-        raise _damaged(path, len(lines) + 1, "no turn begins there")
     notes = [f"the last line of {path.name} was cut short and is not counted"] if cut else []
     turns: dict[tuple[str, int], TurnRecord] = {}
     twice = 0
@@ -102,6 +100,8 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
                 f"mixed in this folder; {_own_folder()}"
             )
         twice += known is not turn
+    if cut.strip("\0") and not cut.startswith(TURN_BEGINS):
+        raise _damaged(path, len(lines) + 1, "no turn begins there")
     if twice:
         notes.append(f"{path.name} holds {twice} of its turns twice; each is counted once")
     return tuple(turns.values()), notes

@@ -142,7 +142,7 @@ class TurnRecord:
         try:
             data = json.loads(line) if isinstance(line, str) else line
         except (ValueError, RecursionError) as error:
-            raise TurnError(f"not JSON: {error}") from error
+            raise TurnError(f"not JSON: {getattr(error, 'msg', error)}") from error
         if not isinstance(data, Mapping):
             raise TurnError("a turn is a JSON object")
         values = dict(data)

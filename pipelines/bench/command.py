@@ -116,11 +116,11 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
         try:
             asyncio.run(run_rounds(plan, _say))
         finally:
-            _say(where(folder))
+            _say(_where(folder))
     return folder
 
 
-def where(folder: Path) -> str:
+def _where(folder: Path) -> str:
     """Where the results lie, all of them or those until an interruption, and which command reads them."""
     if not any(turns.stat().st_size for turns in folder.glob("*/*/turns.jsonl")):
         return "no call was finished: there is nothing to read"

@@ -38,7 +38,7 @@ def why(
     early: bool,
     talked_on: bool,
     following: float | None,
-    hung_up: float | None,
+    until: float | None,
     reported: bool,
     closed: bool,
 ) -> Unanswered:
@@ -49,7 +49,7 @@ def why(
         early: Whether the bot spoke between the start and the end of the user's speech.
         talked_on: Whether it spoke before the user's onset and beyond the end.
         following: When the user began the next turn.
-        hung_up: When the recording ends, of a session's last turn.
+        until: When the caller waited no longer: then, or where the recording ends; None when the record behind is lost.
         reported: Whether the server reported any turn of the session.
         closed: Whether the session ended early.
     """
@@ -60,7 +60,8 @@ def why(
     if talked_on:
         return Unanswered.TALKED_ON
     # A call that ends takes the words of its last turn with it.
-    if turn.ended_by is None and _is_sooner(hung_up, turn):
+    hasty = until is not None and turn.end is not None and until - turn.end < PATIENCE
+    if hasty and following is None and turn.ended_by is None:
         return Unanswered.HUNG_UP
     if reported and not turn.heard:
         return Unanswered.NOTHING_HEARD
@@ -69,12 +70,8 @@ def why(
     stages = (Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT)
     under_way = [turn.marks[mark] for mark in stages if mark in turn.marks]
     late = bool(following is not None and under_way and max(under_way) > following - JITTER_BUFFER)
-    if following is not None and (turn.interrupted or late or _is_sooner(following, turn)):
+    if following is not None and (turn.interrupted or late or hasty):
         return Unanswered.TALKED_OVER
-    if _is_sooner(hung_up, turn):
+    if hasty:
         return Unanswered.HUNG_UP
     return Unanswered.INTERRUPTED if turn.interrupted else Unanswered.NO_SPEECH
-
-
-def _is_sooner(instant: float | None, turn: TurnRecord) -> bool:
-    return instant is not None and turn.end is not None and instant - turn.end < PATIENCE

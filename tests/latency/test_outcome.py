@@ -161,6 +161,8 @@ def test_a_user_who_goes_on_before_an_answer_could_come_has_talked_over_it(conve
     assert hasty.outcomes[0].unanswered is Unanswered.TALKED_OVER
     patient = judge(conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(1, (6.2, 7)))
     assert patient.outcomes[0].unanswered is Unanswered.NO_SPEECH
+    lost = judge(conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(2, (3.2, 4)))
+    assert lost.outcomes[0].unanswered is Unanswered.RECORD_LOST, "whoever went on, and when"
 
 
 def test_an_interruption_by_something_that_is_no_turn_is_told(conversation: Any) -> None:

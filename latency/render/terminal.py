@@ -67,9 +67,10 @@ def _figures(report: Report) -> Iterator[str]:
 def _speculation(ahead: Speculation) -> str:
     hints = "" if ahead.hints is None else f", at {things(ahead.hints, 'hint')}"
     spoken = f" ({ahead.spoken_ahead} of them synthesised ahead)" if ahead.spoken_ahead else ""
+    saved = "" if ahead.saved_p50_ms is None else f"; first clause sooner by p50 {ms(ahead.saved_p50_ms)} ms"
     return (
         f"speculation  {things(ahead.started, 'answer')} begun ahead{hints}: {count(ahead.used)} used{spoken}, "
-        f"{count(ahead.discarded)} discarded; first clause sooner by p50 {ms(ahead.saved_p50_ms)} ms"
+        f"{count(ahead.discarded)} discarded{saved}"
     )
 
 

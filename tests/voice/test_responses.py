@@ -401,6 +401,16 @@ async def test_silence_is_a_failure() -> None:
         attempt = await call.ask("hello")
         assert (await ended(call.requests[-1])).outcome == "cancelled"
     assert attempt.failed == f"{FAST} at the simulator did not answer in time."
+    assert attempt.alive is None
+
+
+async def test_a_servers_first_sign_of_life_is_on_record() -> None:
+    async with calling() as call:
+        await call.ready()
+        attempt = await call.ask("hello")
+    assert attempt.alive is not None
+    assert attempt.first_token is not None
+    assert attempt.request <= attempt.alive <= attempt.first_token
 
 
 async def ended(exchange: Exchange) -> Exchange:

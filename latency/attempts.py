@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from latency.endings import CutShort, cut_short, failures
 from latency.stats import Extent, p99
 from latency.turn import TurnRecord
 from latency.verdict import WITHDRAWN, Judged, Reported, is_committed, judge_turn
@@ -34,6 +35,10 @@ class Tier:
     failed: int
     withdrawn: int
     """Attempts for answers that were begun before the turn was committed, and not used."""
+    failures: dict[str, int]
+    """Failed attempts by what was observed."""
+    cut_short: dict[str, CutShort]
+    """Cancelled attempts by what there was of them by then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +204,8 @@ def _tier(attempts: Sequence[Reported]) -> Tier:
         cancelled=outcomes["cancelled"],
         failed=outcomes["failed"],
         withdrawn=outcomes[WITHDRAWN],
+        failures=failures(attempts),
+        cut_short=cut_short(attempts),
     )
 
 

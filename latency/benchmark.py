@@ -59,6 +59,8 @@ class Row:
     llm: str
     variant: str
     about: str
+    without: str | None
+    """The piece of our agent that it lacks, in words; None of an agent that is no such trial."""
     run: Path
     calls: int
     turn_ms: Distribution
@@ -72,6 +74,8 @@ class Row:
     requests: Requests | None
     cpu_s_per_minute: float | None
     """CPU seconds of the agent's processes in a minute of conversation, models loaded at a call's start included."""
+    cpu_s_per_answer: float | None
+    """The same in CPU seconds for each turn that was answered."""
     rss_peak_mb: float | None
     latencies: Latencies = field(repr=False)
     simulated: Sequence[str]
@@ -134,19 +138,31 @@ class Benchmark:
 
 def compare(ours: Latencies, theirs: Latencies) -> Ratio | None:
     """The ratio over the turns that both answered; None without any."""
-    recordings: dict[tuple[str, int], list[tuple[float, float]]] = {}
-    for scenario, session, turn in sorted(ours.keys() & theirs.keys()):
-        key = (scenario, session, turn)
-        recordings.setdefault((scenario, turn), []).append((ours[key], theirs[key]))
-    groups = list(recordings.values())
+    groups = paired(ours, theirs)
     value = ratio_of_medians([pair for group in groups for pair in group])
     if value is None:
         return None
     return Ratio(n=sum(map(len, groups)), value=round(value, 3), interval=ratio_interval(groups))
 
 
+def paired(ours: Latencies, theirs: Latencies) -> list[list[tuple[float, float]]]:
+    """The latencies of the turns that both answered, those of one recording together."""
+    recordings: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for scenario, session, turn in sorted(ours.keys() & theirs.keys()):
+        key = (scenario, session, turn)
+        recordings.setdefault((scenario, turn), []).append((ours[key], theirs[key]))
+    return list(recordings.values())
+
+
 def row(
-    report: Report, calls: Sequence[Mapping[str, Any]], *, llm: str, variant: str, about: str, repeated: int = 0
+    report: Report,
+    calls: Sequence[Mapping[str, Any]],
+    *,
+    llm: str,
+    variant: str,
+    about: str,
+    without: str | None = None,
+    repeated: int = 0,
 ) -> Row:
     """An agent's row.
 
@@ -157,14 +173,17 @@ def row(
         llm: Which language model it asked.
         variant: Its name.
         about: What it is.
+        without: The piece of ours that it lacks.
         repeated: How many of its calls were made again.
     """
     ends = {call["session"]: call.get("turn_ends") or () for call in calls}
     barge_in = report.barge_in
+    per_minute, per_answer = _cpu(report)
     return Row(
         llm=llm,
         variant=variant,
         about=about,
+        without=without,
         run=Path(report.run),
         calls=len(report.sessions),
         turn_ms=Distribution.of(latencies(report.outcomes).values()),
@@ -174,7 +193,8 @@ def row(
         broken_off=barge_in.false,
         barge_in={"n": barge_in.n, "stop_p50_ms": barge_in.stop_p50_ms, "stop_p95_ms": barge_in.stop_p95_ms},
         requests=_requests(calls, answered=report.turns.answered),
-        cpu_s_per_minute=_cpu(report),
+        cpu_s_per_minute=per_minute,
+        cpu_s_per_answer=per_answer,
         rss_peak_mb=_peak(report),
         latencies=latencies(report.outcomes),
         simulated=sorted({found for name in report.simulated for found in _PRETENDING.findall(name)}),
@@ -203,11 +223,13 @@ def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests 
     return Requests(n=len(asked), cancelled=cancelled, wasted_share=None if wasted is None else round(wasted, 4))
 
 
-def _cpu(report: Report) -> float | None:
-    known = [s.session for s in report.sessions if s.session.server and s.session.seconds]
-    seconds = sum(session.seconds or 0.0 for session in known)
-    used = sum((session.server or {})["cpu_cores"] * (session.seconds or 0.0) for session in known)
-    return round(used / seconds * 60, 1) if seconds else None
+def _cpu(report: Report) -> tuple[float | None, float | None]:
+    """CPU seconds in a minute of conversation, and for each turn that was answered."""
+    known = [one for one in report.sessions if one.session.server and one.session.seconds]
+    seconds = sum(one.session.seconds or 0.0 for one in known)
+    used = sum((one.session.server or {})["cpu_cores"] * (one.session.seconds or 0.0) for one in known)
+    answers = sum(outcome.answered for one in known for outcome in one.outcomes)
+    return round(used / seconds * 60, 1) if seconds else None, round(used / answers, 3) if answers else None
 
 
 def _peak(report: Report) -> float | None:
@@ -226,4 +248,6 @@ def _row(folder: Path, entry: Mapping[str, Any]) -> Row | None:
         raise
     lines = (run / CALLS).read_text(encoding="utf-8").splitlines()
     known = {key: entry[key] for key in ("llm", "variant", "about")}
-    return row(report, [json.loads(line) for line in lines], repeated=len(entry["repeated"]), **known)
+    # A benchmark made before there were trials without a piece says nothing of them.
+    seen = [json.loads(line) for line in lines]
+    return row(report, seen, without=entry.get("without"), repeated=len(entry["repeated"]), **known)

@@ -112,6 +112,8 @@ class Commit:
     at: float
     speech_end: float | None = None
     vad_stop: float | None = None
+    silent_enough: float | None = None
+    """When the silence had lasted as long as endpointing wanted it to; None when silence did not decide."""
     synthesis_p95: float | None = None
     """From a clause to its first sample."""
     transport_p95: float | None = None
@@ -144,12 +146,13 @@ class Commit:
             beyond["llm"] = self.fast_p95 + FLOOR_GUARD - budget.llm
         if self.speech_end is not None:
             beyond["synthesis"], beyond["transport"] = synthesis - budget.synthesis, transport - budget.transport
-            stop = self.vad_stop
-            if stop is None:
+            # Unfinished words are waited on beyond the detector's stop, whenever the recogniser has them.
+            endpointed = max((at for at in (self.vad_stop, self.silent_enough) if at is not None), default=None)
+            if endpointed is None:
                 beyond["endpointing"] = self.at - self.speech_end - budget.endpointing - budget.transcription
             else:
-                beyond["endpointing"] = stop - self.speech_end - budget.endpointing
-                beyond["transcription"] = self.at - stop - budget.transcription
+                beyond["endpointing"] = endpointed - self.speech_end - budget.endpointing
+                beyond["transcription"] = self.at - endpointed - budget.transcription
         return max(beyond, key=lambda stage: beyond[stage])
 
 

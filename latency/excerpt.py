@@ -39,10 +39,10 @@ def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | No
     return max(0.0, turn.start - MARGIN), min(seconds, end + MARGIN)
 
 
-def default_name(run: Path, turn: TurnRecord, *, several: bool) -> str:
-    """A file name that says which run, session (where there are several) and turn."""
-    parts = [run.resolve().name, *([turn.session] if several else []), f"turn-{turn.turn}"]
-    return "-".join(re.sub(r"[^\w.-]+", "-", part).strip("-.") for part in parts) + ".wav"
+def default_path(run: Path, turn: TurnRecord, *, several: bool) -> Path:
+    """A file in the run's folder whose name says which session (where there are several) and turn."""
+    parts = [*([turn.session] if several else []), f"turn-{turn.turn}"]
+    return run / ("-".join(re.sub(r"[^\w.-]+", "-", part).strip("-.") for part in parts) + ".wav")
 
 
 def write_excerpt(path: Path, stereo: "npt.NDArray[np.int16]", stretch: Period) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from latency.budget import Budget
 from latency.critical_path import OF_THE_MODEL, waiting_for
+from latency.endings import failure, had
 from latency.marks import ROUNDING, Mark
 from latency.outcome import Outcome
 from latency.passages import UNNAMED
@@ -167,11 +168,7 @@ def _ahead(turn: TurnRecord) -> str:
 def _passed_over(turn: TurnRecord, judged: Judged) -> str:
     """Why another tier spoke than the one that was asked first."""
     asked = next((attempt for attempt in turn.attempts if attempt.get("tier") == judged.asked), {})
-    if asked.get("failed"):
-        return f"{judged.asked} failed ({str(asked['failed']).rstrip('.')})"
-    return (
-        f"{judged.asked} had words too" if asked.get("first_clause") is not None else f"{judged.asked} had nothing yet"
-    )
+    return f"{judged.asked} failed ({failure(asked)})" if asked.get("failed") else f"{judged.asked} had {had(asked)}"
 
 
 def _disturbances(outcome: Outcome) -> Iterator[str]:

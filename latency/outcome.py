@@ -7,15 +7,14 @@
 * Barge-in stop: the user's onset to the last audible sample of the utterance that was under way, if it was stopped: a
   bot that came to the end of its sentence was not.
 * Talk-over: how long the bot was audible while the user spoke.
-* A turn that wants an answer and gets none has exactly one reason. An apology for a language model that failed is none,
-  and no more is a phrase that bridged a wait.
+* A turn that wants an answer and gets none has exactly one reason (`latency.unanswered`). An apology for a language
+  model that failed is none, and no more is a phrase that bridged a wait.
 * Where the next turn's record is lost, only what a turn's own marks vouch for is its answer: the rest of what was said
   until the next known turn may be the lost one's.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from latency.answer import first_answer
@@ -27,6 +26,7 @@ from latency.run import RATE
 from latency.scoring import is_right
 from latency.session import Session
 from latency.turn import UNNAMED, TurnRecord
+from latency.unanswered import JITTER_BUFFER, Unanswered, why
 from latency.verdict import is_answerless
 
 if TYPE_CHECKING:
@@ -35,26 +35,8 @@ if TYPE_CHECKING:
 
 ONSET_REACH = 0.05
 """Seconds by which the client's and the recording's onset of an answer may differ."""
-JITTER_BUFFER = 0.3
-"""Seconds an answer may take from the server to the ear: handed over later than this before the next turn, it lost."""
-
 REACH = 0.3
 """Seconds behind a pause in which an agent that takes it for the end cannot know yet that the user has gone on."""
-
-
-class Unanswered(StrEnum):
-    """Why a turn got no answer."""
-
-    NO_RECORDING = "no recording"
-    SESSION_CLOSED = "session closed"
-    FAILED = "component failed"
-    NOTHING_HEARD = "nothing heard"
-    TALKED_ON = "bot talked on"
-    ONLY_EARLY = "bot spoke only before the user's end"
-    TALKED_OVER = "talked over by the next turn"
-    RECORD_LOST = "the record behind it is lost"
-    """Whatever was said may have answered the lost turn."""
-    NO_SPEECH = "no speech from the bot"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +109,14 @@ def judge_session(
         next_number = turns[position + 1].turn if position + 1 < len(turns) else turn.turn + is_whole
         is_lost = next_number != turn.turn + 1
         judged = _judge(
-            turn, spoken, pieces, following=following, reported=reported, closed=closed, before_lost=is_lost
+            turn,
+            spoken,
+            pieces,
+            following=following,
+            until=None if is_lost else len(bot) / RATE if following is None else following,
+            reported=reported,
+            closed=closed,
+            before_lost=is_lost,
         )
         if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes):
             judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
@@ -167,6 +156,7 @@ def _judge(
     pieces: Sequence[Span],
     *,
     following: float | None,
+    until: float | None,
     reported: bool,
     closed: bool,
     before_lost: bool,
@@ -186,8 +176,14 @@ def _judge(
     unanswered = None
     if turn.wants_answer and not answered:
         talked_on = under_way is not None and under_way.end > end
-        unanswered = _reason(
-            turn, early=bool(early), talked_on=talked_on, following=following, reported=reported, closed=closed
+        unanswered = why(
+            turn,
+            early=bool(early),
+            talked_on=talked_on,
+            following=following,
+            until=until,
+            reported=reported,
+            closed=closed,
         )
         if before_lost and unanswered is Unanswered.NO_SPEECH:
             unanswered = Unanswered.RECORD_LOST
@@ -218,26 +214,6 @@ def _vouched_for(turn: TurnRecord, heard: list[Span]) -> list[Span]:
         return []
     first = next((number for number, one in enumerate(heard) if earliest <= one.start <= latest), len(heard))
     return heard[first:]
-
-
-def _reason(
-    turn: TurnRecord, *, early: bool, talked_on: bool, following: float | None, reported: bool, closed: bool
-) -> Unanswered:
-    if closed and not turn.server_turns:
-        return Unanswered.SESSION_CLOSED
-    if turn.failed is not None:
-        return Unanswered.FAILED
-    if talked_on:
-        return Unanswered.TALKED_ON
-    if reported and not turn.heard:
-        return Unanswered.NOTHING_HEARD
-    if early:
-        return Unanswered.ONLY_EARLY
-    stages = (Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT)
-    under_way = [turn.marks[mark] for mark in stages if mark in turn.marks]
-    if following is not None and (turn.interrupted or (under_way and max(under_way) > following - JITTER_BUFFER)):
-        return Unanswered.TALKED_OVER
-    return Unanswered.NO_SPEECH
 
 
 def _answer(turn: TurnRecord, latency: float | None, heard: Sequence[Span], pieces: Sequence[Span]) -> float | None:

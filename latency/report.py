@@ -93,6 +93,11 @@ class Report:
         """Every turn of every session, in order."""
         return tuple(outcome for session in self.sessions for outcome in session.outcomes)
 
+    @property
+    def only_cold(self) -> bool:
+        """Whether the one turn with a latency was the first of its process, so that no figure of a usual one exists."""
+        return self.turn_ms_cold.n == 1 and not (self.turn_ms.n or self.turn_ms_barge_in.n)
+
 
 def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
     """Derive the figures of a run and hold the thresholds against them; of a refused run only those without a clock.

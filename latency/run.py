@@ -194,7 +194,7 @@ class Run:
         lacking, incomplete = check_sessions(folder, content, turns)
         notes += [*cut, *incomplete, *missing]
         notes += [f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed]
-        notes += [f"session {s.name!r}: {s.never_sent} of its turns were never sent" for s in sessions if s.never_sent]
+        notes += [f"session {s.name!r} ended before {s.never_sent} of its turns" for s in sessions if s.never_sent]
         notes += changed_fixtures(content["sessions"])
         return cls(
             folder=folder,

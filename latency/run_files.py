@@ -17,6 +17,8 @@ from latency.turn import TurnError, TurnRecord
 
 SCHEMA = 1
 """Of run.json. Keys are only ever added: one that an older run lacks is unknown."""
+TURN_BEGINS = "{"
+"""How every line of turns.jsonl begins, also one that was cut short."""
 _SECONDS_ROUNDED = 0.1
 """Seconds by which a recording may be shorter than run.json says."""
 
@@ -81,7 +83,7 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error}") from error
-    # Every whole line ends with a newline, so what follows the last one was cut short.
+    # Every whole line ends with a newline, so what follows the last one was cut short, if it is the start of a turn.
     cut = lines.pop()
     notes = [f"the last line of {path.name} was cut short and is not counted"] if cut else []
     turns: dict[tuple[str, int], TurnRecord] = {}
@@ -90,7 +92,7 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         try:
             turn = TurnRecord.from_json(line)
         except TurnError as error:
-            raise RunError(f"{path}, line {number}: {error}; take the line out, or replay again") from error
+            raise _damaged(path, number, str(error)) from error
         known = turns.setdefault((turn.session, turn.turn), turn)
         if known is not turn and known != turn:
             raise RunError(
@@ -98,6 +100,8 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
                 f"mixed in this folder; {_own_folder()}"
             )
         twice += known is not turn
+    if cut.strip("\0") and not cut.startswith(TURN_BEGINS):
+        raise _damaged(path, len(lines) + 1, "no turn begins there")
     if twice:
         notes.append(f"{path.name} holds {twice} of its turns twice; each is counted once")
     return tuple(turns.values()), notes
@@ -195,6 +199,10 @@ def changed_fixtures(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             told.add(source)
             if _checksum(Path(source)) not in (None, checksums[name]):
                 yield f"{source} has changed since it was replayed in this run"
+
+
+def _damaged(path: Path, line: int, why: str) -> RunError:
+    return RunError(f"{path} is damaged in line {line} ({why}); take the line out, or replay again")
 
 
 def _checksum(path: Path) -> str | None:

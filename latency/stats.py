@@ -63,13 +63,26 @@ def ratio_interval(groups: Sequence[Sequence[tuple[float, float]]]) -> Interval 
     """
     if len(groups) < INTERVAL_NEEDS:
         return None
-    parts = [np.asarray(group, np.float64) for group in groups]
-    random = np.random.default_rng(_SEED)
-    drawn = random.integers(0, len(parts), (RESAMPLES, len(parts)))
-    medians = np.array([np.median(np.concatenate([parts[i] for i in some]), axis=0) for some in drawn])
+    medians = _of_drawn_groups(groups, 50)
     beyond = (100 - INTERVAL) / 2
     low, high = np.percentile(medians[:, 0] / medians[:, 1], [beyond, 100 - beyond])
     return round(float(low), 3), round(float(high), 3)
+
+
+def excess(pairs: Sequence[tuple[float, float]], percent: float) -> float | None:
+    """By how much a percentile of the first ones exceeds that of the second ones; None without samples."""
+    first, second = (percentile([pair[side] for pair in pairs], percent) for side in (0, 1))
+    return None if first is None or second is None else first - second
+
+
+def excess_interval(groups: Sequence[Sequence[tuple[float, float]]], percent: float) -> Interval | None:
+    """The bootstrap interval of `excess`, rounded to 0.1; None below 8 groups, which are as in `ratio_interval`."""
+    if len(groups) < INTERVAL_NEEDS:
+        return None
+    percentiles = _of_drawn_groups(groups, percent)
+    beyond = (100 - INTERVAL) / 2
+    low, high = np.percentile(percentiles[:, 0] - percentiles[:, 1], [beyond, 100 - beyond])
+    return round(float(low), 1), round(float(high), 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +153,13 @@ class Distribution:
 def p99(values: Sequence[float]) -> float | None:
     """The 99th percentile to 0.1, or None when there are fewer than 100 samples."""
     return _rounded(percentile(values, 99)) if len(values) >= P99_NEEDS else None
+
+
+def _of_drawn_groups(groups: Sequence[Sequence[tuple[float, float]]], percent: float) -> npt.NDArray[np.float64]:
+    """A percentile of both sides of the pairs in each resample of whole groups: shape (resamples, 2)."""
+    parts = [np.asarray(group, np.float64) for group in groups]
+    drawn = np.random.default_rng(_SEED).integers(0, len(parts), (RESAMPLES, len(parts)))
+    return np.array([np.percentile(np.concatenate([parts[i] for i in some]), percent, axis=0) for some in drawn])
 
 
 def _position(count: int, percent: float) -> tuple[int, float]:

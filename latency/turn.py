@@ -67,8 +67,9 @@ class TurnRecord:
     server_turns: tuple[Mapping[str, Any], ...] = ()
     """The server's own reports of this turn, in order, their times converted to the recording's clock."""
     attempts: tuple[Mapping[str, Any], ...] = ()
-    """Requests to language models: tier, model, request, first_token, first_clause, end, outcome (spoken, called,
-    cancelled, failed, silent or withdrawn), tokens, and `response`, the number of the answer they were made for."""
+    """Requests to language models: tier, model, request, alive (the server's first sign of life), first_token,
+    first_clause, end, outcome (spoken, called, cancelled, failed, silent or withdrawn), tokens, and `response`, the
+    number of the answer they were made for."""
     responses: tuple[Mapping[str, Any], ...] = ()
     """Answers that were asked for under a budget, several in a turn with tools: response, policy, reason, commit,
     deadline, limit, charged, said, gave_up; empty for a language model without one."""
@@ -141,7 +142,7 @@ class TurnRecord:
         try:
             data = json.loads(line) if isinstance(line, str) else line
         except (ValueError, RecursionError) as error:
-            raise TurnError(f"not JSON: {error}") from error
+            raise TurnError(f"not JSON: {getattr(error, 'msg', error)}") from error
         if not isinstance(data, Mapping):
             raise TurnError("a turn is a JSON object")
         values = dict(data)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from latency.excerpt import ExcerptError, default_name, stretch_of, write_excerpt
+from latency.excerpt import ExcerptError, default_path, stretch_of, write_excerpt
 from latency.recording import RATE
 from latency.run import Run, RunError, newest
 
@@ -56,7 +56,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--session", help="the session, by name")
     audio = parser.add_mutually_exclusive_group()
     audio.add_argument(
-        "--wav", type=Path, metavar="FILE", help="where to write the audio; a file named after the run and the turn"
+        "--wav",
+        type=Path,
+        metavar="FILE",
+        help="where to write the audio (default: beside the recording, in the run folder)",
     )
     audio.add_argument("--no-wav", action="store_true", help="write no audio")
     return parser
@@ -103,7 +106,7 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
     if stereo is not None and turn.start is not None and turn.start >= seconds:
         told = f"no audio: the recording ends after {seconds:.2f} s, before this turn"
     elif stereo is not None and (stretch := stretch_of(turn, spoken, following, seconds)):
-        path = wav or Path(default_name(folder, turn, several=len(known) > 1))
+        path = wav or default_path(folder, turn, several=len(known) > 1)
         told = f"audio     {path}: {stretch[0]:.2f} s to {stretch[1]:.2f} s, left the user, right the bot"
         try:
             if wants_wav:

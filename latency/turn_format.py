@@ -71,7 +71,7 @@ _OPINION = Object({"probability": NUMBER, "ms": NUMBER})
 _ATTEMPT = Object(
     {
         **dict.fromkeys(("tier", "model", "outcome", "failed"), TEXT),
-        **dict.fromkeys(("request", "first_token", "first_clause", "end"), SECONDS),
+        **dict.fromkeys(("request", "alive", "first_token", "first_clause", "end"), SECONDS),
         **dict.fromkeys(("response", "continues"), COUNT),
         "calls": List(TEXT),
         "tokens": Object({"in": COUNT, "out": COUNT, "estimated": FLAG}),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from latency.critical_path import OF_THE_MODEL, Period, overlap, stages
+from latency.endings import failure
 from latency.marks import ROUNDING, Mark
 from latency.outcome import Outcome
 from latency.passages import UNNAMED
@@ -97,7 +98,7 @@ def outcome_of(attempt: Reported) -> str:
         case "called":
             return f"called {', '.join(str(name) for name in attempt.get('calls') or ()) or 'tools'}"
         case "failed":
-            return f"failed: {str(attempt.get('failed') or 'no reason given').rstrip('.')}"
+            return f"failed: {failure(attempt)}"
         case None:
             return "unfinished"
         case outcome:

@@ -8,14 +8,17 @@ from typing import Any, TextIO
 from rich import box
 from rich.table import Table
 
+from latency.ablation import Worth, worth
 from latency.benchmark import SCHEMA, Benchmark, Ratio, Row
 from latency.render.console import console_for
-from latency.render.numbers import UNKNOWN, count, ms, percent
+from latency.render.numbers import UNKNOWN, count, ms, percent, things
 from latency.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
 LATENCY = ("agent", "n", "p50", "p95", "over stock's p50", "unanswered")
 CONDUCT = ("agent", "cut off in pauses", "else", "broken off", "barge-in p50/p95", "requests", "wasted",
            "CPU s/min", "peak MB")  # fmt: skip
+
+PIECES = ("without", "n", "p50", "p95", "CPU s/min", "CPU ms per ms saved")
 
 
 def write(benchmark: Benchmark, file: TextIO) -> None:
@@ -25,7 +28,7 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
     console.print(f"Benchmark: {benchmark.folder}; each agent called {times} with {', '.join(benchmark.fixtures)}")
     if not benchmark.is_complete:
         had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
-        console.print(f"NOT COMPLETE: of {benchmark.calls} calls each, there are: {had or 'none'}")
+        console.print(f"NOT COMPLETE: of {things(benchmark.calls, 'call')} each, there are: {had or 'none'}")
     if pretending := _simulated(benchmark):
         console.print(f"SIMULATED, not real: {', '.join(pretending)}")
     for llm in dict.fromkeys(row.llm for row in benchmark.rows):
@@ -34,13 +37,16 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
         console.print(f"\nLanguage model: first token after {ttft} ms, then {rate} tokens/s. Latencies in ms")
         console.print(_table(LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]))
         console.print(_table(CONDUCT, [_conduct(row) for row in rows]))
+        if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:
+            console.print("What each piece is worth: ours without it, less ours")
+            console.print(_table(PIECES, pieces))
     for line in _notes(benchmark):
         console.print(line)
 
 
 def to_json(benchmark: Benchmark) -> dict[str, Any]:
     """The benchmark as one JSON object; `ratio_p50` is our agent's with the first language model."""
-    rows = [_plain(row, benchmark.ratio(row)) for row in benchmark.rows]
+    rows = [_plain(row, benchmark.ratio(row), worth(benchmark, row)) for row in benchmark.rows]
     ours = next((row for row in rows if row["variant"] == "ours"), {"ratio_p50": None, "ratio_p50_ci": None})
     return {
         "schema": SCHEMA,
@@ -72,7 +78,7 @@ def _simulated(benchmark: Benchmark) -> list[str]:
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in headings:
-        is_name = heading == "agent"
+        is_name = heading in ("agent", "without")
         table.add_column(heading, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
     for row in rows:
         table.add_row(*row)
@@ -106,8 +112,19 @@ def _conduct(row: Row) -> list[str]:
     ]
 
 
-def _between(interval: Interval | None, form: str) -> str:
-    return "" if interval is None else f" [{form.format(interval[0])}-{form.format(interval[1])}]"
+def _piece(row: Row, found: Worth) -> list[str]:
+    return [
+        f"{row.without} (REFUSED)" if row.refused else str(row.without),
+        str(found.n),
+        f"{found.p50_ms:+.0f}" + _between(found.p50_ci, "{:+.0f}", " to "),
+        f"{found.p95_ms:+.0f}" + _between(found.p95_ci, "{:+.0f}", " to "),
+        UNKNOWN if found.cpu_s_per_minute is None else f"{found.cpu_s_per_minute:+.1f}",
+        UNKNOWN if found.cpu_ms_per_ms_saved is None else f"{found.cpu_ms_per_ms_saved:.1f}",
+    ]
+
+
+def _between(interval: Interval | None, form: str, to: str = "-") -> str:
+    return "" if interval is None else f" [{form.format(interval[0])}{to}{form.format(interval[1])}]"
 
 
 def _notes(benchmark: Benchmark) -> Iterator[str]:
@@ -117,7 +134,8 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
         if row.refused:
             yield f"REFUSED: {row.variant} with {row.llm}: {row.refused}"
         if row.repeated:
-            yield f"repeated: {row.repeated} calls of {row.variant} with {row.llm} that were not made in real time"
+            again = things(row.repeated, "call")
+            yield f"repeated, not being in real time at first: {again} of {row.variant} with {row.llm}"
     for name, about in dict.fromkeys((row.variant, row.about) for row in benchmark.rows):
         yield f"{name}: {about}"
     yield (
@@ -125,9 +143,14 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
         "of the fixtures drawn with replacement). Latency runs from the labelled end of speech to the answer's "
         "first audible sample; first turns of a process and barge-ins are not in it."
     )
+    if any(worth(benchmark, row) for row in benchmark.rows):
+        yield (
+            "without: + is slower, or more CPU, than ours, on turns both answered; CPU per ms saved: CPU ms that the "
+            "piece costs each answered turn for each ms of the median that it saves, - where it saves or costs none."
+        )
 
 
-def _plain(row: Row, ratio: Ratio | None) -> dict[str, Any]:
+def _plain(row: Row, ratio: Ratio | None, piece: Worth | None) -> dict[str, Any]:
     turn = row.turn_ms
     return {
         "llm": row.llm,
@@ -144,6 +167,9 @@ def _plain(row: Row, ratio: Ratio | None) -> dict[str, Any]:
         "barge_in": dict(row.barge_in),
         "llm_requests": None if row.requests is None else asdict(row.requests),
         "cpu_s_per_minute": row.cpu_s_per_minute,
+        "cpu_s_per_answer": row.cpu_s_per_answer,
+        "without": row.without,
+        "worth": None if piece is None else asdict(piece),
         "rss_peak_mb": row.rss_peak_mb,
         "refused": row.refused,
         "repeated": row.repeated,

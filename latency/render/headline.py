@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from latency.render.numbers import ms
+from latency.render.numbers import ms, things
 from latency.report import Report
 from latency.stats import Distribution
 
@@ -21,9 +21,18 @@ def headline(report: Report) -> Iterator[Line]:
         yield f"note: {note}", "yellow"
     yield "", ""
     refused, turns = " (refused)" if report.refused else "", report.turns
+    if report.only_cold:
+        yield (
+            (
+                f"Turn latency{refused}  {ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered "
+                f"(of {turns.expected}) was the first of its process; for a warm figure, replay it with --repeat 2"
+            ),
+            "bold",
+        )
+        return
     yield (
         (
-            f"Turn latency{refused}  {_figures(report.turn_ms)}; {_within(report.turn_ms, 'turns ')}; "
+            f"Turn latency{refused}  {_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; "
             f"{turns.answered} of {turns.expected} answered"
         ),
         "bold",
@@ -37,5 +46,6 @@ def _figures(one: Distribution) -> str:
     return f"p50 {ms(one.p50)}  p95 {ms(one.p95)}  max {ms(one.max)} ms"
 
 
-def _within(one: Distribution, of_what: str = "") -> str:
-    return f"{one.within_800} of {one.n} {of_what}within 800 ms, {one.within_400} within 400 ms"
+def _within(one: Distribution, of_what: str | None = None) -> str:
+    whole = things(one.n, of_what) if of_what else str(one.n)
+    return f"{one.within_800} of {whole} within 800 ms, {one.within_400} within 400 ms"

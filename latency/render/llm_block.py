@@ -6,7 +6,8 @@ from rich import box
 from rich.table import Table
 
 from latency.attempts import Llm, Waste
-from latency.render.numbers import UNKNOWN, counted, ms, percent
+from latency.endings import CutShort
+from latency.render.numbers import UNKNOWN, counted, ms, percent, things
 
 
 def llm_lines(llm: Llm) -> Iterator[str]:
@@ -18,13 +19,18 @@ def llm_lines(llm: Llm) -> Iterator[str]:
     if not llm.policies:
         yield verdicts
         return
-    yield f"{verdicts}; answer text in time in {percent(llm.share_within)} of {llm.judged} turns"
+    yield f"{verdicts}; answer text in time in {percent(llm.share_within)} of {things(llm.judged, 'turn')}"
     yield _line("overshoot", _overshoot(llm))
     charged = f"; floors charged to {counted(llm.charged)}" if llm.charged else ""
     yield _line("deadlines", f"set by {counted(llm.deadlines) or UNKNOWN}{charged}")
     yield _line("policy", f"{counted(llm.policies)}: {counted(llm.reasons)}")
     if llm.phrases:
         yield _line("phrases", f"{counted(llm.phrases)}, said while no answer was there; none counts as one")
+    for name, tier in llm.tiers.items():
+        if tier.failures:
+            yield _line("failed", "; ".join(f"{name} {things(n, 'time')}: {why}" for why, n in tier.failures.items()))
+        if tier.cut_short:
+            yield _line("cancelled", f"{name} had " + ", ".join(_cut(*item) for item in tier.cut_short.items()))
     yield _line("waste", _waste(llm.waste))
 
 
@@ -53,6 +59,10 @@ def _line(label: str, text: str) -> str:
     return f"  {label:<10} {text}"
 
 
+def _cut(what: str, those: CutShort) -> str:
+    return f"{what} {those.n} (after p50 {ms(those.after_p50_ms)} ms)"
+
+
 def _overshoot(llm: Llm) -> str:
     late = llm.overshoot_ms
     tail = f"max {ms(late.max)} ms" if llm.overshoot_p99_ms is None else f"p99 {ms(llm.overshoot_p99_ms)} ms"
@@ -65,15 +75,16 @@ def _overshoot(llm: Llm) -> str:
 
 
 def _waste(waste: Waste) -> str:
+    # A request beyond the first is no waste where it gave the answer, or ran its tools.
     ends = ", ".join(
         f"{n} {name}"
-        for name, n in (("used", waste.spoken), ("cancelled", waste.cancelled), ("failed", waste.failed))
+        for name, n in (("needed", waste.spoken), ("cancelled", waste.cancelled), ("failed", waste.failed))
         if n
     )
-    text = f"{waste.extra} requests beyond the first" + (f" ({ends})" if ends else "")
+    asked = f"{things(waste.extra, 'request')} beyond an answer's first" + (f": {ends}" if ends else "")
     if waste.withdrawn:
-        text += f", {waste.withdrawn} withdrawn"
-    if waste.tokens is None:
-        return f"{text}; tokens unknown"
+        asked += f"; {things(waste.withdrawn, 'request')} withdrawn"
+    if waste.tokens is None or waste.tokens_total is None:
+        return f"tokens unknown; {asked}"
     estimated = f" ({waste.tokens_estimated:,} estimated)" if waste.tokens_estimated else ""
-    return f"{text}; {waste.tokens:,} of {waste.tokens_total:,} tokens unheard: {percent(waste.share)}{estimated}"
+    return f"{percent(waste.share)} of {waste.tokens_total:,} tokens unheard: {waste.tokens:,}{estimated}; {asked}"

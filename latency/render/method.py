@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from latency.onset import AUDIBLE_DB
-from latency.render.numbers import UNKNOWN, count, counted, ms
+from latency.render.numbers import UNKNOWN, counted, ms, things
 from latency.report import RESIDUAL_FLAG_MS, Report
 from latency.scoring import NORMALISER
 from latency.stalls import SHORTEST_MS
@@ -17,7 +17,7 @@ def conditions(report: Report) -> Iterator[str]:
     yield _stalls(report)
     host = report.host
     yield (
-        f"host         {count(host['cpus'])} CPUs, load {_load(host['load_before'])} before and "
+        f"host         {things(host['cpus'], 'CPU')}, load {_load(host['load_before'])} before and "
         f"{_load(host['load_after'])} after; Python {host['python'] or UNKNOWN}; {host['platform'] or UNKNOWN}"
     )
     if servers := [session.session.server for session in report.sessions if session.session.server]:
@@ -39,10 +39,10 @@ def method(report: Report) -> Iterator[str]:
     """What the figures mean."""
     estimated = sum(outcome.turn.truth == "estimated" for outcome in report.outcomes)
     yield (
-        f"Method: {report.turns.total} turns. Turn latency runs from the {report.truth} end of the user's speech to "
-        f"the first audible bot sample (above {AUDIBLE_DB:g} dBFS, sustained) in what the client played; "
+        f"Method: {things(report.turns.total, 'turn')}. Turn latency runs from the {report.truth} end of the user's "
+        f"speech to the first audible bot sample (above {AUDIBLE_DB:g} dBFS, sustained) in what the client played; "
         "cold and barge-in turns are kept apart."
-        + (f" {estimated} of the turns have no label: their end of speech is estimated." if estimated else "")
+        + (f" An unlabelled end of speech is estimated: {things(estimated, 'turn')}." if estimated else "")
     )
     yield (
         f"Percentiles by {METHOD}; p99 from {P99_NEEDS} samples on; {INTERVAL_METHOD}, from {INTERVAL_NEEDS} samples "
@@ -57,7 +57,7 @@ def _residual(report: Report) -> Iterator[str]:
         yield "residual     unknown (no clock alignment or marks missing)"
         return
     yield (
-        f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms over {left.n} turns; "
+        f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms over {things(left.n, 'turn')}; "
         f"{left.flagged} above {RESIDUAL_FLAG_MS:g} ms"
     )
     several = len(report.sessions) > 1
@@ -71,9 +71,9 @@ def _pacing(report: Report) -> str:
         return "pacing       unknown"
     ratio = UNKNOWN if pacing.clock_ratio is None else str(pacing.clock_ratio)
     return (
-        f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of {pacing.frames} frames over "
-        f"20 ms late, worst {ms(pacing.late_max_ms)} ms, clock ratio {ratio}; "
-        f"{report.late_turns} of {report.turns.total} turns fed late"
+        f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of {things(pacing.frames, 'frame')} "
+        f"over 20 ms late, worst {ms(pacing.late_max_ms)} ms, clock ratio {ratio}; "
+        f"{report.late_turns} of {things(report.turns.total, 'turn')} fed late"
     )
 
 

@@ -18,6 +18,11 @@ def count(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:g}"
 
 
+def things(number: int | None, noun: str) -> str:
+    """A number with its noun, which takes an s for any number but one."""
+    return f"{UNKNOWN if number is None else number} {noun}{'' if number == 1 else 's'}"
+
+
 def counted(counts: dict[str, int]) -> str:
     """What there was how often, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda item: -item[1])

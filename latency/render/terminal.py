@@ -11,7 +11,7 @@ from latency.render.headline import headline
 from latency.render.histogram import histogram
 from latency.render.llm_block import llm_lines, tier_table
 from latency.render.method import conditions, method
-from latency.render.numbers import UNKNOWN, count, ms, percent
+from latency.render.numbers import UNKNOWN, count, ms, percent, things
 from latency.render.tables import contribution_table, latency_table, worst_table
 from latency.render.turn_table import turn_table
 from latency.report import Report
@@ -28,8 +28,9 @@ def write(report: Report, file: TextIO) -> None:
     console.print()
     for line, style in turn_table(report, width=console.width, ascii_only=ascii_only):
         console.print(line, style=style, no_wrap=True, overflow="ignore")
-    console.print(latency_table(report, width=console.width))
-    console.print(contribution_table(report, width=console.width, ascii_only=ascii_only))
+    if not report.only_cold:
+        console.print(latency_table(report, width=console.width))
+        console.print(contribution_table(report, width=console.width, ascii_only=ascii_only))
     for table in (worst_table(report), tier_table(report.llm)):
         if table:
             console.print(table)
@@ -51,7 +52,7 @@ def _figures(report: Report) -> Iterator[str]:
     yield f"answers      {turns.answered} of {turns.expected} expected; unanswered: {unanswered or 'none'}"
     yield f"right        {_of(turns.answers_ok, report.scored)}; word error rate {percent(quality.wer)}"
     yield (
-        f"cut-offs     {count(quality.cut_offs)}; {count(quality.pauses)} pauses inside turns, "
+        f"cut-offs     {count(quality.cut_offs)}; {things(quality.pauses, 'pause')} inside turns, "
         f"of which taken for the end {percent(quality.false_cut_off_rate)}; gaps in bot speech {count(quality.gaps)}"
     )
     yield (
@@ -64,11 +65,12 @@ def _figures(report: Report) -> Iterator[str]:
 
 
 def _speculation(ahead: Speculation) -> str:
-    hints = "" if ahead.hints is None else f" of {ahead.hints} hints"
-    spoken = f", {ahead.spoken_ahead} of them synthesised ahead" if ahead.spoken_ahead else ""
+    hints = "" if ahead.hints is None else f", at {things(ahead.hints, 'hint')}"
+    spoken = f" ({ahead.spoken_ahead} of them synthesised ahead)" if ahead.spoken_ahead else ""
+    saved = "" if ahead.saved_p50_ms is None else f"; first clause sooner by p50 {ms(ahead.saved_p50_ms)} ms"
     return (
-        f"speculation  {ahead.started} started{hints}, {ahead.discarded} discarded, {ahead.used} used{spoken}; "
-        f"first clause sooner by p50 {ms(ahead.saved_p50_ms)} ms"
+        f"speculation  {things(ahead.started, 'answer')} begun ahead{hints}: {count(ahead.used)} used{spoken}, "
+        f"{count(ahead.discarded)} discarded{saved}"
     )
 
 
@@ -81,4 +83,4 @@ def _verdicts(console: Console, report: Report) -> None:
 
 
 def _of(part: int | None, whole: int) -> str:
-    return UNKNOWN if part is None else f"{part} of {whole} that say what a right answer contains"
+    return UNKNOWN if part is None else f"{part} of {whole} of which a right answer is known"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.cli import RUNS
+from latency.render.numbers import things
 from latency.run import RunError
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
@@ -45,6 +46,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"latency: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
+        _say("latency: interrupted")
         return INTERRUPTED
 
 
@@ -111,9 +113,18 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
             environment=environment,
             command=["latency", "bench", *argv],
         )
-        asyncio.run(run_rounds(plan, _say))
-    _say(f"benchmark folder: {folder}  (again: latency bench --read {shlex.quote(str(folder))})")
+        try:
+            asyncio.run(run_rounds(plan, _say))
+        finally:
+            _say(_where(folder))
     return folder
+
+
+def _where(folder: Path) -> str:
+    """Where the results lie, all of them or those until an interruption, and which command reads them."""
+    if not any(turns.stat().st_size for turns in folder.glob("*/*/turns.jsonl")):
+        return "no call was finished: there is nothing to read"
+    return f"benchmark folder: {folder}  (read it with: latency bench --read {shlex.quote(str(folder))})"
 
 
 def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
@@ -143,7 +154,8 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
     if args.pauses is None:
         return fixtures
     paused = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
-    _say(f"{sum(len(fixture.turns) for fixture in paused)} recordings with a pause inserted: {folder / 'fixtures'}")
+    recordings = things(sum(len(fixture.turns) for fixture in paused), "recording")
+    _say(f"{recordings} with a pause inserted: {folder / 'fixtures'}")
     return paused
 
 

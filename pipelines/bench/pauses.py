@@ -75,9 +75,7 @@ def with_pauses(fixtures: Sequence[Fixture], out: Path, *, copies: int, seed: in
                 entries.append(_write(turn, paused, out, f"{copy}-{number:02}-{Path(turn.name).stem}.wav"))
         scenarios.append({"name": f"paused-{copy}", "turns": entries})
     if not scenarios or not scenarios[0]["turns"]:
-        raise FixtureError(
-            f"None of the {len(turns)} recordings has a gap between words in which a pause could be put."
-        )
+        raise FixtureError("No recording has a gap between words in which a pause could be put.")
     scenario = {"name": "pauses", "user": {"modality": "audio"}, "scenarios": scenarios}
     (out / "scenario.yaml").write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
     return out

@@ -96,7 +96,7 @@ class Trial:
         """What the index says of it."""
         variant = self.variant
         told = {"llm": str(self.speed), "variant": variant.name, "about": variant.about, "folder": self.folder}
-        return {**told, "repeated": self.repeated}
+        return {**told, "without": variant.without, "repeated": self.repeated}
 
 
 async def run_rounds(plan: Plan, say: Say) -> None:

@@ -27,12 +27,14 @@ class Variant:
         about: what it is, in words.
         settings: `key=value` overrides of our local pipeline.
         bot: the peer's bot; None for our agent.
+        without: the piece of [ours] that it lacks, in words; None when it is no such trial.
     """
 
     name: str
     about: str
     settings: tuple[str, ...] = ()
     bot: str | None = None
+    without: str | None = None
 
     @property
     def missing(self) -> str | None:
@@ -54,11 +56,13 @@ def read_variants(path: Path = TABLE) -> list[Variant]:
     """
     found = []
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
-        if entry.keys() not in ({"about", "set"}, {"about", "bot"}) or entry.get("bot", BASELINE) not in PACKAGES:
+        is_ours = entry.keys() - {"without"} == {"about", "set"}
+        if not is_ours and (entry.keys() != {"about", "bot"} or entry["bot"] not in PACKAGES):
             raise ConfigurationError(
-                f"{path.name}: [{name}] needs about and set, or about and bot, one of {', '.join(PACKAGES)}."
+                f"{path.name}: [{name}] needs about and set (perhaps without), or about and bot, one of "
+                f"{', '.join(PACKAGES)}."
             )
-        variant = Variant(name, entry["about"], tuple(entry.get("set", ())), entry.get("bot"))
+        variant = Variant(name, entry["about"], tuple(entry.get("set", ())), entry.get("bot"), entry.get("without"))
         load("local", variant.settings)
         found.append(variant)
     return found

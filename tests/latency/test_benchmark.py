@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from latency.ablation import worth
 from latency.benchmark import CALLS, INDEX, Benchmark, compare
 from latency.run import RunError, RunHeader, RunWriter
 from latency.session import Session
@@ -80,6 +81,7 @@ def test_rows_are_derived_from_the_folder_alone(folder: Path) -> None:
     assert ours.turn_ms.p50 == pytest.approx(700, abs=3), "the cold turn is not in it"
     assert (stock.turn_ms.n, stock.unanswered) == (TURNS - 2, {"no speech from the bot": 1})
     assert (ours.cpu_s_per_minute, ours.rss_peak_mb) == (15.0, 410.0)
+    assert ours.cpu_s_per_answer == 2.5, "22.5 s of CPU in 90 s of conversation, nine answers"
     assert ours.refused is None
     assert ours.simulated == ["scripted:whisper", "sim:steady"]
 
@@ -93,6 +95,18 @@ def test_latencies_are_compared_on_the_turns_that_both_answered(folder: Path) ->
     assert ratio.interval is None, "seven turns are too few for one"
     assert (itself := found.ratio(stock)) is not None
     assert itself.value == 1.0
+
+
+def test_the_index_tells_what_an_agent_is_without(folder: Path) -> None:
+    write_index(
+        folder, {"variant": "ours", "folder": "ours"}, {"variant": "slow", "folder": "stock", "without": "hint"}
+    )
+    found = Benchmark.load(folder)
+    assert [row.without for row in found.rows] == [None, "hint"]
+    piece = worth(found, found.rows[1])
+    assert piece is not None
+    assert piece.p50_ms == pytest.approx(600, abs=5), "1200 against 600 ms"
+    assert piece.cpu_s_per_minute == 0.0
 
 
 def test_requests_beyond_one_for_each_answered_turn_are_wasted(folder: Path) -> None:

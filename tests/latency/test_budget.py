@@ -75,6 +75,9 @@ def test_the_deadline_is_the_earlier_of_budget_and_what_the_turn_has_left(
     [
         (Commit(at=10.0, speech_end=9.0, vad_stop=9.8, fast_p95=0.2), "endpointing"),
         (Commit(at=10.0, speech_end=9.0, vad_stop=9.2, fast_p95=0.2), "transcription"),
+        (Commit(at=10.0, speech_end=9.0, vad_stop=9.2, silent_enough=9.95, fast_p95=0.2), "endpointing"),
+        (Commit(at=10.0, speech_end=9.0, vad_stop=9.2, silent_enough=9.2, fast_p95=0.2), "transcription"),
+        (Commit(at=10.0, speech_end=9.0, silent_enough=9.3, fast_p95=0.2), "transcription"),
         (Commit(at=10.0, speech_end=9.0, fast_p95=0.2), "endpointing"),
         (Commit(at=10.0, speech_end=9.78, synthesis_p95=0.5, fast_p95=0.2), "synthesis"),
         (Commit(at=10.0, speech_end=9.78, transport_p95=0.6, fast_p95=0.2), "transport"),

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from latency.excerpt import ExcerptError, default_name, stretch_of, write_excerpt
+from latency.excerpt import ExcerptError, default_path, stretch_of, write_excerpt
 from latency.turn import TurnRecord
 
 STEREO = np.arange(2 * 16000 * 4, dtype=np.int16).reshape(-1, 2)
@@ -38,9 +38,10 @@ def test_the_margin_ends_with_the_recording_and_noise_is_no_turn() -> None:
     assert stretch_of(turn(speech=[]), [], None, 6.1) is None
 
 
-def test_the_file_is_named_after_the_run_the_session_and_the_turn() -> None:
-    assert default_name(Path("runs/20261120-1703"), turn(), several=True) == "20261120-1703-two-callers-turn-3.wav"
-    assert default_name(Path("runs/20261120-1703"), turn(), several=False) == "20261120-1703-turn-3.wav"
+def test_the_file_lies_in_the_run_and_is_named_after_the_session_and_the_turn() -> None:
+    run = Path("runs/20261120-1703")
+    assert default_path(run, turn(), several=True) == run / "two-callers-turn-3.wav"
+    assert default_path(run, turn(), several=False) == run / "turn-3.wav"
 
 
 def test_the_sound_is_that_of_the_recording(tmp_path: Path) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from latency.explain import explain, slowest_stage, worst
-from latency.outcome import Outcome, Unanswered
+from latency.outcome import Outcome
 from latency.passages import CONTRIBUTIONS
 from latency.report import build
 from latency.run import Run
 from latency.stats import Spread
 from latency.turn import TurnRecord
+from latency.unanswered import Unanswered
 
 # Every stage within its share: 200 + 20, 300, 50 and 50 ms.
 MARKS = {

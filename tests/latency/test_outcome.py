@@ -3,9 +3,10 @@ from typing import Any
 import pytest
 
 from latency.barge_in import BargeInResult
-from latency.outcome import Outcome, SessionOutcome, Unanswered, judge_session
+from latency.outcome import Outcome, SessionOutcome, judge_session
 from latency.session import Session
 from latency.turn import TurnRecord
+from latency.unanswered import Unanswered
 
 NEAR = 0.010
 
@@ -135,6 +136,38 @@ REPORT: list[dict[str, Any]] = [{"marks": {}}]
 def test_an_unanswered_turn_has_its_reason(conversation: Any, values: dict[str, Any], reason: Unanswered) -> None:
     found = only(conversation(9), turn(0, (1, 2), **values), turn(1, (6, 7)))
     assert (found.unanswered, found.answered) == (reason, False)
+
+
+@pytest.mark.parametrize("values", [{"server_turns": REPORT}, {"server_turns": REPORT, "heard": ""}, {"heard": None}])
+def test_a_call_that_ends_before_an_answer_could_come_is_not_blamed_on_the_bot(
+    conversation: Any, values: dict[str, Any]
+) -> None:
+    asked = turn(0, (1, 2), **values)
+    assert only(conversation(4), asked).unanswered is Unanswered.HUNG_UP
+    assert only(conversation(1.5), asked).unanswered is Unanswered.HUNG_UP, "in the middle of the user's words"
+    waited = Unanswered.NOTHING_HEARD if values.get("heard") == "" else Unanswered.NO_SPEECH
+    assert only(conversation(7), asked).unanswered is waited
+    failed = turn(0, (1, 2), failed="it crashed", **values)
+    assert only(conversation(4), failed).unanswered is Unanswered.FAILED
+
+
+def test_a_turn_whose_end_was_decided_without_words_stays_unheard_in_a_call_that_ends(conversation: Any) -> None:
+    unheard = turn(0, (1, 2), heard="", ended_by="nothing_heard", server_turns=REPORT)
+    assert only(conversation(4), unheard).unanswered is Unanswered.NOTHING_HEARD
+
+
+def test_a_user_who_goes_on_before_an_answer_could_come_has_talked_over_it(conversation: Any) -> None:
+    hasty = judge(conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(1, (3.2, 4), barge_in=True))
+    assert hasty.outcomes[0].unanswered is Unanswered.TALKED_OVER
+    patient = judge(conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(1, (6.2, 7)))
+    assert patient.outcomes[0].unanswered is Unanswered.NO_SPEECH
+    lost = judge(conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(2, (3.2, 4)))
+    assert lost.outcomes[0].unanswered is Unanswered.RECORD_LOST, "whoever went on, and when"
+
+
+def test_an_interruption_by_something_that_is_no_turn_is_told(conversation: Any) -> None:
+    stopped = turn(0, (1, 2), interrupted=True, server_turns=REPORT)
+    assert only(conversation(9), stopped).unanswered is Unanswered.INTERRUPTED
 
 
 def test_a_bot_that_talks_on_or_only_too_early_has_not_answered(conversation: Any) -> None:

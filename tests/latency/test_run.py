@@ -74,7 +74,7 @@ def test_a_session_that_ended_early_is_told(writer: RunWriter) -> None:
     writer.add_session(Session(name="commands", closed="the server went away", never_sent=3))
     assert Run.load(writer.finish("complete")).notes == (
         "session 'commands' ended early: the server went away",
-        "session 'commands': 3 of its turns were never sent",
+        "session 'commands' ended before 3 of its turns",
     )
 
 
@@ -236,7 +236,14 @@ def edit(**values: Any) -> Callable[[Path], object]:
         ),
         (broken(edit(sessions=[{**SESSION, "server": {"rss_mb": []}}])), "server holds", 2),
         (broken(lambda folder: (folder / "run.json").write_text("{")), "cannot be read", 2),
-        (broken(lambda folder: (folder / "turns.jsonl").write_text('{"turn": 1}\n{}\n')), "line 1: the key", 2),
+        (broken(lambda folder: (folder / "turns.jsonl").write_text('{"turn": 1}\n{}\n')), "in line 1 .the key", 2),
+        (
+            broken(lambda folder: (folder / "turns.jsonl").write_bytes(b"\x8f\x02 rubbish")),
+            "in line 1 .no turn begins",
+            2,
+        ),
+        (broken(lambda folder: append(folder / "turns.jsonl", "rubbish\nand more")), "in line 2 .not JSON", 2),
+        (broken(lambda folder: append(folder / "turns.jsonl", "rubbish")), "in line 2 .no turn begins there.; take", 2),
         (broken(lambda folder: (folder / "turns.jsonl").unlink()), "holds no turns yet; run `voice replay` first", 3),
     ],
 )

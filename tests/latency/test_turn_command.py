@@ -58,9 +58,10 @@ def test_a_turn_is_explained_drawn_and_told(short_run: Path, here: Path, capsys:
 
 def test_its_audio_is_cut_out_of_the_recording(short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(short_run), "0"]) == 0
-    name = f"{short_run.name}-turn-0.wav"
-    assert f"audio     {name}: 0.50 s to 4.50 s, left the user, right the bot" in capsys.readouterr().out
-    with wave.open(str(here / name), "rb") as cut, wave.open(str(short_run / "commands.wav"), "rb") as whole:
+    path = short_run / "turn-0.wav"
+    assert list(here.iterdir()) == [], "nothing is left where the command was typed"
+    assert f"audio     {path}: 0.50 s to 4.50 s, left the user, right the bot" in capsys.readouterr().out
+    with wave.open(str(path), "rb") as cut, wave.open(str(short_run / "commands.wav"), "rb") as whole:
         whole.setpos(8000)
         assert cut.readframes(64000) == whole.readframes(64000)
     # Shown again, it finds its own file.
@@ -76,17 +77,17 @@ def test_a_file_that_is_in_the_way_is_refused_when_it_was_asked_for_and_left_alo
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == "latency: mine.wav exists and holds something else; name another file with --wav\n"
-    (here / f"{short_run.name}-turn-0.wav").write_text("mine too")
+    (short_run / "turn-0.wav").write_text("mine too")
     assert main([str(short_run), "0"]) == 0
     assert "no audio: " in capsys.readouterr().out
-    assert (here / f"{short_run.name}-turn-0.wav").read_text() == "mine too"
+    assert (short_run / "turn-0.wav").read_text() == "mine too"
 
 
 def test_no_file_is_written_when_none_is_wanted(
     short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(short_run), "3", "--no-wav"]) == 0
-    assert list(here.iterdir()) == []
+    assert list(here.iterdir()) == list(short_run.glob("turn-*")) == []
     out = capsys.readouterr().out
     assert "no answer: nothing heard" in out
     assert "audio" not in out.split("text ")[1]
@@ -101,7 +102,8 @@ def test_the_newest_run_is_taken_and_a_session_where_there_are_several(
         assert "turn 1 of session small talk" in out
         assert "SIMULATED, not real: sim:tier" in out
         assert "first audible after 900 ms" in out
-    assert [path.name for path in here.glob("*.wav")] == [f"{two_sessions.name}-small-talk-turn-1.wav"]
+    assert [path.name for path in two_sessions.glob("*turn*.wav")] == ["small-talk-turn-1.wav"]
+    assert list(here.glob("*.wav")) == []
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ CASES: list[tuple[str, int, str]] = [
     (
         "latency report disorder",
         2,
-        "turns.jsonl, line 1: turn 0 of session 'call': llm_first_token (1.000 s) lies before",
+        "turns.jsonl is damaged in line 1 (turn 0 of session 'call': llm_first_token (1.000 s) lies before",
     ),
     (
         "latency report two_runs",

@@ -105,7 +105,7 @@ def test_without_the_server_the_caller_is_told_and_the_report_names_it(
     assert done.returncode == 0, done.stderr
     (turn,) = turns(tmp_path / "run")
     assert turn["said"] == APOLOGY
-    assert turn["failed"] == f"large: sim:echo at {openai_server.url} could not be reached, or broke off."
+    assert turn["failed"] == f"large: sim:echo at {openai_server.url} refused the connection."
     assert report(tmp_path / "run")["turns"]["unanswered"] == {"component failed": 1}
 
 

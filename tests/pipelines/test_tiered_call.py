@@ -76,7 +76,7 @@ def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(
     assert [turn["said"] for turn in found] == [NOT_ANSWERING] * 2
     for turn in found:
         assert turn["marks"]["first_audible"] > turn["speech"][-1][1], "it was heard"
-        assert "sim:sonnet at the simulator could not be reached" in turn["failed"]
+        assert "sim:sonnet at the simulator broke the connection off" in turn["failed"]
         assert "sim:groq-fast at the simulator answered HTTP 500" in turn["failed"]
     assert report(tmp_path / "run")["turns"]["unanswered"] == {"component failed": 2}
 

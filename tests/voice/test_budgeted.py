@@ -42,6 +42,7 @@ from voice.llm.response import Response
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
 from voice.llm.tools import describe
+from voice.turns.frames import TurnEndFrame
 
 LATE = 1.0
 """Seconds of slack: the tests' machine is shared. The benchmarks tell what was measured."""
@@ -240,6 +241,18 @@ async def test_a_late_commit_leaves_less_time_and_charges_nobody_until_the_floor
     assert first.deadline - first.commit < 0.4
     assert second.limit == "llm"
     assert second.deadline == pytest.approx(second.commit + 0.45)
+
+
+@pytest.mark.parametrize(("needed", "charged"), [(0.8, "endpointing"), (0.2, "transcription"), (None, "transcription")])
+async def test_the_wait_for_silence_is_charged_to_endpointing_and_not_to_the_recogniser(
+    rig: Any, needed: float | None, charged: str
+) -> None:
+    async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick)
+        stop = VADUserStoppedSpeakingFrame(stop_secs=0.2)
+        await call.run([stop, SleepFrame(sleep=0.65), TurnEndFrame(silence=needed), rig.ask()])
+    (record,) = call.records
+    assert (record.limit, record.charged) == ("floor", charged)
 
 
 async def test_tools_of_the_winner_run_once_and_those_of_the_loser_never(rig: Any) -> None:

@@ -120,7 +120,7 @@ def test_server_instants_are_told_on_the_recordings_clock():
     assert record["marks"]["answer_end"] == 13.9
     assert record["marks"]["speech_end"] == 12.0
     assert record["attempts"] == [
-        {"tier": "fast", "request": 12.26, "first_token": None, "first_clause": 12.4, "end": None}
+        {"tier": "fast", "request": 12.26, "alive": None, "first_token": None, "first_clause": 12.4, "end": None}
     ]
     assert record["smart_turn"] == {"probability": 0.9, "ms": 12.0}
     assert "unheard_of" not in record["server_turns"][0]["marks"]

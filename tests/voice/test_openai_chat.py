@@ -1,14 +1,17 @@
 """The chat service against a true HTTP server: an answer is streamed, a failure is said aloud once, with its reason."""
 
+import asyncio
 import importlib.util
+import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import httpx2
 import pytest
-from openai import AsyncOpenAI
+from openai import APIConnectionError, APITimeoutError, AsyncOpenAI
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import (
     ErrorFrame,
@@ -26,6 +29,7 @@ from voice.llm.budgeted import BudgetedLLMService
 from voice.llm.frames import AttemptsFrame, LLMFailureFrame
 from voice.llm.openai_chat import ChatService, make_client, warm_up
 from voice.llm.policy import make_policy
+from voice.llm.provider_errors import reason
 from voice.llm.tier import Tier
 from voice.llm.tier_stats import TierBook
 from voice.llm.tools import describe
@@ -131,7 +135,47 @@ async def test_a_server_that_is_not_there_is_named(server: Any, connect: Any, do
         url = gone.url
     down, _ = await run(service(connect(url)), ask())
     (failure,) = failures(down)
-    assert failure.reason == "large: sim:echo at the test could not be reached, or broke off."
+    assert failure.reason == "large: sim:echo at the test refused the connection."
+
+
+async def test_each_way_to_lose_a_server_has_its_own_words(connect: Any) -> None:
+    async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(break_off, "127.0.0.1", 0) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        problem = await warm_up(connect(f"http://127.0.0.1:{port}/v1"), model=MODEL, where="the test")
+    assert problem == "sim:echo at the test broke the connection off."
+    for cause, words in (
+        (socket.gaierror(-2, "Name or service not known"), "could not be found by its name"),
+        (OSError(101, "Network is unreachable"), "could not be reached"),
+    ):
+        error = APIConnectionError(request=httpx2.Request("POST", "http://test"))
+        error.__cause__ = cause
+        assert reason(error, model="m", where="w") == f"m at w {words}."
+    late = APITimeoutError(request=httpx2.Request("POST", "http://test"))
+    late.__cause__ = httpx2.ConnectTimeout("")
+    assert reason(late, model="m", where="w") == "m at w did not take the connection in time."
+
+
+async def test_a_servers_first_sign_of_life_is_on_record(server: Any, connect: Any) -> None:
+    async def attempt() -> Mapping[str, Any]:
+        chat = service(connect(server.url, silence=0.3))
+        records: list[AttemptsFrame] = []
+
+        @chat.event_handler("on_before_push_frame")
+        async def collect(_: BudgetedLLMService, frame: Frame) -> None:
+            if isinstance(frame, AttemptsFrame) and frame.final:
+                records.append(frame)
+
+        await run(chat, ask())
+        return records[0].attempts[0]
+
+    told = await attempt()
+    assert told["request"] < told["alive"] <= told["first_token"]
+    server.faults.extend(["silent", "silent"])
+    assert (await attempt())["alive"] is None
 
 
 async def test_a_model_that_the_server_does_not_have_is_named_in_its_words(server: Any, connect: Any) -> None:
@@ -242,4 +286,4 @@ async def test_warming_up_names_a_server_that_is_not_there_and_goes_on(connect: 
     with double.serving() as gone:
         url = gone.url
     problem = await warm_up(connect(url), model=MODEL, where=url)
-    assert problem == f"sim:echo at {url} could not be reached, or broke off."
+    assert problem == f"sim:echo at {url} refused the connection."

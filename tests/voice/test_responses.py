@@ -368,8 +368,8 @@ async def test_a_socket_whose_life_the_server_ends_is_replaced() -> None:
 
 
 FAILURES = [
-    (Fault.CUT_SOCKET, " could not be reached, or broke off."),
-    (Fault.REFUSE, " could not be reached, or broke off."),
+    (Fault.CUT_SOCKET, " broke the connection off."),
+    (Fault.REFUSE, " broke the connection off."),
     (Fault.MIDFAIL, " reported an error: The server had an error while processing your request (simulated)."),
     (Fault.SERVER_ERROR, " answered HTTP 500: The server had an error while processing your request (simulated)."),
     (Fault.RATE_LIMITED, " answered HTTP 429: Rate limit reached (simulated); try again in 3 s."),
@@ -401,6 +401,16 @@ async def test_silence_is_a_failure() -> None:
         attempt = await call.ask("hello")
         assert (await ended(call.requests[-1])).outcome == "cancelled"
     assert attempt.failed == f"{FAST} at the simulator did not answer in time."
+    assert attempt.alive is None
+
+
+async def test_a_servers_first_sign_of_life_is_on_record() -> None:
+    async with calling() as call:
+        await call.ready()
+        attempt = await call.ask("hello")
+    assert attempt.alive is not None
+    assert attempt.first_token is not None
+    assert attempt.request <= attempt.alive <= attempt.first_token
 
 
 async def ended(exchange: Exchange) -> Exchange:
@@ -412,7 +422,7 @@ async def ended(exchange: Exchange) -> Exchange:
     ("options", "sentence"),
     [
         ("fault=401", "answered HTTP 401: Incorrect API key provided (simulated)."),
-        ("fault=refuse", "could not be reached, or broke off."),
+        ("fault=refuse", "broke the connection off."),
     ],
 )
 async def test_a_server_that_lets_nobody_in_is_named_at_once(options: str, sentence: str) -> None:
@@ -464,7 +474,7 @@ async def test_a_server_that_is_not_there_is_named_and_found_when_it_comes() -> 
         pass
     async with in_call(make_service(gone), simulator) as call:
         attempt = await call.ask("hello")
-        assert attempt.failed == f"{FAST} at the simulator could not be reached, or broke off."
+        assert attempt.failed == f"{FAST} at the simulator refused the connection."
         async with serving(simulator, port=gone.port):
             await until(lambda: len(simulator.connections) == 2)
             assert (await call.ask("what is two plus two")).outcome == "complete"

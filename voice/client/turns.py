@@ -13,7 +13,7 @@ from voice.client.scripted_caller import PlacedTurn
 SCHEMA = 1
 
 _MARKS = tuple(mark.value for mark in Mark)
-_ATTEMPT_INSTANTS = ("request", "first_token", "first_clause", "end")
+_ATTEMPT_INSTANTS = ("request", "alive", "first_token", "first_clause", "end")
 _RESPONSE_INSTANTS = ("commit", "deadline")
 
 

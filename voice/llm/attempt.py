@@ -34,6 +34,8 @@ class LiveAttempt:
     def __init__(self, *, number: int, tier: str, request: float, continues: int | None = None, heard: int = 0) -> None:
         self.number, self.tier, self.request = number, tier, request
         self.continues, self.heard = continues, heard
+        self.alive: float | None = None
+        """When its server first showed a sign of life, for one that can tell."""
         self.first_token: float | None = None
         self.first_clause: float | None = None
         self.called: float | None = None
@@ -54,6 +56,11 @@ class LiveAttempt:
         self._text = ""
         self._given = 0
         self._speakable: list[str | Frame] = []
+
+    def stirred(self, now: float) -> None:
+        """The server showed a sign of life: it has begun to answer, if only with headers."""
+        if self.alive is None and self.outcome is None:
+            self.alive = now
 
     def add(self, text: str, now: float) -> bool:
         """Text arrived; returns whether that was progress (a first token or a clause)."""
@@ -136,6 +143,7 @@ class LiveAttempt:
         return {
             "tier": self.tier,
             "request": self.request,
+            "alive": self.alive,
             "first_token": self.first_token,
             "first_clause": self.first_clause,
             "end": self.end,

@@ -62,9 +62,9 @@ class AttemptsFrame(SystemFrame):
         deadline: when the first speakable clause had to be there; None before the commit.
         limit: what set the deadline: "llm", "turn" or "floor"; see `latency.budget.Deadline`.
         charged: the stage that overspent when the deadline is a floor.
-        attempts: one JSON object each: tier, request, first_token, first_clause, end, outcome ("spoken", "called",
-            "cancelled", "failed", "withdrawn" when the turn was not over after all, None while it runs), failed,
-            continues, calls, tokens {in, out, estimated}.
+        attempts: one JSON object each: tier, request, alive (its server's first sign of life), first_token,
+            first_clause, end, outcome ("spoken", "called", "cancelled", "failed", "withdrawn" when the turn was not
+            over after all, None while it runs), failed, continues, calls, tokens {in, out, estimated}.
         said: phrases that bridged, as JSON objects: at, kind, text.
         gave_up: why no (whole) answer came, in one sentence.
         final: whether nothing will change any more.

@@ -18,6 +18,7 @@ from pipecat.utils.http import connection_limits
 from voice.llm.chat_stream import checked
 from voice.llm.frames import LLMFailureFrame
 from voice.llm.provider_errors import reason
+from voice.llm.tier import sign_of_life
 
 CONNECT_WITHIN = 2.0
 """Seconds."""
@@ -107,7 +108,9 @@ class ChatService(OpenAILLMService):
 
     async def get_chat_completions(self, context: LLMContext) -> AsyncIterator[ChatCompletionChunk]:  # type: ignore[override]
         """The answer's chunks; called by pipecat, which iterates over them and closes them."""
-        return checked(await super().get_chat_completions(context))
+        stream = await super().get_chat_completions(context)
+        sign_of_life()
+        return checked(stream)
 
     def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:
         """The request's parameters; called by pipecat. The messages go as they are, beside those that the SDK checks.

@@ -1,5 +1,8 @@
 """Why a request to a language model failed, in one sentence."""
 
+import socket
+from collections.abc import Iterator
+
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pipecat.utils.http import TIMEOUT_EXCEPTIONS
 
@@ -13,9 +16,11 @@ def reason(error: Exception, *, model: str, where: str) -> str:
     """One sentence on why a request to `model` at `where` (a URL or a provider's name) failed."""
     # The SDK's timeout is a connection error too, and an error status an API error.
     if isinstance(error, (APITimeoutError, *TIMEOUT_EXCEPTIONS)):
-        return f"{model} at {where} did not answer in time."
+        # Of httpx or httpx2, whichever the SDK is built on.
+        connecting = any(type(cause).__name__ == "ConnectTimeout" for cause in _causes(error))
+        return f"{model} at {where} did not {'take the connection' if connecting else 'answer'} in time."
     if isinstance(error, APIConnectionError):
-        return f"{model} at {where} could not be reached, or broke off."
+        return f"{model} at {where} {connection_words(error)}."
     if isinstance(error, APIStatusError):
         return f"{model} at {where} answered HTTP {error.status_code}{_words_of(error)}."
     if isinstance(error, APIError):
@@ -23,6 +28,25 @@ def reason(error: Exception, *, model: str, where: str) -> str:
     if isinstance(error, NotACompletionError):
         return f"{model} at {where} {error}, not with a chat completion: check base_url."
     return f"The answer of {model} at {where} could not be used ({type(error).__name__}: {_short(str(error))})."
+
+
+def connection_words(error: BaseException) -> str:
+    """What became of a connection that failed, in words that go on after "<model> at <where>"."""
+    causes = list(_causes(error))
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return "refused the connection"
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return "could not be found by its name"
+    if any(isinstance(cause, OSError) and not isinstance(cause, ConnectionError) for cause in causes):
+        return "could not be reached"
+    return "broke the connection off"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it was raised from, down to the operating system's."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _words_of(error: APIError) -> str:

@@ -19,6 +19,7 @@ from voice.llm.openai_chat import make_client
 from voice.llm.response_chain import Chain
 from voice.llm.responses_errors import ServerError, reason
 from voice.llm.responses_socket import Socket
+from voice.llm.tier import sign_of_life
 from voice.llm.warm_sockets import WarmSockets
 
 OPENAI = "https://api.openai.com/v1"
@@ -182,6 +183,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             ServerError: the response has failed.
         """
         event = await _lent.get().recv(self._silence)
+        sign_of_life()
         response = event.get("response") or {}
         match event.get("type"):
             case "response.incomplete" if (response.get("incomplete_details") or {}).get(

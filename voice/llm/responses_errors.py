@@ -45,7 +45,7 @@ def reason(error: Exception, *, model: str, where: str) -> str:
         case TimeoutError():
             return f"{whose} did not answer in time."
         case OSError() | WebSocketException():
-            return f"{whose} could not be reached, or broke off."
+            return f"{whose} {provider_errors.connection_words(error)}."
     return provider_errors.reason(error, model=model, where=where)
 
 

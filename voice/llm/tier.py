@@ -45,6 +45,12 @@ def is_in_request() -> bool:
     return _asked.get() is not None
 
 
+def sign_of_life() -> None:
+    """The server of the running request has begun to answer; called by services that can tell."""
+    if asked := _asked.get():
+        asked[0].stirred(time.monotonic())
+
+
 class Tier:
     """Runs requests on a pipecat service and keeps what it pushes in their `LiveAttempt`s.
 

@@ -12,7 +12,7 @@ from pipecat.frames.frames import (
 )
 
 from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, what_a_turn_leaves
-from voice.turns.frames import EagerHintFrame, SpeechResumedFrame
+from voice.turns.frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 
 Percentile = Callable[[], float | None]
 
@@ -38,6 +38,7 @@ class TurnDeadline:
         self._synthesis_p95, self._transport_p95 = synthesis_p95, transport_p95
         self._speech_end: float | None = None
         self._vad_stop: float | None = None
+        self._silence_needed: float | None = None
         self.ended: float | None = None
         """When the turn ended that is yet to be answered; None when there is none."""
 
@@ -52,7 +53,7 @@ class TurnDeadline:
                 # It took what was to be answered: the next context is no answer to that silence.
                 self._forget()
             case VADUserStartedSpeakingFrame():
-                self._speech_end = self._vad_stop = None
+                self._speech_end = self._vad_stop = self._silence_needed = None
             case EagerHintFrame():
                 self._speech_end = now - frame.silence - DETECTOR_LAG
             case SpeechResumedFrame():
@@ -60,6 +61,8 @@ class TurnDeadline:
             case VADUserStoppedSpeakingFrame():
                 self._vad_stop = now
                 self._speech_end = now - frame.stop_secs - DETECTOR_LAG
+            case TurnEndFrame():
+                self._silence_needed = frame.silence
 
     def ahead(self) -> Deadline | None:
         """When the answer would be due if the turn, which is not over, is over soon; None while the user speaks."""
@@ -75,10 +78,12 @@ class TurnDeadline:
             at: when, seconds.
             fast_p95: what the floor is made of; see `Commit`.
         """
+        since, needed = self._speech_end, self._silence_needed
         commit = Commit(
             at=at,
-            speech_end=self._speech_end,
+            speech_end=since,
             vad_stop=self._vad_stop,
+            silent_enough=None if since is None or needed is None else since + DETECTOR_LAG + needed,
             synthesis_p95=self._synthesis_p95(),
             transport_p95=self._transport_p95(),
             fast_p95=fast_p95,
@@ -87,4 +92,4 @@ class TurnDeadline:
         return commit.deadline(self._budget)
 
     def _forget(self) -> None:
-        self._speech_end = self._vad_stop = self.ended = None
+        self._speech_end = self._vad_stop = self._silence_needed = self.ended = None

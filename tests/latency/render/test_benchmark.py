@@ -8,15 +8,18 @@ from latency.render.benchmark import text, write
 from latency.stats import Distribution
 
 
-def a_row(variant: str, seconds: float, *, refused: str | None = None, calls: int = 3) -> Row:
+def a_row(
+    variant: str, seconds: float, *, refused: str | None = None, calls: int = 3, without: str | None = None,
+    cpu: float = 2.0,
+) -> Row:  # fmt: skip
     latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
     return Row(
-        llm="450:65", variant=variant, about=f"about {variant}", run=Path(variant), calls=calls,
+        llm="450:65", variant=variant, about=f"about {variant}", without=without, run=Path(variant), calls=calls,
         turn_ms=Distribution.of(latencies.values()), expected=11, unanswered={"no speech from the bot": 1},
         cut_offs=CutOffs(pauses=4, in_pauses=1, elsewhere=2, heard=1), broken_off=0,
         barge_in={"n": 1, "stop_p50_ms": 310.0, "stop_p95_ms": 310.0},
-        requests=Requests(n=20, cancelled=3, wasted_share=0.5), cpu_s_per_minute=12.5, rss_peak_mb=512.0,
-        latencies=latencies, simulated=["sim:steady"], refused=refused, repeated=0,
+        requests=Requests(n=20, cancelled=3, wasted_share=0.5), cpu_s_per_minute=12.5, cpu_s_per_answer=cpu,
+        rss_peak_mb=512.0, latencies=latencies, simulated=["sim:steady"], refused=refused, repeated=0,
     )  # fmt: skip
 
 
@@ -45,6 +48,27 @@ def test_the_table_says_how_fast_at_what_price() -> None:
     assert "SIMULATED, not real: sim:steady" in shown
     assert "livekit-agents is left out: it is not installed" in shown
     assert all(len(line) <= 120 for line in shown.splitlines())
+
+
+def test_a_table_says_what_each_piece_is_worth() -> None:
+    lacking = a_row("ours-no-hint", 0.7, without="hint", cpu=1.5)
+    slow = made_up(a_row("ours", 0.5), lacking, a_row("ours-adaptive", 0.4), a_row("stock-pipecat", 1.0))
+    shown = printed(slow).splitlines()
+    (title,) = [number for number, line in enumerate(shown) if line.startswith("What each piece is worth")]
+    rows = [line.split() for line in shown[title:] if line.startswith((" hint ", " ours", " stock"))]
+    assert rows == [["hint", "10", "+200", "[+200", "to", "+200]", "+200", "[+200", "to", "+200]", "+0.0", "2.5"]]
+    assert any(line.startswith("without: + is slower") for line in shown)
+    assert all(len(line) <= 120 for line in shown)
+    told = {row["variant"]: row for row in json.loads(text(slow))["rows"]}
+    assert told["ours-no-hint"]["worth"]["cpu_ms_per_ms_saved"] == 2.5
+    assert told["ours-no-hint"]["without"] == "hint"
+    assert told["ours"]["worth"] is told["ours-adaptive"]["worth"] is None
+
+
+def test_without_trials_of_pieces_there_is_no_table_of_them() -> None:
+    assert "piece" not in printed(made_up(a_row("ours", 0.5), a_row("stock-pipecat", 1.0)))
+    refused = a_row("ours-no-hint", 0.7, without="hint", refused="late")
+    assert "hint (REFUSED)" in printed(made_up(a_row("ours", 0.5), refused))
 
 
 def test_a_refused_row_is_marked_and_explained() -> None:

@@ -25,7 +25,10 @@ def turn(number: int, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord
 def request(tier: str, clause: float | None, outcome: str, out: int) -> dict[str, Any]:
     tokens = {"in": 1000, "out": out, "estimated": outcome == "cancelled"}
     model = {"large": "sim:sonnet", "fast": "sim:groq-fast"}[tier]
-    return {"tier": tier, "model": model, "request": 2.0, "first_clause": clause, "outcome": outcome, "tokens": tokens}
+    told = {"end": 2.38} if outcome == "cancelled" else {}
+    told |= {"failed": f"{model} at w refused the connection."} if outcome == "failed" else {}
+    usual = {"tier": tier, "model": model, "request": 2.0, "first_clause": clause, "outcome": outcome}
+    return {**usual, "tokens": tokens, **told}
 
 
 @pytest.fixture
@@ -48,8 +51,10 @@ def test_the_block_says_what_the_budget_came_to(llm: Llm) -> None:
         "  deadlines  set by llm 2, turn 1, floor 1; floors charged to endpointing 1",
         "  policy     fallback 3, single 1: large first 3, the only tier 1",
         "  phrases    hold 1, said while no answer was there; none counts as one",
-        "  waste      2 requests beyond the first (1 used, 1 failed); 2,000 of 6,080 tokens unheard: 32.9% "
-        "(1,000 estimated)",
+        "  failed     fast 1 time: sim:groq-fast at w refused the connection",
+        "  cancelled  large had nothing yet 1 (after p50 380 ms)",
+        "  waste      32.9% of 6,080 tokens unheard: 2,000 (1,000 estimated); 2 requests beyond an answer's first: "
+        "1 needed, 1 failed",
     ]
 
 
@@ -68,7 +73,11 @@ def test_each_tier_has_a_row(llm: Llm) -> None:
 def test_withdrawn_requests_are_told_where_there_are_any(llm: Llm) -> None:
     tiers = {name: replace(tier, withdrawn=2) for name, tier in llm.tiers.items()}
     speculated = replace(llm, tiers=tiers, waste=replace(llm.waste, withdrawn=4))
-    assert any(", 4 withdrawn; " in line for line in llm_lines(speculated))
+    assert any(line.endswith("; 4 requests withdrawn") for line in llm_lines(speculated))
+    one = replace(llm, judged=1, waste=replace(llm.waste, extra=1, spoken=1, failed=0, withdrawn=1))
+    verdicts, *_, waste = llm_lines(one)
+    assert verdicts.endswith("in 50.0% of 1 turn")
+    assert waste.endswith("; 1 request beyond an answer's first: 1 needed; 1 request withdrawn")
     console = Console(width=130)
     with console.capture() as captured:
         console.print(tier_table(speculated))
@@ -89,7 +98,7 @@ def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:
     )  # fmt: skip
     lines = list(llm_lines(replace(llm, deadlines={}, charged={}, phrases={}, waste=nothing)))
     assert "  deadlines  set by -" in lines
-    assert lines[-1] == "  waste      0 requests beyond the first; tokens unknown"
+    assert lines[-1] == "  waste      tokens unknown; 0 requests beyond an answer's first"
     assert not any("phrases" in line for line in lines)
 
 

@@ -36,13 +36,36 @@ def test_everything_a_reader_needs_is_there(report: Report) -> None:
     for part in (
         "20261120-170312-embedded", "Turn latency  p50 750", "1 of 2 turns within 800 ms", "3 of 4 answered",
         "what is seven times eight", "7 times 8 is 56.", "UNANSWERED: nothing heard", "CUT OFF",
-        "stopped in 500 ms", "waited for the fallback", "2 of 4 that say what a right answer contains",
+        "stopped in 500 ms", "waited for the fallback", "2 of 4 of which a right answer is known",
         "0 within 400 ms", "the slowest 3, and why", "slowest stage", "900 ms: ", "stalls       unknown",
         "host         2",
         "endpointing wait", "LLM budget   450 ms: within 1", "0.21 CPU cores", "410 MB", "labelled end", "4 turns",
         "failed       cut_offs == 0 (is 1)", "no data      turn_cold p50 < 800", "linear interpolation", "│",
     ):  # fmt: skip
         assert part in text, part
+
+
+def test_a_single_cold_turn_is_a_sentence_instead_of_tables_of_dashes(
+    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+) -> None:
+    def turn(number: int, *, cold: bool) -> TurnRecord:
+        start = 1.0 + 10 * number
+        return TurnRecord(
+            session="commands", turn=number, speech=((start, start + 1),), wants_answer=True, heard="hello", cold=cold
+        )
+
+    alone = drawn(build(load(make_run([turn(0, cold=True)], conversation(8).bot(2.7, 4).samples))))
+    assert (
+        "Turn latency 700 ms, cold: the only turn that was answered (of 1) was the first of its process; for a warm "
+        "figure, replay it with --repeat 2"
+    ) in " ".join(alone.split())
+    assert "why it took so long" in alone
+    for heading in ("where the time goes", "cold turns (apart)", "p50 -  p95 -"):
+        assert heading not in alone
+    both = [turn(0, cold=True), turn(1, cold=False)]
+    usual = drawn(build(load(make_run(both, conversation(18).bot(2.7, 4).bot(12.5, 14).samples))))
+    assert "Turn latency  p50 500" in usual
+    assert "cold turns (apart)" in usual
 
 
 def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:
@@ -57,9 +80,13 @@ def test_what_was_begun_ahead_is_a_line(report: Report) -> None:
     assert "\nspeculation" not in drawn(report)
     ahead = Speculation(started=12, discarded=3, saved_p50_ms=214.4, used=9, spoken_ahead=4, hints=14)
     assert (
-        "speculation  12 started of 14 hints, 3 discarded, 9 used, 4 of them synthesised ahead; "
+        "speculation 12 answers begun ahead, at 14 hints: 9 used (4 of them synthesised ahead), 3 discarded; "
         "first clause sooner by p50 214 ms"
-    ) in drawn(replace(report, speculation=ahead))
+    ) in " ".join(drawn(replace(report, speculation=ahead)).split())
+    one = replace(ahead, started=1, hints=1, used=0, discarded=1, spoken_ahead=0, saved_p50_ms=None)
+    assert "\nspeculation  1 answer begun ahead, at 1 hint: 0 used, 1 discarded\n" in drawn(
+        replace(report, speculation=one)
+    )
 
 
 def test_a_check_without_data_says_why(report: Report) -> None:
@@ -74,7 +101,7 @@ def test_an_estimated_end_of_speech_is_marked(report: Report) -> None:
     outcomes = tuple(replace(o, turn=replace(o.turn, truth="estimated")) for o in session.outcomes)
     text = drawn(replace(report, truth="estimated", sessions=(replace(session, outcomes=outcomes),)))
     assert "end of speech estimated" in text
-    assert "4 of the turns have no label" in text.replace("\n", " ")
+    assert "unlabelled end of speech is estimated: 4 turns." in " ".join(text.split())
 
 
 def test_text_that_looks_like_markup_is_printed_as_it_is(report: Report) -> None:

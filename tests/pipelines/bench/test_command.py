@@ -1,13 +1,15 @@
 """`latency bench` as it is typed: what it refuses before anything runs."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from pipelines.bench import command, rounds
 from pipelines.bench.command import main, parse_speeds
-from pipelines.bench.rounds import ModelSpeed, Trial, rotated
+from pipelines.bench.rounds import ModelSpeed, Plan, Say, Trial, rotated
 from pipelines.bench.variants import Variant
 from voice.errors import ConfigurationError
 
@@ -54,12 +56,45 @@ def test_a_folder_with_something_in_it_is_not_written_to(tmp_path: Path, capsys:
     assert "is not empty" in capsys.readouterr().err
 
 
+def test_ctrl_c_says_where_the_results_until_then_are_and_how_to_read_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "my bench"
+
+    async def one_call_and_ctrl_c(plan: Plan, _say: Say) -> None:
+        write(plan.folder)
+        raise KeyboardInterrupt
+
+    def write(folder: Path) -> None:
+        run = folder / "450-65" / "ours"
+        run.mkdir(parents=True)
+        (run / "turns.jsonl").write_text("{}\n" if calls else "")
+
+    monkeypatch.setattr(command, "_whisper", lambda *_: tmp_path)
+    monkeypatch.setattr(rounds, "run_rounds", one_call_and_ctrl_c)
+    fixture = str(ROOT / "samples" / "commands" / "01.wav")
+    for calls in (1, 0):
+        assert main(["--fixtures", fixture, "--only", "ours", "--out", str(out)]) == 130
+        *_, told, last = capsys.readouterr().err.splitlines()
+        assert last == "latency: interrupted"
+        if calls:
+            assert told == f"benchmark folder: {out}  (read it with: latency bench --read '{out}')"
+        else:
+            assert told == "no call was finished: there is nothing to read"
+        shutil.rmtree(out)
+
+
 def test_speeds_of_the_language_model() -> None:
     assert parse_speeds("450:65, 100:1000") == [ModelSpeed(450, 65), ModelSpeed(100, 1000)]
     assert ModelSpeed(450, 65).url("http://host:1/v1") == "http://host:1/with/ttft_ms=450&tokens_per_s=65/v1"
     for text in ("", "450", "450:65,450:65", "0:65", "-1:2"):
         with pytest.raises(ConfigurationError, match="--llm takes"):
             parse_speeds(text)
+
+
+def test_the_index_names_the_piece_that_an_agent_is_without() -> None:
+    entry = Trial(Variant("ours-no-hint", "", without="hint"), ModelSpeed(1, 1), "a").entry()
+    assert (entry["variant"], entry["without"]) == ("ours-no-hint", "hint")
 
 
 def test_each_round_begins_with_another_agent() -> None:

@@ -73,5 +73,5 @@ def test_each_copy_has_another_pause_and_the_same_seed_the_same_ones(tmp_path: P
 
 
 def test_recordings_without_any_gap_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FixtureError, match="None of the 1 recordings has a gap"):
+    with pytest.raises(FixtureError, match="No recording has a gap between words"):
         with_pauses([spoken([(0.3, 2.0)], tmp_path / "in")], tmp_path / "out", copies=1)

@@ -22,6 +22,9 @@ def test_the_table_that_comes_with_the_package_can_be_used() -> None:
     assert BASELINE in names
     assert len(set(names)) == len(names)
     assert {variant.bot for variant in found if variant.bot} == set(BOTS) == set(PACKAGES)
+    trials = {variant.name: variant.without for variant in found if variant.without}
+    assert trials["ours-no-speculation"] == "speculation"
+    assert not trials.keys() & {"ours", "ours-adaptive", BASELINE}, "none of them is ours without a piece"
     assert next(variant for variant in found if variant.name == "ours-full-context").settings == ()
 
 
@@ -30,6 +33,7 @@ def test_the_table_that_comes_with_the_package_can_be_used() -> None:
     [
         ('[a]\nabout = "x"\n', r"\[a\] needs about and set"),
         ('[a]\nabout = "x"\nset = []\nbot = "stock-pipecat"\n', r"\[a\] needs about and set"),
+        ('[a]\nabout = "x"\nbot = "stock-pipecat"\nwithout = "y"\n', r"\[a\] needs about and set"),
         ('[a]\nabout = "x"\nbot = "siri"\n', "one of stock-pipecat"),
         ('[a]\nabout = "x"\nset = ["turns.clairvoyance=true"]\n', "turns.clairvoyance is not a setting"),
     ],

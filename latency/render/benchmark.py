@@ -14,7 +14,7 @@ from latency.render.numbers import UNKNOWN, count, ms, percent
 from latency.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
 LATENCY = ("agent", "n", "p50", "p95", "over stock's p50", "unanswered")
-CONDUCT = ("agent", "cut off in pauses", "else", "broken off", "barge-in p50/p95", "requests", "wasted",
+CONDUCT = ("agent", "cut off in pauses", "else", "broken off", "barge-in p50/p95 of n", "requests", "wasted",
            "CPU s/min", "peak MB")  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def _conduct(row: Row) -> list[str]:
         f"{cut.in_pauses} of {cut.pauses}" + (f" ({percent(cut.rate)})" if cut.pauses else ""),
         str(cut.elsewhere),
         count(row.broken_off),
-        f"{ms(stop['stop_p50_ms'])}/{ms(stop['stop_p95_ms'])}",
+        f"{ms(stop['stop_p50_ms'])}/{ms(stop['stop_p95_ms'])} of {stop['n']}",
         UNKNOWN if asked is None else str(asked.n),
         UNKNOWN if asked is None else percent(asked.wasted_share),
         count(row.cpu_s_per_minute),

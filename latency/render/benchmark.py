@@ -14,7 +14,7 @@ from latency.render.numbers import UNKNOWN, count, ms, percent
 from latency.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
 LATENCY = ("agent", "n", "p50", "p95", "over stock's p50", "unanswered")
-CONDUCT = ("agent", "cut off in pauses", "else", "broken off", "barge-in p50/p95 of n", "requests", "wasted",
+CONDUCT = ("agent", "cut off in pauses", "else", "broken off", "barge-in p50/p95", "requests", "wasted",
            "CPU s/min", "peak MB")  # fmt: skip
 
 

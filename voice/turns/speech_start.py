@@ -5,11 +5,11 @@ consonant or a dip in the first vowel starts the count over, and on a line that 
 three windows to rise. Here the mean counts, over a third more time: one window in doubt is made up for by the others,
 and sound that is never more than likely (the bot's echo, voices in the room) needs longer than a caller's.
 
-Measured on 101 onsets of people in calls, each at four positions of the windows (17 recordings, digital silence between
-them): median 232 ms after the labelled onset instead of 258, 95 % within 286 instead of 309. Of pieces of 3 s, taken for
-speech: echo that peaks at -40 dBFS 22 of 59 instead of 31, nine soft voices at once 20 of 39 instead of 23, hums of 0.1
-to 0.3 s 15 instead of 16. Of speech cut to 0.19 s, 6 % instead of 4; to 0.26 s, 63 % instead of 66. A mean of 0.75 would
-find people 12 ms sooner, and hums in 23 of 39.
+Measured on 101 onsets of people in calls, each at four positions of the windows (17 recordings, digital silence
+between them): median 232 ms after the labelled onset instead of 258, 95 % within 286 instead of 309. Of pieces of 3 s,
+taken for speech: echo that peaks at -40 dBFS 22 of 59 instead of 31, nine soft voices at once 20 of 39 instead of 23,
+hums of 0.1 to 0.3 s 15 instead of 16. Of speech cut to 0.19 s, 6 % instead of 4; to 0.26 s, 63 % instead of 66. A mean
+of 0.75 would find people 12 ms sooner, and hums in 23 of 39.
 """
 
 from collections import deque

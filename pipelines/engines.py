@@ -126,6 +126,7 @@ class WhisperRecogniser:
 
     async def start(self) -> None:
         """Find or download the weights and load them."""
+        import voice.asr.whisper  # noqa: F401  (not in the first call)
         from voice.asr.weights import resolve
         from voice.asr.whisper_model import SharedWhisper
 

@@ -177,10 +177,8 @@ class SphinxRecogniser:
             lambda: build_language_model(_domain_sentences, edition=edition(), domain_weight=self._asr.domain_weight)
         )
         self._pool = SphinxPool(language_model=model)
-        loading = asyncio.create_task(self._pool.start())
-        # Not in the first call, and not before the worker is on its way.
-        await asyncio.to_thread(_import_sphinx)
-        await loading
+        # The service is not for the first call to import, nor to be waited for by the worker.
+        await asyncio.gather(self._pool.start(), asyncio.to_thread(_import_sphinx))
 
     def service(self) -> STTService:
         """A call's recogniser on a worker of its own."""

@@ -1,6 +1,7 @@
 """The `voice` command. It only parses; what a command does is imported when it is called."""
 
 import argparse
+import atexit
 import gc
 import logging
 import os
@@ -8,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from pipelines.threads import limit_threads
 from voice.errors import SaidBefore, VoiceError
@@ -207,7 +208,22 @@ def _serve(args: argparse.Namespace) -> int:
     with loading_code():
         from pipelines.serve import run_serve
 
-    return run_serve(args)
+    try:
+        code = run_serve(args)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process, in which everything has been closed; what was registered to run at its end runs.
+
+    Python would first wait for every thread: 2 s of a busy machine for a Whisper pass whose text nobody wants any more.
+    """
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _simulate(args: argparse.Namespace) -> int:

@@ -126,6 +126,7 @@ class WhisperRecogniser:
 
     async def start(self) -> None:
         """Find or download the weights and load them."""
+        import voice.asr.whisper  # noqa: F401  (not in the first call)
         from voice.asr.weights import resolve
         from voice.asr.whisper_model import SharedWhisper
 
@@ -168,17 +169,16 @@ class SphinxRecogniser:
 
     async def start(self) -> None:
         """Build the language model (once a machine) and load the spare worker."""
-        import voice.asr.sphinx  # noqa: F401  (not in the first call)
         from voice.asr.language_model import build_language_model
         from voice.asr.sphinx_pool import SphinxPool
-        from voice.llm.responder.sentences import domain_sentences
+        from voice.llm.responder.edition import edition
 
-        weight = self._asr.domain_weight
         model = await asyncio.to_thread(
-            lambda: build_language_model(domain_sentences() if weight else [], domain_weight=weight)
+            lambda: build_language_model(_domain_sentences, edition=edition(), domain_weight=self._asr.domain_weight)
         )
         self._pool = SphinxPool(language_model=model)
-        await self._pool.start()
+        # The service is not for the first call to import, nor to be waited for by the worker.
+        await asyncio.gather(self._pool.start(), asyncio.to_thread(_import_sphinx))
 
     def service(self) -> STTService:
         """A call's recogniser on a worker of its own."""
@@ -191,6 +191,16 @@ class SphinxRecogniser:
         """Leave no worker behind."""
         if self._pool:
             await self._pool.close()
+
+
+def _domain_sentences() -> list[str]:
+    from voice.llm.responder.sentences import domain_sentences
+
+    return domain_sentences()
+
+
+def _import_sphinx() -> None:
+    import voice.asr.sphinx  # noqa: F401
 
 
 async def _load_turn_models(turns: Turns) -> TurnModels:

@@ -104,7 +104,7 @@ def _conduct(row: Row) -> list[str]:
         f"{cut.in_pauses} of {cut.pauses}" + (f" ({percent(cut.rate)})" if cut.pauses else ""),
         str(cut.elsewhere),
         count(row.broken_off),
-        f"{ms(stop['stop_p50_ms'])}/{ms(stop['stop_p95_ms'])}",
+        f"{ms(stop['stop_p50_ms'])}/{ms(stop['stop_p95_ms'])} of {stop['n']}",
         UNKNOWN if asked is None else str(asked.n),
         UNKNOWN if asked is None else percent(asked.wasted_share),
         count(row.cpu_s_per_minute),

@@ -59,11 +59,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fixtures", nargs="+", metavar="FIXTURE", default=[], help="as voice replay (default: a tour)"
     )
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--pauses",
         type=_count,
         metavar="N",
         help="N copies of each recording, each with a pause inserted, in their place",
+    )
+    instead.add_argument(
+        "--barge-in", type=_count, metavar="N", help="each recording spoken N times into an answer, to see it stop"
     )
     parser.add_argument(
         "--rounds", type=_count, default=1, metavar="N", help="how often each agent gets all of them (1)"
@@ -141,7 +145,8 @@ def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
 
 
 def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
-    """What is said to the agents; with pauses inserted, recordings of the benchmark's own in its folder."""
+    """What is said to the agents, and when; with pauses inserted, recordings of the benchmark's own in its folder."""
+    from pipelines.bench.barge_ins import interrupting
     from pipelines.bench.pauses import with_pauses
     from pipelines.replay import chosen_fixtures
     from pipelines.run_folder import check_folder
@@ -151,6 +156,8 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
     check_folder(str(folder))
     if folder.exists() and any(folder.iterdir()):
         raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
+    if args.barge_in:
+        return interrupting(fixtures, copies=args.barge_in)
     if args.pauses is None:
         return fixtures
     paused = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from voice.asr.scripted.model import build_for_fixtures
+
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 0.01
 """Seconds of the processor: those of the clock are shared with whatever else the machine does."""
@@ -39,10 +41,10 @@ print(json.dumps(profile.callbacks))
 
 
 @contextmanager
-def profiled(pipeline: str, out: Path) -> Iterator[str]:
+def profiled(out: Path, *options: str) -> Iterator[str]:
     """The URL of a server that writes its profile when it ends."""
     script = Path(__file__).with_name("loop_profile.py")
-    command = [sys.executable, str(script), str(out), "serve", "--port", "0", "--pipeline", pipeline]
+    command = [sys.executable, str(script), str(out), "serve", "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment)
     try:
@@ -73,12 +75,23 @@ def test_the_profile_names_a_callback_that_takes_long(tmp_path: Path) -> None:
     assert noted["name"] == "busy"
 
 
+@pytest.fixture
+def options(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+    """What `voice serve` is started with for a pipeline; the local one has a scripted recogniser and model."""
+    settings = []
+    if request.param == "local":
+        whisper = build_for_fixtures(tmp_path / "whisper", [ROOT / "samples"])
+        url = request.getfixturevalue("openai_server").url
+        settings = [f"asr.model={whisper}", f"llm.large.base_url={url}", "llm.large.model=sim:echo"]
+    return ["--pipeline", request.param, *(part for setting in settings for part in ("--set", setting))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("pipeline", ["embedded", "sim-adaptive"])
+@pytest.mark.parametrize("options", ["embedded", "sim-adaptive", "local"], indirect=True)
 def test_nothing_on_the_event_loop_takes_10_ms(
-    pipeline: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with profiled(pipeline, tmp_path / "profile.json") as url:
+    with profiled(tmp_path / "profile.json", *options) as url:
         ready = time.monotonic()
         longest = replaying(url, tmp_path / "all", "--all")
         visits = 0
@@ -90,7 +103,7 @@ def test_nothing_on_the_event_loop_takes_10_ms(
     profile = json.loads((tmp_path / "profile.json").read_text())
     serving = {kind: [one for one in profile[kind] if one["at"] > ready] for kind in ("callbacks", "collections")}
     with capsys.disabled():
-        print(f"\n{pipeline}: {profile['count']} callbacks, {1 + 2 * visits} calls, load {os.getloadavg()[0]:.1f}")
+        print(f"\n{options[1]}: {profile['count']} callbacks, {1 + 2 * visits} calls, load {os.getloadavg()[0]:.1f}")
         print("\n".join(table(kind, found) for kind, found in serving.items()))
     assert profile["count"] > 10_000
     assert not [one for found in serving.values() for one in found if one["processor"] > LONGEST]

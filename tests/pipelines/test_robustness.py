@@ -297,6 +297,21 @@ def test_ctrl_c_while_code_is_loaded_says_nothing() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+def test_a_server_does_not_wait_for_what_a_model_still_computes() -> None:
+    lines = (
+        "import atexit, time",
+        "from concurrent.futures import ThreadPoolExecutor",
+        "from pipelines.cli import _leave",
+        "atexit.register(print, 'written')",
+        "ThreadPoolExecutor().submit(time.sleep, 100)",
+        "print('closed')",
+        "_leave(3)",
+    )
+    script = "\n".join(lines)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.split(), done.stderr) == (3, ["closed", "written"], "")
+
+
 async def test_ctrl_c_while_the_models_load(replay: Callable[[], Command], tmp_path: Path) -> None:
     command = replay()
     children = [await command.server()]

@@ -326,7 +326,7 @@ async def test_a_call_cancelled_at_any_time_gives_its_worker_back(pool: SphinxPo
 
 
 async def test_a_recogniser_that_cannot_start_makes_the_service_unusable(tmp_path: Path) -> None:
-    broken = LanguageModel(name="broken", path=tmp_path / "none", sentences=1, skipped=0)
+    broken = LanguageModel(name="broken", path=tmp_path / "none")
     pool = SphinxPool(language_model=broken)
     async with Call(pool) as call:
         await call.send(*utterance(bytes(32000)))
@@ -371,7 +371,7 @@ async def test_the_final_text_comes_soon_after_speech(tmp_path: Path, capsys: py
 
     python -m pytest tests/voice/test_sphinx.py -m slow -s
     """
-    pool = SphinxPool(language_model=build_language_model(domain_sentences(), cache=tmp_path))
+    pool = SphinxPool(language_model=build_language_model(domain_sentences, edition="a", cache=tmp_path))
     await pool.start()
     after_speech, after_detector = [], []
     async with Call(pool, VADProcessor(vad_analyzer=SileroVADAnalyzer())) as call:

@@ -140,7 +140,7 @@ async def test_a_caller_who_stops_waiting_costs_no_worker(pool: SphinxPool) -> N
 
 
 async def test_a_model_that_cannot_be_loaded_is_an_error_that_says_why(tmp_path: Path) -> None:
-    broken = LanguageModel(name="broken", path=tmp_path / "none.lm.bin", sentences=1, skipped=0)
+    broken = LanguageModel(name="broken", path=tmp_path / "none.lm.bin")
     pool = SphinxPool(language_model=broken)
     with pytest.raises(ComponentError, match="did not start: recogniser process .*RuntimeError"):
         await pool.start()

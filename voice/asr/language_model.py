@@ -7,7 +7,7 @@ import hashlib
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -29,7 +29,7 @@ and 7.4 %; 17 recordings of humans reading other things (172 words): 22.1 and 23
 point and the humans lose two, at 0.9 twelve.
 """
 
-_LAYOUT = 1  # raised when the same sentences would give another file
+_LAYOUT = 2  # raised when the same sentences would give another file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,22 +39,22 @@ class LanguageModel:
     Parameters:
         name: what reports call it.
         path: the file; None for the general model that PocketSphinx ships.
-        sentences: how many sentences it is made of, besides the general model.
-        skipped: how many sentences were left out because of words that the dictionary cannot pronounce.
     """
 
     name: str
     path: Path | None
-    sentences: int
-    skipped: int
 
 
-GENERAL = LanguageModel(name="en-us", path=None, sentences=0, skipped=0)
+GENERAL = LanguageModel(name="en-us", path=None)
 """PocketSphinx's own model of general English."""
 
 
 def build_language_model(
-    sentences: Sequence[str], *, domain_weight: float = DOMAIN_WEIGHT, cache: Path | None = None
+    sentences: Callable[[], Sequence[str]],
+    *,
+    edition: str,
+    domain_weight: float = DOMAIN_WEIGHT,
+    cache: Path | None = None,
 ) -> LanguageModel:
     """The general model interpolated with `sentences`; from the cache when the same was built before.
 
@@ -62,7 +62,9 @@ def build_language_model(
     the event loop has work to do, or in a thread.
 
     Args:
-        sentences: As a recogniser writes them: lower case, no punctuation, numbers in words. Repetition counts.
+        sentences: Gives them as a recogniser writes them: lower case, no punctuation, numbers in words. Repetition
+            counts. Asked only when there is no model of this edition.
+        edition: Which sentences they are: another text for others.
         domain_weight: From 0, the general model alone, to below 1.
         cache: Where to keep the result; the user's cache folder when None.
 
@@ -72,29 +74,18 @@ def build_language_model(
     """
     if not 0 <= domain_weight < 1:
         raise ConfigurationError(f"domain_weight is {domain_weight}; it must be at least 0 and below 1.")
-    if domain_weight == 0 or not sentences:
+    if domain_weight == 0:
         return GENERAL
-    usable, unknown = pronounceable(sentences)
-    if not usable:
-        raise ConfigurationError(
-            f"None of the {len(sentences)} sentences for the recogniser can be pronounced: write them in lower case, "
-            "without punctuation and with numbers in words."
-        )
-    skipped = len(sentences) - len(usable)
-    if skipped:
-        logger.info(
-            f"Speech recogniser: {skipped} of {len(sentences)} sentences skipped, because its dictionary "
-            f"lacks {', '.join(sorted(unknown)[:8])}{' and more' if len(unknown) > 8 else ''}."
-        )
-    path = (cache or user_cache()) / f"en-us-{_key(usable, domain_weight)}.lm.bin"
+    path = (cache or user_cache()) / f"en-us-{_key(edition, domain_weight)}.lm.bin"
     if not path.exists():
         start = time.perf_counter()
+        usable = _usable(sentences())
         _build(usable, domain_weight, path)
         logger.info(
             f"Built the speech recogniser's language model from {len(usable)} sentences in "
             f"{time.perf_counter() - start:.1f} s, once: {path}"
         )
-    return LanguageModel(name="en-us + expected sentences", path=path, sentences=len(usable), skipped=skipped)
+    return LanguageModel(name="en-us + expected sentences", path=path)
 
 
 def pronounceable(sentences: Sequence[str]) -> tuple[list[str], set[str]]:
@@ -130,8 +121,24 @@ def _models() -> Path:
     return Path(pocketsphinx.get_model_path()) / "en-us"
 
 
-def _key(sentences: list[str], domain_weight: float) -> str:
-    facts = [str(_LAYOUT), version("pocketsphinx"), repr(domain_weight), repr(DISCOUNT), *sentences]
+def _usable(sentences: Sequence[str]) -> list[str]:
+    """Those that can be pronounced; the log names what is missing for the others."""
+    usable, unknown = pronounceable(sentences)
+    if not usable:
+        raise ConfigurationError(
+            f"None of the {len(sentences)} sentences for the recogniser can be pronounced: write them in lower case, "
+            "without punctuation and with numbers in words."
+        )
+    if skipped := len(sentences) - len(usable):
+        logger.info(
+            f"Speech recogniser: {skipped} of {len(sentences)} sentences skipped, because its dictionary "
+            f"lacks {', '.join(sorted(unknown)[:8])}{' and more' if len(unknown) > 8 else ''}."
+        )
+    return usable
+
+
+def _key(edition: str, domain_weight: float) -> str:
+    facts = [str(_LAYOUT), version("pocketsphinx"), repr(domain_weight), repr(DISCOUNT), edition]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
 
 

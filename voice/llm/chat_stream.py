@@ -1,6 +1,7 @@
 """What a Chat Completions server streams, held to what it promised. Plain: no pipecat."""
 
 import asyncio
+import itertools
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -13,6 +14,8 @@ EVENTS = "text/event-stream"
 OTHER_JSON = "answered with JSON of another kind"
 USAGE_WITHIN = 0.2
 """Seconds after the last word in which a server may still tell what the answer cost."""
+AT_ONCE = 8
+"""Chunks that came together and are handed on in one go; a whole answer at once held the event loop for 10 ms."""
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +38,7 @@ async def checked(stream: AsyncStream[ChatCompletionChunk]) -> AsyncIterator[Cha
             raise NotACompletionError("answered with a web page (text/html)")
         # Left to itself, a generator that is not exhausted is closed whenever it is collected.
         async with aclosing(cast(AsyncGenerator[ChatCompletionChunk], aiter(stream))) as chunks:
-            while True:
+            for number in itertools.count(1):
                 try:
                     async with asyncio.timeout(USAGE_WITHIN if finished else None):
                         chunk = await anext(chunks)
@@ -54,6 +57,8 @@ async def checked(stream: AsyncStream[ChatCompletionChunk]) -> AsyncIterator[Cha
                 instead = OTHER_JSON if chunk.choices is None and instead is not None else None
                 finished |= any(choice.finish_reason is not None for choice in chunk.choices or ())
                 yield chunk
+                if number % AT_ONCE == 0:
+                    await asyncio.sleep(0)
         if instead is not None:
             raise NotACompletionError(instead)
     finally:

@@ -22,6 +22,15 @@ from voice.llm.tier import sign_of_life
 
 CONNECT_WITHIN = 2.0
 """Seconds."""
+CHUNK: dict[str, Any] = {
+    "id": "",
+    "object": "chat.completion.chunk",
+    "created": 0,
+    "model": "",
+    "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {}}]}}],
+    "usage": {"prompt_tokens_details": {}, "completion_tokens_details": {}},
+}
+"""Everything that a chunk may hold."""
 log = logging.getLogger(__name__)
 
 
@@ -47,8 +56,9 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
         timeout=Timeout(silence, connect=CONNECT_WITHIN),
         http_client=http,
     )
-    # The SDK imports what a first request needs when it is first asked for.
+    # The SDK imports what a request needs with the first one, and compiles the fields of chunks with the first chunk.
     assert client.chat.completions is not None
+    ChatCompletionChunk.construct(**CHUNK)
     return client
 
 

@@ -1,6 +1,7 @@
 """The web application: calls on /ws and readiness on /healthz."""
 
 import asyncio
+import gc
 import logging
 from typing import Any, Protocol
 
@@ -13,6 +14,8 @@ from voice.server.transport import CallTransport
 
 DEFAULT_OUT_RATE = 24000  # pipecat's JavaScript client plays every frame at this rate
 OUT_RATES = range(8000, 48001)
+LET_GO_AFTER = 1.0
+"""Seconds after a call in which its tasks end."""
 log = logging.getLogger(__name__)
 
 
@@ -61,6 +64,9 @@ class Calls:
             log.warning("a call was cut off")
         finally:
             self.active.discard(task)
+            # A call leaves thousands of objects that refer to one another. Left alone, those of many calls would be
+            # collected at once, 50 ms in the midst of others.
+            asyncio.get_running_loop().call_later(LET_GO_AFTER, gc.collect)
 
     async def _run(self, websocket: WebSocket, rate: int) -> None:
         transport = CallTransport(websocket, sample_rate=rate)

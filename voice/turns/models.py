@@ -17,6 +17,8 @@ from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnal
 from pipecat.audio.vad.silero import SileroOnnxModel, SileroVADAnalyzer
 from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams, VADState
 
+from voice.turns.speech_start import SpeechStart
+
 SMART_TURN = "smart-turn-v3.2-cpu.onnx"
 SAMPLE_RATE = 16000
 BYTES_PER_SECOND = 2 * SAMPLE_RATE
@@ -36,6 +38,24 @@ class SharedSilero(SileroVADAnalyzer):
         self._model.reset_states()
         self._windows_since_reset = 0
         self._low_confidence_windows = 0
+
+    def set_params(self, params: VADParams) -> None:
+        """Change what counts as speech; what was heard so far is forgotten."""
+        super().set_params(params)
+        self._start = SpeechStart(self._vad_start_frames, params.confidence)
+
+    def voice_confidence(self, buffer: bytes) -> float:
+        """That a window is speech, 0 to 1; whether speech starts with it is left to `SpeechStart`."""
+        # pipecat calls it a float; it is an array of one.
+        confidence = float(np.asarray(super().voice_confidence(buffer)).item())
+        if self._vad_state in (VADState.SPEAKING, VADState.STOPPING):
+            self._start.clear()
+        elif self._start.hear(confidence):
+            # pipecat counts this window too, provided that it is loud enough, and that makes enough of them.
+            self._vad_state, self._vad_starting_count = VADState.STARTING, self._vad_start_frames - 1
+        else:
+            self._vad_starting_count = 0
+        return confidence
 
     @property
     def may_be_starting(self) -> bool:

@@ -25,6 +25,9 @@ from voice.turns.speculation import Speculation, Waiting
 
 JUDGE_AFTER = 0.096
 """Seconds of silence before Smart Turn is asked: 83 % of 237 human ends then end at once, after 0.064 s 79 %."""
+START_TRIES = 0.2
+"""Seconds after what may have been the start of speech that are no silence either: one start in ten of people who go on
+is sure at the second try only (7 of 66, 0.17 s later at most). Of 94 clean ends none was followed by such a sound."""
 ONE_TURN = 1.5
 """A caller who speaks again within so many seconds of silence goes on with the turn, though it was taken for over."""
 
@@ -44,7 +47,7 @@ class TurnStop(BaseUserTurnStopStrategy):
 
     Smart Turn runs beside the call, from the hint at an end of speech on, so that its verdict is there when the voice
     detector reports the stop. A turn is committed when its last words are recognised and there was enough silence;
-    silence is counted in audio, not on a clock, and what may be the start of speech is none.
+    silence is counted in audio, not on a clock, and what may be the start of speech is none, nor is a moment behind it.
 
     Two ends need no waiting: the recogniser has finished and heard no words, or it has failed.
 
@@ -80,6 +83,8 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._speaking = False
         self._silence: float | None = None
         """Seconds since the last speech; None while the user speaks, and before the first."""
+        self._since_start = START_TRIES
+        """Seconds since what may have been the start of speech."""
         self._judging: asyncio.Task[None] | None = None
         self._judgement: Judgement | None = None
         self._judged = False
@@ -165,9 +170,11 @@ class TurnStop(BaseUserTurnStopStrategy):
 
     async def _hear(self, frame: InputAudioRawFrame) -> None:
         self._smart_turn.hear(frame.audio, speaking=self._speaking)
-        if self._silence is None or self._vad.may_be_starting:
+        seconds = frame.num_frames / frame.sample_rate
+        self._since_start = 0.0 if self._vad.may_be_starting else self._since_start + seconds
+        if self._silence is None or self._since_start <= START_TRIES:
             return
-        self._silence += frame.num_frames / frame.sample_rate
+        self._silence += seconds
         if self._open:
             await self._judge_in_time()
             await self._consider()

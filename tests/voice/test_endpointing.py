@@ -48,7 +48,7 @@ def needed(rule: Endpointing, evidence: Evidence, pauses: Pauses) -> float:
         (Evidence(sound=0.01, read=CUT, whole=True), 0.2, 0.2),
         (Evidence(sound=0.02, read=CUT), 0.75, 0.8),
         (Evidence(sound=0.99), 0.2, 0.2),
-        (Evidence(sound=0.9), 0.2, 0.3),
+        (Evidence(sound=0.9), 0.2, 0.4),
         (Evidence(), 0.8, 0.8),
     ],
 )
@@ -75,7 +75,7 @@ def test_a_fixed_setting_believes_smart_turn_or_waits() -> None:
 
 
 def test_a_caller_who_pauses_is_given_more_time_for_all_but_whole_requests() -> None:
-    unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE) for p in (0.001, 0.6, 0.99))
+    unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE) for p in (0.001, 0.7, 0.99))
     hasty, patient = Pauses(), paused(0.9, 0.8, 1.0)
     assert needed(RULE, unfinished, hasty) == 0.8 < 1.2 < needed(RULE, unfinished, patient)
     assert needed(RULE, doubtful, hasty) < 0.4 < 0.7 < needed(RULE, doubtful, patient)
@@ -87,7 +87,7 @@ def test_a_caller_who_pauses_is_given_more_time_for_all_but_whole_requests() -> 
 def test_the_time_given_is_as_long_as_the_callers_pauses() -> None:
     unfinished = Evidence(sound=0.2, read=CUT)
     short, long = paused(0.25, 0.25, 0.25), paused(0.9, 0.9, 0.9)
-    assert needed(RULE, unfinished, short) < needed(RULE, unfinished, long) - 0.5
+    assert needed(RULE, unfinished, short) < needed(RULE, unfinished, long) - 0.3
     rare, often = paused(0.9, 0.0, 0.0, 0.0), paused(0.9, 0.9, 0.9, 0.9)
     doubtful = Evidence(sound=0.6, read=WHOLE)
     assert needed(RULE, doubtful, rare) < needed(RULE, doubtful, often) - 0.2

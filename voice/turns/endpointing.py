@@ -22,7 +22,7 @@ LEAST_PROBABILITY = 1e-4
 
 RISK = 0.02
 """Chance of cutting the caller off that ends a silence. With a pause of 0.3 to 1.2 s in each of the prompts above, 16 a
-call, 9 % of the pauses are then taken for the end; without pauses, 81 % of the ends need no wait, 5 % 0.59 s or more."""
+call, 9 % of the pauses are then taken for the end; without pauses 81 % of the ends need no wait, 5 % over 0.59 s."""
 TURNS_KEPT = 8
 TURNS_BEFORE, PAUSES_BEFORE = 1.0, 0.125
 """What is taken to be known of a caller before the first turn: one pause in eight turns."""

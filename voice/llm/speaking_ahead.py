@@ -15,6 +15,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.llm_service import LLMService
+from pipecat.services.settings import LLMSettings
 
 from voice.llm.frames import SpeakAheadFrame
 from voice.tts.clauses import ClauseSplitter
@@ -26,6 +27,10 @@ class SpeakingAheadLLMService(LLMService[Any]):
     pipecat's speculation gate holds such an answer back. Its first clause goes to synthesis all the same, as a
     `SpeakAheadFrame`, which makes nothing heard: what was prepared only shortens the way to the loudspeaker once the
     gate releases the answer.
+
+    Args:
+        model: what it is called; how it is asked is not pipecat's to set.
+        kwargs: for pipecat's `LLMService`.
     """
 
     speaks_ahead = False
@@ -33,6 +38,22 @@ class SpeakingAheadLLMService(LLMService[Any]):
     wanted: Callable[[str], bool] = staticmethod(lambda _text: True)
     """Whether an answer to these words, asked for ahead, is still wanted; set per call."""
     _ahead: ClauseSplitter | None = None
+
+    def __init__(self, *, model: str, **kwargs: Any) -> None:
+        settings = LLMSettings(
+            model=model,
+            system_instruction=None,
+            temperature=None,
+            max_tokens=None,
+            top_p=None,
+            top_k=None,
+            frequency_penalty=None,
+            presence_penalty=None,
+            seed=None,
+            filter_incomplete_user_turns=False,
+            user_turn_completion_config=None,
+        )
+        super().__init__(settings=settings, **kwargs)
 
     def is_wanted(self, frame: LLMContextFrame) -> bool:
         """Whether to answer a context.

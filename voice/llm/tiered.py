@@ -6,7 +6,6 @@ from typing import Any
 
 from pipecat.frames.frames import CancelFrame, EndFrame, Frame, LLMUpdateSettingsFrame, StartFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
-from pipecat.services.settings import LLMSettings
 
 from voice.llm.speaking_ahead import SpeakingAheadLLMService
 from voice.llm.tier import Tier
@@ -21,20 +20,7 @@ class TieredLLMService(SpeakingAheadLLMService):
     """
 
     def __init__(self, tiers: Sequence[Tier], **kwargs: Any) -> None:
-        settings = LLMSettings(
-            model="+".join(tier.name for tier in tiers),
-            system_instruction=None,
-            temperature=None,
-            max_tokens=None,
-            top_p=None,
-            top_k=None,
-            frequency_penalty=None,
-            presence_penalty=None,
-            seed=None,
-            filter_incomplete_user_turns=False,
-            user_turn_completion_config=None,
-        )
-        super().__init__(settings=settings, **kwargs)
+        super().__init__(model="+".join(tier.name for tier in tiers), **kwargs)
         self._tiers = {tier.name: tier for tier in tiers}
 
     def append_system_instruction(self, instruction: str) -> None:

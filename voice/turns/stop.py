@@ -24,7 +24,7 @@ from voice.turns.models import Judgement, SharedSilero, SmartTurn
 from voice.turns.speculation import Speculation, Waiting
 
 JUDGE_AFTER = 0.096
-"""Seconds of silence before Smart Turn is asked: 83 % of 237 human ends then end at once, after 0.064 s 79 %."""
+"""Seconds of silence before Smart Turn is asked; asked after 0.064 s, it finds 5 % fewer of 237 human ends."""
 START_TRIES = 0.2
 """Seconds after what may have been the start of speech that are no silence either: one start in ten of people who go on
 is sure at the second try only (7 of 66, 0.17 s later at most). Of 94 clean ends none was followed by such a sound."""

@@ -23,7 +23,6 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
-from pipecat.services.settings import LLMSettings
 from pipecat.utils.tracing.service_decorators import traced_llm
 
 from voice.llm.responder.adapter import ContextAsItIs
@@ -72,20 +71,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
         clock: Callable[[], datetime] = local_time,
         **kwargs: Any,
     ) -> None:
-        settings = LLMSettings(
-            model="responder",
-            system_instruction=None,
-            temperature=None,
-            max_tokens=None,
-            top_p=None,
-            top_k=None,
-            frequency_penalty=None,
-            presence_penalty=None,
-            seed=None,
-            filter_incomplete_user_turns=False,
-            user_turn_completion_config=None,
-        )
-        super().__init__(settings=settings, **kwargs)
+        super().__init__(model="responder", **kwargs)
         self._responder = Responder(tools=tools, rng=rng)
         self._local_time = clock
         self._speculated: Proposal | None = None

@@ -22,7 +22,7 @@ LEAST_PROBABILITY = 1e-4
 
 RISK = 0.02
 """Chance of cutting the caller off that ends a silence. With a pause of 0.3 to 1.2 s in each of the prompts above, 16 a
-call, 9 % of the pauses are then taken for the end; without pauses 81 % of the ends need no wait, 5 % over 0.59 s."""
+call, 8 % of the pauses are then taken for the end; without pauses 81 % of the ends need no wait, 5 % over 0.59 s."""
 TURNS_KEPT = 8
 TURNS_BEFORE, PAUSES_BEFORE = 1.0, 0.125
 """What is taken to be known of a caller before the first turn: one pause in eight turns."""
@@ -31,8 +31,8 @@ MOST_TURNS_PER_PAUSE = 32.0
 PAUSE_SHAPE, PAUSE_SCALE = 4.0, 0.6
 """Gamma prior on the rate at which pauses end, which makes their lengths Lomax distributed: 0.2 s beyond the voice
 detector's silence on average before any was heard, with a long tail."""
-BEYOND_PAUSE = 0.25
-"""Seconds of silence beyond the caller's longest pause before the least finished words are taken for all."""
+PAUSES_LONG = 1.5
+"""Of the caller's longest pause, the silence from which the least finished words are taken for all."""
 LONGEST = 2.0
 """Seconds of silence that end any turn, whatever the caller's habits."""
 LIKELY = 0.7
@@ -136,7 +136,7 @@ class Endpointing:
             scale, shape = PAUSE_SCALE + sum(beyond), PAUSE_SHAPE + count
             return self.stop + scale * (math.pow(max(remaining, 1e-9), -1 / shape) - 1)
 
-        bound = max(self.stop, self.fallback, min(max(pauses, default=0.0) + BEYOND_PAUSE, LONGEST))
+        bound = max(self.stop, self.fallback, min(PAUSES_LONG * max(pauses, default=0.0), LONGEST))
         needed = min(until(RISK / going_on), bound) if going_on else self.stop
         # Bayes: of the chances at the end of speech, that of going on has shrunk to the share of longer pauses.
         odds = (1 - going_on) / going_on if going_on else math.inf

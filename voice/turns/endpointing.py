@@ -21,8 +21,11 @@ SOUND_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.61, -0.40
 LEAST_PROBABILITY = 1e-4
 
 RISK = 0.02
-"""Estimated chance of cutting the caller off that ends a silence. The rule applied offline to the evidence of the prompts
-above, a pause of 0.3 to 1.2 s in each, 16 a call: 8 % of the pauses are taken for the end; without pauses 81 % of the ends need no wait, 5 % over 0.59 s."""
+"""Estimated chance of cutting the caller off that ends a silence.
+
+The rule applied offline to the evidence of the prompts above, a pause of 0.3 to 1.2 s in each, 16 a call: 8 % of the
+pauses are taken for the end. Without pauses 81 % of the ends need no wait, 5 % wait over 0.59 s.
+"""
 TURNS_KEPT = 8
 TURNS_BEFORE, PAUSES_BEFORE = 1.0, 0.125
 """What is taken to be known of a caller before the first turn: one pause in eight turns."""

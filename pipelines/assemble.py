@@ -126,7 +126,9 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
     return TurnStop(
         vad=vad,
         smart_turn=engines.turns.smart_turn(start_secs=params.start_secs),
-        endpointing=Endpointing(stop=params.stop_secs, fallback=turns.fallback_ms / 1000, adaptive=turns.adaptive),
+        endpointing=Endpointing(
+            stop=params.stop_secs, fallback=turns.fallback_ms / 1000, adaptive=turns.adaptive, risk=turns.risk
+        ),
         waiting=engines.waiting,
         speculate=turns.speculation != "off",
         reads=SentenceEnds.shared().log_probability if turns.adaptive else unread,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 
 from latency.budget import LLM_ALLOWED
 from voice.errors import ConfigurationError
+from voice.turns.endpointing import RISK
 
 FOLDER = Path(__file__).parent
 Fault = Literal[
@@ -42,7 +43,8 @@ class Turns(Table):
     """When the user has finished: by Smart Turn, or at the latest after the fallback silence.
 
     `adaptive`: how finished the words read, and the caller's own pauses, count too; unfinished words of a caller who
-    is known to pause may then wait for longer than the fallback.
+    is known to pause may then wait for longer than the fallback. `risk`: the estimated chance of cutting the user off
+    at which an adaptive silence ends the turn; a smaller one costs time.
     `speculation`: what is begun ahead of the end of a turn that is likely to be over: nothing, the answer, or also the
     speech of its first clause. `hint_ms`: the silence after which the recogniser begins with it.
     """
@@ -50,6 +52,7 @@ class Turns(Table):
     detector: Literal["smart-turn", "silence"] = "smart-turn"
     fallback_ms: Annotated[int, Field(ge=100, le=5000)] = 800
     adaptive: bool = True
+    risk: Annotated[float, Field(gt=0, lt=1)] = RISK
     speculation: Literal["off", "llm", "llm+tts"] = "llm+tts"
     hint_ms: Annotated[int, Field(ge=0, le=1000)] = 64
 

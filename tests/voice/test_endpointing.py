@@ -39,7 +39,7 @@ def needed(rule: Endpointing, evidence: Evidence, pauses: Pauses) -> float:
 @pytest.mark.parametrize(
     ("evidence", "least", "most"),
     [
-        (Evidence(sound=0.95, read=WHOLE), 0.2, 0.2),
+        (Evidence(sound=0.99, read=WHOLE), 0.2, 0.2),
         # It sounds complete, but reads as if more were to come: Smart Turn alone would end it at once.
         (Evidence(sound=0.9, read=CUT), 0.4, 0.79),
         # It reads complete and sounds unfinished.
@@ -78,7 +78,7 @@ def test_a_caller_who_pauses_is_given_more_time_for_all_but_whole_requests() -> 
     unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE) for p in (0.001, 0.7, 0.99))
     hasty, patient = Pauses(), paused(0.9, 0.8, 1.0)
     assert needed(RULE, unfinished, hasty) == 0.8 < 1.2 < needed(RULE, unfinished, patient)
-    assert needed(RULE, doubtful, hasty) < 0.4 < 0.7 < needed(RULE, doubtful, patient)
+    assert needed(RULE, doubtful, hasty) < 0.45 < 0.7 < needed(RULE, doubtful, patient)
     assert needed(RULE, finished, hasty) == 0.2 < needed(RULE, finished, patient) < 0.7
     assert needed(RULE, Evidence(whole=True), patient) == 0.2
     assert needed(RULE, unfinished, paused(9.0, 9.0)) == LONGEST
@@ -114,6 +114,13 @@ def test_the_risk_of_cutting_the_caller_off_is_the_stated_one() -> None:
         goes_on = chance.random() < (1 - over) / (1 - over + turns_per_pause * over)
         cut += goes_on and 0.2 + chance.expovariate(chance.gammavariate(PAUSE_SHAPE, 1 / PAUSE_SCALE)) > limit
     assert RISK * 0.9 < cut / silences < RISK * 1.1
+
+
+def test_who_accepts_less_risk_waits_longer() -> None:
+    rules = [Endpointing(stop=0.2, fallback=5.0, risk=risk) for risk in (0.2, 0.05, RISK, 0.002)]
+    silences = [needed(rule, Evidence(sound=0.6, read=WHOLE), Pauses()) for rule in rules]
+    assert silences == sorted(silences)
+    assert silences[0] == 0.2 < silences[2] < silences[3]
 
 
 def test_the_turn_is_likely_over_sooner_than_it_ends() -> None:

@@ -20,16 +20,16 @@ SOUND_WEIGHT, READ_WEIGHT, BIAS = 0.54, 1.62, 1.31
 SOUND_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.61, -0.40
 LEAST_PROBABILITY = 1e-4
 
-RISK = 0.02
-"""Estimated chance of cutting the caller off that ends a silence.
+RISK = 0.015
+"""Estimated chance of cutting the caller off that ends a silence, unless a call is set otherwise.
 
-The rule applied offline to the evidence of the prompts above, a pause of 0.3 to 1.2 s in each, 16 a call: 8 % of the
-pauses are taken for the end. Without pauses 81 % of the ends need no wait, 5 % wait over 0.59 s.
+The rule applied offline to the evidence of the prompts above, a pause of 0.3 to 1.2 s in each, 16 a call: 7 % of the
+pauses are taken for the end. Without pauses 80 % of the ends need no wait, 5 % wait over 0.59 s.
 """
 TURNS_KEPT = 8
 TURNS_BEFORE, PAUSES_BEFORE = 1.0, 0.125
 """What is taken to be known of a caller before the first turn: one pause in eight turns."""
-MOST_TURNS_PER_PAUSE = 32.0
+MOST_TURNS_PER_PAUSE = 48.0
 """No caller is trusted further not to pause."""
 PAUSE_SHAPE, PAUSE_SCALE = 4.0, 0.6
 """Gamma prior on the rate at which pauses end, which makes their lengths Lomax distributed: 0.2 s beyond the voice
@@ -121,6 +121,8 @@ class Endpointing:
     fallback: float
     """Seconds of silence that end a turn whose words sound and read unfinished, unless the caller has paused longer."""
     adaptive: bool = True
+    risk: float = RISK
+    """Estimated chance of cutting the caller off that ends a silence, 0 to 1."""
 
     def judge(self, evidence: Evidence, pauses: Pauses) -> Silence:
         """What a silence behind such words of such a caller means."""
@@ -140,7 +142,7 @@ class Endpointing:
             return self.stop + scale * (math.pow(max(remaining, 1e-9), -1 / shape) - 1)
 
         bound = max(self.stop, self.fallback, min(PAUSES_LONG * max(pauses, default=0.0), LONGEST))
-        needed = min(until(RISK / going_on), bound) if going_on else self.stop
+        needed = min(until(self.risk / going_on), bound) if going_on else self.stop
         # Bayes: of the chances at the end of speech, that of going on has shrunk to the share of longer pauses.
         odds = (1 - going_on) / going_on if going_on else math.inf
         likely = until(odds * (1 - LIKELY) / LIKELY)

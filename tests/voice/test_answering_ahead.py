@@ -1,5 +1,6 @@
 """Answers begun ahead of the end of a turn, when something else happens at the same moment."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -8,12 +9,14 @@ from pipecat.frames.frames import (
     EagerEndOfTurnCancelFrame,
     Frame,
     InterruptionFrame,
+    LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
     UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
+from pipecat.processors.frame_processor import FrameDirection
 from pipecat.tests.utils import SleepFrame
 
 from voice.llm.bridging import NOT_ANSWERING
@@ -58,6 +61,32 @@ async def test_words_begun_ahead_and_interrupted_are_answered_all_the_same(turn_
         await call.eager("what time is it")
         await call.until(lambda: call.model.asked)
         # As when the client sends a text while its user speaks.
+        await call.worker.queue_frame(InterruptionFrame())
+        await call.audio(0.1)
+        await call.stops()
+        await call.final("what time is it")
+        await call.until(lambda: call.answered)
+        assert call.answered == ["what time is it"]
+        assert (call.ends[0].confirmed, call.ends[0].discarded) == (False, 1)
+
+
+async def test_words_whose_request_is_lost_to_an_interruption_are_answered_all_the_same(
+    turn_rig: Any, embedded: Any
+) -> None:
+    async with turn_rig.calling(embedded, wait=0.0) as call:
+        process, on_its_way = call.llm.process_frame, asyncio.Event()
+
+        async def slowly(frame: Frame, direction: FrameDirection) -> None:
+            if isinstance(frame, LLMContextFrame) and not on_its_way.is_set():
+                on_its_way.set()
+                await asyncio.sleep(1)
+            await process(frame, direction)
+
+        call.llm.process_frame = slowly
+        await call.speaks()
+        await call.hint()
+        await call.eager("what time is it")
+        await on_its_way.wait()
         await call.worker.queue_frame(InterruptionFrame())
         await call.audio(0.1)
         await call.stops()

@@ -10,6 +10,7 @@ from pipecat.frames.frames import (
     EagerTranscriptionFrame,
     Frame,
     InputAudioRawFrame,
+    InterruptionFrame,
     TranscriptionFrame,
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
@@ -162,6 +163,9 @@ class TurnStop(BaseUserTurnStopStrategy):
                 await self._end("recogniser_failed", failure=frame.reason)
             case EagerEndOfTurnCancelFrame():
                 self.speculation.refuse()
+            case InterruptionFrame():
+                # It takes with it the request for an answer ahead that has not reached the model yet.
+                await self._withdraw()
             case BotStartedSpeakingFrame():
                 self._waiting.end(id(self))
             case _:

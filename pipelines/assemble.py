@@ -34,7 +34,8 @@ from voice.turns.endpointing import Endpointing
 from voice.turns.hints import HintingVADProcessor
 from voice.turns.models import SharedSilero
 from voice.turns.sentence_end import SentenceEnds
-from voice.turns.stop import TurnStop, never, unread
+from voice.turns.stop import TurnStop
+from voice.turns.weighing import never, unread
 
 LAG_REMEMBERED = 0.5
 """Seconds after a stall of the event loop in which nothing is answered ahead."""

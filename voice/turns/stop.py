@@ -1,6 +1,5 @@
 """When the user's turn is over, and what is answered ahead of that: the strategy that pipecat asks."""
 
-import asyncio
 import time
 from collections.abc import Callable
 
@@ -21,8 +20,9 @@ from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
 from voice.turns.endpointing import Endpointing, Evidence, Pauses, Silence
 from voice.turns.frames import EagerHintFrame, EndedBy, SpeechResumedFrame, TurnEndFrame
-from voice.turns.models import Judgement, SharedSilero, SmartTurn
+from voice.turns.models import SharedSilero, SmartTurn
 from voice.turns.speculation import Speculation, Waiting
+from voice.turns.weighing import Weighing, never, unread
 
 JUDGE_AFTER = 0.096
 """Seconds of silence before Smart Turn is asked; asked after 0.064 s, it finds 5 % fewer of 237 human ends."""
@@ -31,16 +31,6 @@ START_TRIES = 0.2
 is sure at the second try only (7 of 66, 0.17 s later at most). Of 94 clean ends none was followed by such a sound."""
 ONE_TURN = 1.5
 """A caller who speaks again within so many seconds of silence goes on with the turn, though it was taken for over."""
-
-
-def unread(_text: str) -> float | None:
-    """How finished words read where there is no model of the language."""
-    return None
-
-
-def never(_text: str) -> bool:
-    """Whether words are a whole request to somebody who cannot tell."""
-    return False
 
 
 class TurnStop(BaseUserTurnStopStrategy):
@@ -78,7 +68,8 @@ class TurnStop(BaseUserTurnStopStrategy):
         super().__init__()
         self._vad, self._smart_turn, self._endpointing = vad, smart_turn, endpointing
         self._waiting = waiting or Waiting()
-        self._speculate, self._reads, self._whole_request, self._lagging = speculate, reads, whole_request, lagging
+        self._speculate, self._lagging = speculate, lagging
+        self._weighing = Weighing(smart_turn, reads=reads, whole_request=whole_request, on_judged=self._consider)
         self.speculation = Speculation()
         self.pauses = Pauses()
         self._speaking = False
@@ -86,10 +77,6 @@ class TurnStop(BaseUserTurnStopStrategy):
         """Seconds since the last speech; None while the user speaks, and before the first."""
         self._since_start = START_TRIES
         """Seconds since what may have been the start of speech."""
-        self._judging: asyncio.Task[None] | None = None
-        self._judgement: Judgement | None = None
-        self._judged = False
-        self._evidence: tuple[str, Evidence] | None = None
         self._words: list[str] = []
         self._ahead = ""
         """The words of the stretch of speech that may just have ended, before the recogniser stands by them."""
@@ -100,7 +87,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         """Stop judging."""
         await super().cleanup()  # type: ignore[no-untyped-call]
         self._waiting.end(id(self))
-        await self._forget_judgement()
+        await self._weighing.forget()
 
     async def handle_user_turn_started(self) -> None:
         """A turn begins."""
@@ -120,7 +107,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._words, self._final, self._ahead = [], False, ""
         self.pauses.turn_over()
         self._smart_turn.clear()
-        await self._forget_judgement()
+        await self._weighing.forget()
         # Whatever is still being answered ahead was not confirmed.
         await self._withdraw()
 
@@ -137,13 +124,13 @@ class TurnStop(BaseUserTurnStopStrategy):
                 await self._went_on()
             case EagerHintFrame():
                 self._silence = frame.silence
-                await self._judge_in_time()
+                self._judge_in_time()
             case SpeechResumedFrame():
                 self._silence = None
                 await self._went_on()
             case VADUserStoppedSpeakingFrame():
                 self._speaking, self._silence = False, frame.stop_secs
-                await self._judge_in_time()
+                self._judge_in_time()
                 await self._consider()
             case EagerTranscriptionFrame():
                 # One that comes after the speaker went on is of no use.
@@ -180,31 +167,18 @@ class TurnStop(BaseUserTurnStopStrategy):
             return
         self._silence += seconds
         if self._open:
-            await self._judge_in_time()
+            self._judge_in_time()
             await self._consider()
 
-    async def _judge_in_time(self) -> None:
+    def _judge_in_time(self) -> None:
         """Have Smart Turn judge the turn, beside everything else, once a silence."""
-        if self._silence is not None and self._silence >= JUDGE_AFTER and not (self._judging or self._judged):
-            self._judging = self.task_manager.create_task(self._await_judgement(), f"{self}::judge")
-
-    async def _await_judgement(self) -> None:
-        judgement = await self._smart_turn.judge()
-        # From here on the task may be committing the turn, and must not be cancelled.
-        self._judging = None
-        self._judgement, self._judged, self._evidence = judgement, True, None
-        await self._consider()
-
-    async def _forget_judgement(self) -> None:
-        task, self._judging = self._judging, None
-        self._judgement, self._judged, self._evidence = None, False, None
-        if task is not None:
-            await self.task_manager.cancel_task(task)
+        if self._silence is not None and self._silence >= JUDGE_AFTER:
+            self._weighing.judge(self.task_manager)
 
     async def _went_on(self) -> None:
         """The user has not finished after all."""
         self._ahead = ""
-        await self._forget_judgement()
+        await self._weighing.forget()
         await self._withdraw()
 
     async def _withdraw(self) -> None:
@@ -216,24 +190,14 @@ class TurnStop(BaseUserTurnStopStrategy):
         if not self._open or self._ending or self._silence is None:
             return
         text = " ".join(filter(None, [*self._words, self._ahead]))
-        evidence = self._weigh(text)
-        if not (self._judged or evidence.whole):
+        evidence = self._weighing.weigh(text)
+        if not (self._weighing.judged or evidence.whole):
             return
         meaning = self._endpointing.judge(evidence, self.pauses)
         if self._final and self._words and not self._speaking and self._silence >= meaning.needed:
             await self._end(self._decided_by(evidence, meaning.needed), evidence=evidence, needed=meaning.needed)
         elif self._final or self._ahead:
             await self._speculate_on(text, meaning)
-
-    def _weigh(self, text: str) -> Evidence:
-        if self._evidence is None or self._evidence[0] != text:
-            evidence = Evidence(
-                sound=self._judgement.probability if self._judgement else None,
-                read=self._reads(text),
-                whole=bool(text) and self._whole_request(text),
-            )
-            self._evidence = text, evidence
-        return self._evidence[1]
 
     async def _speculate_on(self, text: str, meaning: Silence) -> None:
         now, silence = time.monotonic(), self._silence
@@ -272,6 +236,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         self, ended_by: EndedBy, evidence: Evidence | None, needed: float | None, failure: str | None
     ) -> None:
         confirmed = self.speculation.confirm(" ".join(self._words))
+        judgement = self._weighing.judgement
         if not confirmed:
             await self._withdraw()
         if ended_by != "nothing_heard":
@@ -279,8 +244,8 @@ class TurnStop(BaseUserTurnStopStrategy):
         await self.push_frame(
             TurnEndFrame(
                 ended_by=ended_by,
-                probability=self._judgement.probability if self._judgement else None,
-                inference=self._judgement.seconds if self._judgement else None,
+                probability=judgement.probability if judgement else None,
+                inference=judgement.seconds if judgement else None,
                 finished=evidence.probability if evidence else None,
                 silence=needed,
                 failed=failure,

@@ -1,0 +1,79 @@
+"""How finished the words before a silence are: Smart Turn is asked beside the call, the words are read."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from pipecat.utils.asyncio.task_manager import BaseTaskManager
+
+from voice.turns.endpointing import Evidence
+from voice.turns.models import Judgement, SmartTurn
+
+
+def unread(_text: str) -> float | None:
+    """How finished words read where there is no model of the language."""
+    return None
+
+
+def never(_text: str) -> bool:
+    """Whether words are a whole request to somebody who cannot tell."""
+    return False
+
+
+class Weighing:
+    """The evidence of one silence at a time.
+
+    Args:
+        smart_turn: the call's end-of-turn detector.
+        reads: how finished words read; see `Evidence.read`.
+        whole_request: whether words are a whole request to whoever answers.
+        on_judged: called when Smart Turn has answered.
+    """
+
+    def __init__(
+        self,
+        smart_turn: SmartTurn,
+        *,
+        reads: Callable[[str], float | None],
+        whole_request: Callable[[str], bool],
+        on_judged: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
+        self._on_judged = on_judged
+        self._judging: asyncio.Task[None] | None = None
+        self._tasks: BaseTaskManager | None = None
+        self.judgement: Judgement | None = None
+        """What Smart Turn made of the turn so far; None before it answered, and when it had no opinion."""
+        self.judged = False
+        """Whether Smart Turn has answered."""
+        self._evidence: tuple[str, Evidence] | None = None
+
+    def judge(self, tasks: BaseTaskManager) -> None:
+        """Ask Smart Turn about the turn so far, once a silence; returns at once."""
+        if self._judging is None and not self.judged:
+            self._tasks = tasks
+            self._judging = tasks.create_task(self._await_judgement(), f"{type(self).__name__}#{id(self)}::judge")
+
+    async def forget(self) -> None:
+        """The silence is over: so is whatever was made of it."""
+        task, self._judging = self._judging, None
+        self.judgement, self.judged, self._evidence = None, False, None
+        if task is not None and self._tasks is not None:
+            await self._tasks.cancel_task(task)
+
+    def weigh(self, text: str) -> Evidence:
+        """What is known by now, if these are the words."""
+        if self._evidence is None or self._evidence[0] != text:
+            evidence = Evidence(
+                sound=self.judgement.probability if self.judgement else None,
+                read=self._reads(text),
+                whole=bool(text) and self._whole_request(text),
+            )
+            self._evidence = text, evidence
+        return self._evidence[1]
+
+    async def _await_judgement(self) -> None:
+        judgement = await self._smart_turn.judge()
+        # From here on the task may be committing the turn, and must not be cancelled.
+        self._judging = None
+        self.judgement, self.judged, self._evidence = judgement, True, None
+        await self._on_judged()

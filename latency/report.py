@@ -94,6 +94,11 @@ class Report:
         return tuple(outcome for session in self.sessions for outcome in session.outcomes)
 
     @property
+    def has_latencies(self) -> bool:
+        """Whether any turn has a latency."""
+        return any(one.n for one in (self.turn_ms, self.turn_ms_cold, self.turn_ms_barge_in))
+
+    @property
     def only_cold(self) -> bool:
         """Whether the one turn with a latency was the first of its process, so that no figure of a usual one exists."""
         return self.turn_ms_cold.n == 1 and not (self.turn_ms.n or self.turn_ms_barge_in.n)

@@ -30,6 +30,9 @@ def headline(report: Report) -> Iterator[Line]:
             "bold",
         )
         return
+    if not (report.has_latencies or report.refused):
+        yield f"Turn latency  none to tell; {turns.answered} of {turns.expected} answered", "bold"
+        return
     yield (
         (
             f"Turn latency{refused}  {_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; "

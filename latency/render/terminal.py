@@ -28,7 +28,7 @@ def write(report: Report, file: TextIO) -> None:
     console.print()
     for line, style in turn_table(report, width=console.width, ascii_only=ascii_only):
         console.print(line, style=style, no_wrap=True, overflow="ignore")
-    if not report.only_cold:
+    if report.has_latencies and not report.only_cold:
         console.print(latency_table(report, width=console.width))
         console.print(contribution_table(report, width=console.width, ascii_only=ascii_only))
     for table in (worst_table(report), tier_table(report.llm)):

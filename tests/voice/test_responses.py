@@ -547,7 +547,8 @@ async def test_it_goes_on_from_what_another_one_began() -> None:
 
 
 async def test_two_requests_at_a_time_have_a_socket_each() -> None:
-    async with calling() as call:
+    # Slow enough that the first is not over before the last has a socket.
+    async with calling("sim:steady?ttft_ms=1000&tokens_per_s=2000") as call:
         await call.ready()
         contexts = [LLMContext([{"role": "user", "content": f"what is {n} plus {n}"}]) for n in (2, 3, 4)]
         asked = [call.start(context) for context in contexts]

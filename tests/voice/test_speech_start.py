@@ -98,3 +98,21 @@ async def test_speech_softer_than_asked_for_does_not_start(models: TurnModels, s
     deaf.set_params(VADParams(min_volume=0.9, confidence=0.3))
     assert VADState.SPEAKING in await heard(keen, soft)
     assert VADState.SPEAKING not in await heard(deaf, soft)
+
+
+async def test_a_sound_is_in_doubt_before_speech_begins_to_start_and_not_for_long(
+    models: TurnModels, speak: Callable[[str], bytes]
+) -> None:
+    vad = detector(models)
+    # Too soft to count: it stays in doubt, though it is a voice, no longer than a start of speech takes to show.
+    vad.set_params(VADParams(min_volume=0.9))
+    soft = (np.frombuffer(speak("what time is it"), np.int16) // 30).astype(np.int16)
+    sound = bytes(RATE) + soft.tobytes()
+    doubt = []
+    for at in range(0, len(sound), 2 * WINDOW):
+        assert await vad.analyze_audio(sound[at : at + 2 * WINDOW]) is VADState.QUIET
+        doubt.append(vad.in_doubt)
+    first = doubt.index(True)
+    assert first >= RATE / 2 // WINDOW
+    assert doubt[first : first + 5] == [True] * 4 + [False]
+    await vad.cleanup()

@@ -154,6 +154,22 @@ async def test_what_may_be_the_start_of_a_word_is_no_silence(turn_rig: Any, embe
         await call.until(lambda: call.ends)
 
 
+async def test_no_turn_is_committed_while_the_latest_sound_is_in_doubt(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, speculate=False) as call:
+        call.judge.probability, call.tempo = 0.0, 0.1
+        await call.speaks()
+        await call.hint()
+        await call.stops()
+        await call.final("I would like")
+        call.stop._vad.in_doubt = True
+        await call.audio(2.0)
+        assert not call.ends
+        call.stop._vad.in_doubt = False
+        # The silence was one all along.
+        await call.audio(0.02)
+        await call.until(lambda: call.ends)
+
+
 async def test_two_stretches_of_speech_are_one_turn(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
         call.judge.probability = 0.0

@@ -145,7 +145,7 @@ class Judge:
 class Vad:
     """Stands in for Silero where the strategy looks at it."""
 
-    may_be_starting = False
+    may_be_starting = in_doubt = False
 
 
 @dataclass

@@ -24,14 +24,14 @@ RISK = 0.015
 """Estimated chance of cutting the caller off that ends a silence, unless a call is set otherwise.
 
 The rule applied offline to the evidence of the prompts above, a pause of 0.3 to 1.2 s in each, 16 a call: 7 % of the
-pauses are taken for the end. Without pauses 80 % of the ends need no wait, 5 % wait over 0.59 s.
+pauses are taken for the end. Without pauses 80 % of the ends need no wait, 5 % wait over 0.48 s.
 """
 TURNS_KEPT = 8
 TURNS_BEFORE, PAUSES_BEFORE = 1.0, 0.125
 """What is taken to be known of a caller before the first turn: one pause in eight turns."""
 MOST_TURNS_PER_PAUSE = 48.0
 """No caller is trusted further not to pause."""
-PAUSE_SHAPE, PAUSE_SCALE = 4.0, 0.6
+PAUSE_SHAPE, PAUSE_SCALE = 1.5, 0.1
 """Gamma prior on the rate at which pauses end, which makes their lengths Lomax distributed: 0.2 s beyond the voice
 detector's silence on average before any was heard, with a long tail."""
 PAUSES_LONG = 1.5

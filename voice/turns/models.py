@@ -24,6 +24,13 @@ SAMPLE_RATE = 16000
 BYTES_PER_SECOND = 2 * SAMPLE_RATE
 BEFORE_SPEECH = 0.5
 """Seconds of audio from before the first word that Smart Turn is shown, as pipecat does."""
+DOUBTFUL, DOUBTFUL_WINDOWS = 0.3, 4
+"""Confidence from which a window of 32 ms may be the start of speech, and how many may be without being it.
+
+After 130 pauses of people it is reached 47 ms behind their end (median; nine in ten within 78), 24 ms before the
+detector begins to count a start; after 154 ends of theirs by no window, in noise like a room full of voices, 10 dB
+below the speech, by 4 of 81.
+"""
 LONGEST_JUDGED = 8.0
 """Seconds of audio that Smart Turn looks back on."""
 
@@ -38,6 +45,7 @@ class SharedSilero(SileroVADAnalyzer):
         self._model.reset_states()
         self._windows_since_reset = 0
         self._low_confidence_windows = 0
+        self._doubtful = 0
 
     def set_params(self, params: VADParams) -> None:
         """Change what counts as speech; what was heard so far is forgotten."""
@@ -48,6 +56,7 @@ class SharedSilero(SileroVADAnalyzer):
         """That a window is speech, 0 to 1; whether speech starts with it is left to `SpeechStart`."""
         # pipecat calls it a float; it is an array of one.
         confidence = float(np.asarray(super().voice_confidence(buffer)).item())
+        self._doubtful = self._doubtful + 1 if confidence >= DOUBTFUL else 0
         if self._vad_state in (VADState.SPEAKING, VADState.STOPPING):
             self._start.clear()
         elif self._start.hear(confidence):
@@ -61,6 +70,11 @@ class SharedSilero(SileroVADAnalyzer):
     def may_be_starting(self) -> bool:
         """Whether the last sound may be the start of speech: it takes `start_secs` of it to be sure."""
         return self._vad_state is VADState.STARTING
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the last sound may turn out to be the start of speech, though it is too soft or unclear as yet."""
+        return 0 < self._doubtful <= DOUBTFUL_WINDOWS
 
     @property
     def pause(self) -> float | None:

@@ -39,6 +39,7 @@ class TurnStop(BaseUserTurnStopStrategy):
     Smart Turn runs beside the call, from the hint at an end of speech on, so that its verdict is there when the voice
     detector reports the stop. A turn is committed when its last words are recognised and there was enough silence;
     silence is counted in audio, not on a clock, and what may be the start of speech is none, nor is a moment behind it.
+    While the latest sound is in doubt no turn is committed.
 
     Two ends need no waiting: the recogniser has finished and heard no words, or it has failed.
 
@@ -194,7 +195,8 @@ class TurnStop(BaseUserTurnStopStrategy):
         if not (self._weighing.judged or evidence.whole):
             return
         meaning = self._endpointing.judge(evidence, self.pauses)
-        if self._final and self._words and not self._speaking and self._silence >= meaning.needed:
+        enough = self._silence >= meaning.needed and not self._vad.in_doubt
+        if self._final and self._words and not self._speaking and enough:
             await self._end(self._decided_by(evidence, meaning.needed), evidence=evidence, needed=meaning.needed)
         elif self._final or self._ahead:
             await self._speculate_on(text, meaning)

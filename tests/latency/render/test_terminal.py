@@ -68,6 +68,17 @@ def test_a_single_cold_turn_is_a_sentence_instead_of_tables_of_dashes(
     assert "cold turns (apart)" in usual
 
 
+def test_where_nobody_was_answered_there_are_no_tables_of_dashes(
+    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+) -> None:
+    turn = TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True, heard="hello", cold=False)
+    text = drawn(build(load(make_run([turn], conversation(6).samples))))
+    assert "Turn latency  none to tell; 0 of 1 answered" in text
+    assert "unanswered: no speech from the bot 1" in text
+    for heading in ("where the time goes", "cold turns (apart)", "p50 -  p95 -", "0 of 0 turns"):
+        assert heading not in text
+
+
 def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:
     _, second, third, *_ = drawn(
         replace(report, simulated=("sim:tier",), refused="audio was fed too slow")

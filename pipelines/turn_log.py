@@ -139,7 +139,11 @@ class TurnLog:
             self._answered[number] = turn
         turn.responses[number] = response
         spoken = next(filter(None, map(first_spoken, turn.responses.values())), None)
-        if spoken and spoken["first_token"] is not None:
+        if spoken is None:
+            # One that was chosen ahead of the turn's end has been withdrawn since.
+            turn.marks.pop("llm_first_token", None)
+            turn.marks.pop("clause_ready", None)
+        elif spoken["first_token"] is not None:
             # Its text was there before it was chosen.
             turn.marks["llm_first_token"] = spoken["first_token"]
         if spoken and spoken["first_clause"] is not None:

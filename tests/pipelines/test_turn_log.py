@@ -295,6 +295,25 @@ def test_a_withdrawn_answer_leaves_only_its_count() -> None:
     assert (report["marks"]["llm_request"], report["marks"]["turn_commit"]) == (12.2, 12.2)
 
 
+def test_the_instants_of_a_withdrawn_answer_are_not_those_of_the_next() -> None:
+    log = tiered()
+    turn = ahead(log)
+    known = {"first_token": 11.3, "first_clause": 11.35}
+    tell(log, attempt("large", outcome="spoken", **known))
+    assert turn.marks["llm_first_token"] == 11.3
+    log.withdrawn()
+    tell(log, attempt("large", outcome="withdrawn", end=11.4, **known), final=True)
+    log.asked_ahead(12.1)
+    log.committed(12.6)
+    tell(log, attempt("large"), number=1)
+    # The next answer has not come when the user speaks again.
+    before = log.user_started(16.0)
+    assert before is not None
+    marks = before.report()["marks"]
+    assert marks["llm_request"] == 12.1
+    assert not {"llm_first_token", "clause_ready"} & set(marks)
+
+
 def test_nothing_is_told_of_speculation_where_there_is_none() -> None:
     log = TurnLog(tier="responder")
     answered(log)

@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import contextlib
-import gc
 import sys
 from collections.abc import Callable
 
@@ -11,6 +10,7 @@ import uvicorn
 
 from pipelines.agent import Agent
 from voice.server.app import Calls, create_app
+from voice.server.garbage import keep_all
 from voice.server.listening import listen, stdin_closed
 from voice.server.transport import LARGEST_MESSAGE
 
@@ -48,9 +48,7 @@ async def serve_agent(
         await asyncio.wait({serving, loading, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
         if loading.done():
             loading.result()
-            # Models and libraries stay for good: the collector need not walk them, 0.1 s at a time, during calls.
-            gc.collect()
-            gc.freeze()
+            keep_all()
             calls.ready = True
             name = f"[{host}]" if ":" in host else host
             announce(f"Listening on ws://{name}:{sock.getsockname()[1]}/ws")

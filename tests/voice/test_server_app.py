@@ -1,43 +1,54 @@
-import asyncio
+"""What calls leave behind goes without keeping others waiting."""
+
 import gc
 import weakref
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from fastapi import WebSocket
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.processors.filters.identity_filter import IdentityFilter
+from pipecat.processors.frame_processor import FrameProcessor
 
-from voice.server import app
 from voice.server.app import Calls
+from voice.server.garbage import take_apart
 
 
-class Circle:
-    """Refers to itself, as the parts of a call do."""
-
-    def __init__(self) -> None:
-        self.own = self
-
-
-class Socket:
-    async def accept(self) -> None:
-        """Nobody is there."""
-
-
-async def test_what_a_call_leaves_is_collected_soon_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "LET_GO_AFTER", 0.0)
-    calls = Calls(cast(Any, None))
-    calls.ready = True
-    left: list[weakref.ref[Circle]] = []
-
-    async def talk(*_: object) -> None:
-        left.append(weakref.ref(Circle()))
-
-    monkeypatch.setattr(calls, "_run", talk)
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """No garbage is collected unless the test wants it."""
     gc.disable()
-    try:
-        await calls.take(cast(WebSocket, Socket()), "16000")
-        assert left[0]() is not None
-        async with asyncio.timeout(5):
-            while left[0]() is not None:
-                await asyncio.sleep(0)
-    finally:
-        gc.enable()
+    yield
+    gc.enable()
+
+
+def call_of(*parts: FrameProcessor) -> PipelineWorker:
+    return PipelineWorker(Pipeline([IdentityFilter(), Pipeline(list(parts))]), enable_rtvi=False)
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_the_parts_of_a_call_go_without_the_collector() -> None:
+    kept, left = ([IdentityFilter(), IdentityFilter()] for _ in range(2))
+    untouched, finished = call_of(*kept), call_of(*left)
+    refs = [[weakref.ref(part) for part in parts] for parts in (kept, left)]
+    kept.clear()
+    left.clear()
+    take_apart(finished)
+    del untouched, finished
+    assert [sum(ref() is not None for ref in some) for some in refs] == [2, 0], "parts refer to one another"
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_what_is_left_is_collected_when_nobody_is_in_a_call() -> None:
+    class Circle:
+        def __init__(self) -> None:
+            self.own = self
+
+    calls, left = Calls(cast(Any, None)), weakref.ref(Circle())
+    calls.active.add(cast(Any, "another call"))
+    calls._let_go(call_of())
+    assert left() is not None
+    calls.active.clear()
+    calls._let_go(call_of())
+    assert left() is None

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
+from voice.server.garbage import take_apart
 from voice.server.transport import CallTransport
 
 DEFAULT_OUT_RATE = 24000  # pipecat's JavaScript client plays every frame at this rate
@@ -64,9 +65,6 @@ class Calls:
             log.warning("a call was cut off")
         finally:
             self.active.discard(task)
-            # A call leaves thousands of objects that refer to one another. Left alone, those of many calls would be
-            # collected at once, 50 ms in the midst of others.
-            asyncio.get_running_loop().call_later(LET_GO_AFTER, gc.collect)
 
     async def _run(self, websocket: WebSocket, rate: int) -> None:
         transport = CallTransport(websocket, sample_rate=rate)
@@ -80,8 +78,17 @@ class Calls:
             await worker.cancel()
 
         runner = WorkerRunner(handle_sigint=False)
-        await runner.add_workers(worker)
-        await runner.run()
+        try:
+            await runner.add_workers(worker)
+            await runner.run()
+        finally:
+            asyncio.get_running_loop().call_later(LET_GO_AFTER, self._let_go, worker)
+
+    def _let_go(self, worker: PipelineWorker) -> None:
+        take_apart(worker)
+        if not self.active:
+            # What is left of several calls by now; nobody is kept waiting.
+            gc.collect()
 
 
 def _number(text: str) -> int | None:

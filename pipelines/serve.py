@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import gc
 import sys
 from collections.abc import Callable
 
@@ -30,6 +31,7 @@ async def serve_agent(
         until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
     """
     sock = listen(host, port)
+    thresholds = gc.get_threshold()
     calls = Calls(agent)
     config = uvicorn.Config(
         create_app(calls),
@@ -62,6 +64,7 @@ async def serve_agent(
             await loading
         await serving
         await agent.close()
+        gc.set_threshold(*thresholds)
 
 
 def run_serve(args: argparse.Namespace) -> int:

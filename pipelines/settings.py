@@ -42,6 +42,7 @@ class Vad(Table):
 class Turns(Table):
     """When the user has finished: by Smart Turn, or at the latest after the fallback silence.
 
+    `fallback_ms`: by default as much as leaves a prepared answer within the 800 ms of a turn.
     `adaptive`: how finished the words read, and the caller's own pauses, count too; unfinished words of a caller who
     is known to pause may then wait for longer than the fallback. `risk`: the estimated chance of cutting the user off
     at which an adaptive silence ends the turn; a smaller one costs time.
@@ -50,7 +51,7 @@ class Turns(Table):
     """
 
     detector: Literal["smart-turn", "silence"] = "smart-turn"
-    fallback_ms: Annotated[int, Field(ge=100, le=5000)] = 800
+    fallback_ms: Annotated[int, Field(ge=100, le=5000)] = 700
     adaptive: bool = True
     risk: Annotated[float, Field(gt=0, lt=1)] = RISK
     speculation: Literal["off", "llm", "llm+tts"] = "llm+tts"

@@ -30,8 +30,9 @@ def headline(report: Report) -> Iterator[Line]:
             "bold",
         )
         return
-    if not (report.has_latencies or report.refused):
-        yield f"Turn latency  none to tell; {turns.answered} of {turns.expected} answered", "bold"
+    if not report.has_latencies:
+        why = f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
+        yield f"Turn latency{refused}  none to tell; {why}", "bold"
         return
     yield (
         (

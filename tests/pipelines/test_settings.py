@@ -32,6 +32,7 @@ BAD = [
         r"embedded.toml: turns.fallback is not a setting; known here: detector",
     ),
     ("embedded", ["turns.fallback_ms=30"], r"turns.fallback_ms = 30 .* greater than or equal to 100"),
+    ("embedded", ["turns.risk=0"], r"turns.risk = 0 .* greater than 0"),
     ("embedded", ["turns.detector=psychic"], r"turns.detector = 'psychic' .* 'smart-turn' or 'silence'"),
     ("embedded", ["asr.engine=ears"], r"asr.engine must be one of sphinx, whisper"),
     ("embedded", ["asr.model=x"], r"asr.model is not a setting; known here: engine, domain_weight"),

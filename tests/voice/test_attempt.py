@@ -114,6 +114,13 @@ def test_a_cancelled_attempt_stays_as_it_was(attempt: LiveAttempt) -> None:
     assert attempt.summary(since=0.0).startswith("large cancelled, asked at 1000, no clause")
 
 
+def test_what_was_withdrawn_and_broke_is_not_spoken(attempt: LiveAttempt) -> None:
+    attempt.add("It is so. And ", 1.1)
+    attempt.spoken = attempt.withdrawn = True
+    attempt.fail("The connection ended.", 1.2)
+    assert attempt.record(prompt_tokens=0)["outcome"] == "failed"
+
+
 def test_how_long_it_took_tells_of_the_tier_unless_it_was_withdrawn_before_a_clause() -> None:
     def ended(*, text: str = "", withdrawn: bool = False, continues: int | None = None) -> Wait | None:
         attempt = LiveAttempt(number=0, tier="large", request=1.0, continues=continues)

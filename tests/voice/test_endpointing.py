@@ -79,7 +79,7 @@ def test_a_caller_who_pauses_is_given_more_time_for_all_but_whole_requests() -> 
     hasty, patient = Pauses(), paused(0.9, 0.8, 1.0)
     assert needed(RULE, unfinished, hasty) == 0.8 < 1.2 < needed(RULE, unfinished, patient)
     assert needed(RULE, doubtful, hasty) < 0.45 < 0.7 < needed(RULE, doubtful, patient)
-    assert needed(RULE, finished, hasty) == 0.2 < needed(RULE, finished, patient) < 0.9
+    assert needed(RULE, finished, hasty) == 0.2 < needed(RULE, finished, patient) < 1.0
     assert needed(RULE, Evidence(whole=True), patient) == 0.2
     assert needed(RULE, unfinished, paused(9.0, 9.0)) == LONGEST
 
@@ -89,7 +89,7 @@ def test_the_time_given_is_as_long_as_the_callers_pauses() -> None:
     short, long = paused(0.25, 0.25, 0.25), paused(0.9, 0.9, 0.9)
     assert needed(RULE, unfinished, short) < needed(RULE, unfinished, long) - 0.3
     rare, often = paused(0.9, 0.0, 0.0, 0.0), paused(0.9, 0.9, 0.9, 0.9)
-    doubtful = Evidence(sound=0.6, read=WHOLE)
+    doubtful = Evidence(sound=0.9, read=WHOLE)
     assert needed(RULE, doubtful, rare) < needed(RULE, doubtful, often) - 0.1
 
 

@@ -1,16 +1,20 @@
 """What calls leave behind goes without keeping others waiting."""
 
+import asyncio
 import gc
 import weakref
 from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
+from fastapi import WebSocket
+from pipecat.frames.frames import EndFrame
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.filters.identity_filter import IdentityFilter
 from pipecat.processors.frame_processor import FrameProcessor
 
+from voice.server import app
 from voice.server.app import Calls
 from voice.server.garbage import take_apart
 
@@ -21,6 +25,11 @@ def uncollected() -> Iterator[None]:
     gc.disable()
     yield
     gc.enable()
+
+
+class Socket:
+    async def accept(self) -> None:
+        """Nobody is there."""
 
 
 def call_of(*parts: FrameProcessor) -> PipelineWorker:
@@ -40,6 +49,30 @@ async def test_the_parts_of_a_call_go_without_the_collector() -> None:
 
 
 @pytest.mark.usefixtures("uncollected")
+async def test_a_call_that_ended_lets_go_of_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "LET_GO_AFTER", 0.0)
+    left: list[weakref.ref[FrameProcessor]] = []
+
+    class Agent:
+        native_rate = 24000
+
+        def build_call(self, transport: object, *, sample_rate: int) -> PipelineWorker:
+            part = IdentityFilter()
+            left.append(weakref.ref(part))
+            worker = call_of(part)
+            self.ending = asyncio.create_task(worker.queue_frame(EndFrame()))
+            return worker
+
+    calls = Calls(cast(Any, Agent()))
+    calls.ready = True
+    calls.active.add(cast(Any, "another call"))
+    await calls.take(cast(WebSocket, Socket()), "16000")
+    async with asyncio.timeout(10):
+        while left[0]() is not None:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.usefixtures("uncollected")
 async def test_what_is_left_is_collected_when_nobody_is_in_a_call() -> None:
     class Circle:
         def __init__(self) -> None:
@@ -52,3 +85,15 @@ async def test_what_is_left_is_collected_when_nobody_is_in_a_call() -> None:
     calls.active.clear()
     calls._let_go(call_of())
     assert left() is None
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_calls_without_a_gap_are_collected_now_and_then() -> None:
+    calls = Calls(cast(Any, None))
+    calls.active.add(cast(Any, "another call"))
+    kept = weakref.ref(call_of())
+    for _ in range(app.MOST_UNCOLLECTED - 1):
+        calls._let_go(call_of())
+    assert kept() is not None
+    calls._let_go(call_of())
+    assert kept() is None

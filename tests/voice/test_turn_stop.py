@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import pytest
 from pipecat.frames.frames import TTSAudioRawFrame
 
 from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
@@ -168,6 +169,18 @@ async def test_no_turn_is_committed_while_the_latest_sound_is_in_doubt(turn_rig:
         # The silence was one all along.
         await call.audio(0.02)
         await call.until(lambda: call.ends)
+        assert call.ends[0].silence == pytest.approx(2.2, abs=0.05)
+
+
+async def test_a_doubt_that_no_audio_follows_holds_nothing_up(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, speculate=False) as call:
+        await call.speaks()
+        await call.hint()
+        call.stop._vad.in_doubt = True
+        await call.stops()
+        await call.final("what time is it")
+        await call.until(lambda: call.ends)
+        assert call.ends[0].silence == 0.2
 
 
 async def test_two_stretches_of_speech_are_one_turn(turn_rig: Any, embedded: Any) -> None:

@@ -195,7 +195,7 @@ class LiveAttempt:
     def _reported_outcome(self) -> str | None:
         if self.withdrawn and self.outcome != "failed":
             return "withdrawn"
-        if self.spoken and self.clauses:
+        if self.spoken and self.clauses and not self.withdrawn:
             return "spoken"
         if self.spoken and self.calls:
             return "called"

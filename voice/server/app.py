@@ -17,6 +17,8 @@ DEFAULT_OUT_RATE = 24000  # pipecat's JavaScript client plays every frame at thi
 OUT_RATES = range(8000, 48001)
 LET_GO_AFTER = 1.0
 """Seconds after a call in which its tasks end."""
+MOST_UNCOLLECTED = 10
+"""Calls after which what is left of them is collected though others are under way."""
 log = logging.getLogger(__name__)
 
 
@@ -40,6 +42,7 @@ class Calls:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.active: set[asyncio.Task[None]] = set()
+        self._uncollected = 0
         self.ready = False
 
     async def take(self, websocket: WebSocket, sample_rate: str) -> None:
@@ -85,9 +88,11 @@ class Calls:
             asyncio.get_running_loop().call_later(LET_GO_AFTER, self._let_go, worker)
 
     def _let_go(self, worker: PipelineWorker) -> None:
-        take_apart(worker)
-        if not self.active:
-            # What is left of several calls by now; nobody is kept waiting.
+        if worker.has_finished():
+            take_apart(worker)
+        self._uncollected += 1
+        if not self.active or self._uncollected >= MOST_UNCOLLECTED:
+            self._uncollected = 0
             gc.collect()
 
 

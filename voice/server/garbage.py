@@ -10,7 +10,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameProcessor
 
 RARELY = 1000
-"""The whole memory is looked through once in so many times that the young part of it is."""
+"""The whole memory is looked through once in so many times that its middle generation is."""
 
 
 def keep_all() -> None:
@@ -22,7 +22,7 @@ def keep_all() -> None:
 
 
 def take_apart(worker: PipelineWorker) -> None:
-    """Cut what the parts of a call that is over hold of one another, so that they go without the collector."""
+    """Cut what the parts of a call that is over hold of one another, so that most go without the collector."""
     parts: list[FrameProcessor] = [worker.pipeline]
     while parts:
         part = parts.pop()

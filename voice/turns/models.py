@@ -24,13 +24,15 @@ SAMPLE_RATE = 16000
 BYTES_PER_SECOND = 2 * SAMPLE_RATE
 BEFORE_SPEECH = 0.5
 """Seconds of audio from before the first word that Smart Turn is shown, as pipecat does."""
-DOUBTFUL, DOUBTFUL_WINDOWS = 0.3, 4
-"""Confidence from which a window of 32 ms may be the start of speech, and how many may be without being it.
+DOUBTFUL = 0.3
+"""Confidence from which a window of 32 ms may be the start of speech.
 
 After 130 pauses of people it is reached 47 ms behind their end (median; nine in ten within 78), 24 ms before the
 detector begins to count a start; after 154 ends of theirs by no window, in noise like a room full of voices, 10 dB
 below the speech, by 4 of 81.
 """
+DOUBTFUL_WINDOWS = 4
+"""Windows in a row after which a sound that the detector does not count by then is no start of speech."""
 LONGEST_JUDGED = 8.0
 """Seconds of audio that Smart Turn looks back on."""
 
@@ -51,12 +53,13 @@ class SharedSilero(SileroVADAnalyzer):
         """Change what counts as speech; what was heard so far is forgotten."""
         super().set_params(params)
         self._start = SpeechStart(self._vad_start_frames, params.confidence)
+        self._doubtful = 0
 
     def voice_confidence(self, buffer: bytes) -> float:
         """That a window is speech, 0 to 1; whether speech starts with it is left to `SpeechStart`."""
         # pipecat calls it a float; it is an array of one.
         confidence = float(np.asarray(super().voice_confidence(buffer)).item())
-        self._doubtful = self._doubtful + 1 if confidence >= DOUBTFUL else 0
+        self._doubtful = self._doubtful + 1 if confidence >= min(DOUBTFUL, self.params.confidence) else 0
         if self._vad_state in (VADState.SPEAKING, VADState.STOPPING):
             self._start.clear()
         elif self._start.hear(confidence):

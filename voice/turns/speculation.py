@@ -85,8 +85,9 @@ class Speculation:
 
     def refuse(self) -> None:
         """The answer cannot be given ahead (it needs a tool): do not try these words again."""
-        self._refused = self.text
-        self.withdraw()
+        if self.text is not None:
+            self._refused = self.text
+            self.withdraw()
 
     def confirm(self, text: str) -> bool:
         """The turn is over with these words: whether the answer that was begun is theirs."""

@@ -39,7 +39,7 @@ class TurnStop(BaseUserTurnStopStrategy):
     Smart Turn runs beside the call, from the hint at an end of speech on, so that its verdict is there when the voice
     detector reports the stop. A turn is committed when its last words are recognised and there was enough silence;
     silence is counted in audio, not on a clock, and what may be the start of speech is none, nor is a moment behind it.
-    While the latest sound is in doubt no turn is committed.
+    While the latest sound is in doubt silence commits no turn.
 
     Two ends need no waiting: the recogniser has finished and heard no words, or it has failed.
 
@@ -70,7 +70,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._vad, self._smart_turn, self._endpointing = vad, smart_turn, endpointing
         self._waiting = waiting or Waiting()
         self._speculate, self._lagging = speculate, lagging
-        self._weighing = Weighing(smart_turn, reads=reads, whole_request=whole_request, on_judged=self._consider)
+        self._weighing = Weighing(smart_turn, reads=reads, whole_request=whole_request)
         self.speculation = Speculation()
         self.pauses = Pauses()
         self._speaking = False
@@ -82,13 +82,15 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._ahead = ""
         """The words of the stretch of speech that may just have ended, before the recogniser stands by them."""
         self._final = False
+        self._doubted = False
+        """Whether the silence is longer than needed because of sounds in doubt."""
         self._open = self._ending = False
 
     async def cleanup(self) -> None:
         """Stop judging."""
         await super().cleanup()  # type: ignore[no-untyped-call]
         self._waiting.end(id(self))
-        await self._weighing.forget()
+        self._weighing.forget()
 
     async def handle_user_turn_started(self) -> None:
         """A turn begins."""
@@ -104,11 +106,11 @@ class TurnStop(BaseUserTurnStopStrategy):
 
     async def handle_user_turn_stopped(self) -> None:
         """A turn is over, whoever decided that."""
-        self._open = False
+        self._open = self._doubted = False
         self._words, self._final, self._ahead = [], False, ""
         self.pauses.turn_over()
         self._smart_turn.clear()
-        await self._weighing.forget()
+        self._weighing.forget()
         # Whatever is still being answered ahead was not confirmed.
         await self._withdraw()
 
@@ -169,25 +171,25 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._silence += seconds
         if self._open:
             self._judge_in_time()
-            await self._consider()
+            await self._consider(in_doubt=self._vad.in_doubt)
 
     def _judge_in_time(self) -> None:
         """Have Smart Turn judge the turn, beside everything else, once a silence."""
         if self._silence is not None and self._silence >= JUDGE_AFTER:
-            self._weighing.judge(self.task_manager)
+            self._weighing.judge(self.task_manager, self._consider)
 
     async def _went_on(self) -> None:
         """The user has not finished after all."""
-        self._ahead = ""
-        await self._weighing.forget()
+        self._ahead, self._doubted = "", False
+        self._weighing.forget()
         await self._withdraw()
 
     async def _withdraw(self) -> None:
         if self.speculation.withdraw():
             await self.trigger_user_turn_speculation_cancelled()  # type: ignore[no-untyped-call]
 
-    async def _consider(self) -> None:
-        """Commit the turn, or have it answered ahead, if it is time for that."""
+    async def _consider(self, *, in_doubt: bool = False) -> None:
+        """Commit the turn, or have it answered ahead, if it is time for that; `in_doubt`: more audio will tell."""
         if not self._open or self._ending or self._silence is None:
             return
         text = " ".join(filter(None, [*self._words, self._ahead]))
@@ -195,9 +197,11 @@ class TurnStop(BaseUserTurnStopStrategy):
         if not (self._weighing.judged or evidence.whole):
             return
         meaning = self._endpointing.judge(evidence, self.pauses)
-        enough = self._silence >= meaning.needed and not self._vad.in_doubt
-        if self._final and self._words and not self._speaking and enough:
-            await self._end(self._decided_by(evidence, meaning.needed), evidence=evidence, needed=meaning.needed)
+        if self._final and self._words and not self._speaking and self._silence >= meaning.needed:
+            self._doubted = self._doubted or in_doubt
+            if not in_doubt:
+                needed = self._silence if self._doubted else meaning.needed
+                await self._end(self._decided_by(evidence, meaning.needed), evidence=evidence, needed=needed)
         elif self._final or self._ahead:
             await self._speculate_on(text, meaning)
 

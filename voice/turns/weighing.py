@@ -26,7 +26,6 @@ class Weighing:
         smart_turn: the call's end-of-turn detector.
         reads: how finished words read; see `Evidence.read`.
         whole_request: whether words are a whole request to whoever answers.
-        on_judged: called when Smart Turn has answered.
     """
 
     def __init__(
@@ -35,30 +34,28 @@ class Weighing:
         *,
         reads: Callable[[str], float | None],
         whole_request: Callable[[str], bool],
-        on_judged: Callable[[], Awaitable[None]],
     ) -> None:
         self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
-        self._on_judged = on_judged
         self._judging: asyncio.Task[None] | None = None
-        self._tasks: BaseTaskManager | None = None
         self.judgement: Judgement | None = None
         """What Smart Turn made of the turn so far; None before it answered, and when it had no opinion."""
         self.judged = False
         """Whether Smart Turn has answered."""
         self._evidence: tuple[str, Evidence] | None = None
 
-    def judge(self, tasks: BaseTaskManager) -> None:
-        """Ask Smart Turn about the turn so far, once a silence; returns at once."""
+    def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
+        """Ask Smart Turn about the turn so far, once a silence; returns at once, and calls `on_judged` later."""
         if self._judging is None and not self.judged:
-            self._tasks = tasks
-            self._judging = tasks.create_task(self._await_judgement(), f"{type(self).__name__}#{id(self)}::judge")
+            work = self._await_judgement(on_judged)
+            self._judging = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::judge")
 
-    async def forget(self) -> None:
+    def forget(self) -> None:
         """The silence is over: so is whatever was made of it."""
         task, self._judging = self._judging, None
         self.judgement, self.judged, self._evidence = None, False, None
-        if task is not None and self._tasks is not None:
-            await self._tasks.cancel_task(task)
+        if task is not None:
+            # Not awaited: whoever ends a turn must not be interrupted half way through that.
+            task.cancel()
 
     def weigh(self, text: str) -> Evidence:
         """What is known by now, if these are the words."""
@@ -71,9 +68,9 @@ class Weighing:
             self._evidence = text, evidence
         return self._evidence[1]
 
-    async def _await_judgement(self) -> None:
+    async def _await_judgement(self, on_judged: Callable[[], Awaitable[None]]) -> None:
         judgement = await self._smart_turn.judge()
         # From here on the task may be committing the turn, and must not be cancelled.
         self._judging = None
         self.judgement, self.judged, self._evidence = judgement, True, None
-        await self._on_judged()
+        await on_judged()

@@ -77,6 +77,10 @@ def test_where_nobody_was_answered_there_are_no_tables_of_dashes(
     assert "unanswered: no speech from the bot 1" in text
     for heading in ("where the time goes", "cold turns (apart)", "p50 -  p95 -", "0 of 0 turns"):
         assert heading not in text
+    hum = replace(turn, wants_answer=False)
+    assert "Turn latency  none to tell; no turn wants an answer" in drawn(
+        build(load(make_run([hum], conversation(6).samples)))
+    )
 
 
 def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:

@@ -84,6 +84,17 @@ def test_a_caller_who_pauses_is_given_more_time_for_all_but_whole_requests() -> 
     assert needed(RULE, unfinished, paused(9.0, 9.0)) == LONGEST
 
 
+def test_a_caller_who_seldom_pauses_waits_no_longer_than_the_fallback() -> None:
+    unfinished = Evidence(sound=0.02, read=CUT)
+    assert needed(RULE, unfinished, paused(0.0, 0.0, 0.9)) == 0.8
+    assert needed(RULE, unfinished, paused(0.0, 0.9)) == 0.8
+    assert needed(RULE, unfinished, paused(0.0, 0.9, 0.9)) > 1.2
+    within = paused(0.9, 0.0)
+    assert needed(RULE, unfinished, within) == 0.8
+    within.add(0.5)
+    assert needed(RULE, unfinished, within) > 1.2
+
+
 def test_the_time_given_is_as_long_as_the_callers_pauses() -> None:
     unfinished = Evidence(sound=0.2, read=CUT)
     short, long = paused(0.25, 0.25, 0.25), paused(0.9, 0.9, 0.9)

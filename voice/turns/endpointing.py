@@ -3,7 +3,7 @@
 A silence ends the turn when the chance that the user would have gone on is small enough. Before a silence that chance
 follows from how finished the words sound (Smart Turn) and read (`SentenceEnds`), and from how often this caller pauses
 inside turns; while it lasts it falls with every moment, faster the shorter this caller's pauses are. So finished words
-need no more silence than the voice detector's own, and a caller who has paused is given time, as much as he took.
+need no more silence than the voice detector's own, and a caller who keeps pausing is given time, as much as he took.
 """
 
 import math
@@ -35,8 +35,8 @@ PAUSE_SHAPE, PAUSE_SCALE = 1.5, 0.1
 """Gamma prior on the rate at which pauses end, which makes their lengths Lomax distributed: 0.2 s beyond the voice
 detector's silence on average before any was heard, with a long tail."""
 PAUSES_LONG = 1.6
-"""The least finished words are taken for all after a silence that exceeds the voice detector's by so many times what
-the caller's longest pause did."""
+"""Of a caller who pauses in most turns the least finished words are taken for all after a silence that exceeds the
+voice detector's by so many times what the longest pause did."""
 LONGEST = 2.0
 """Seconds of silence that end any turn, whatever the caller's habits."""
 LIKELY = 0.7
@@ -85,6 +85,12 @@ class Pauses:
         """How many turns are remembered."""
         return len(self._turns)
 
+    @property
+    def are_a_habit(self) -> bool:
+        """Whether the caller has paused in most turns, the one under way counted if it has a pause by now."""
+        turns = [*self._turns, *([self._now] if self._now else [])]
+        return 2 * sum(map(bool, turns)) > len(turns)
+
     def add(self, pause: float) -> None:
         """The caller went on with the turn after so long a silence."""
         self._now.append(pause)
@@ -120,7 +126,7 @@ class Endpointing:
     stop: float
     """Seconds of silence after which the voice detector reports a stop: the least that ends a turn."""
     fallback: float
-    """Seconds of silence that end a turn whose words sound and read unfinished, unless the caller has paused longer."""
+    """Seconds of silence that end a turn whose words sound and read unfinished, unless the caller pauses longer."""
     adaptive: bool = True
     risk: float = RISK
     """Estimated chance of cutting the caller off that ends a silence, 0 to 1."""
@@ -142,7 +148,7 @@ class Endpointing:
             scale, shape = PAUSE_SCALE + sum(beyond), PAUSE_SHAPE + count
             return self.stop + scale * (math.pow(max(remaining, 1e-9), -1 / shape) - 1)
 
-        longest = self.stop + PAUSES_LONG * max(beyond, default=0.0)
+        longest = self.stop + PAUSES_LONG * max(beyond, default=0.0) if pauses.are_a_habit else 0.0
         bound = max(self.stop, self.fallback, min(longest, LONGEST))
         needed = min(until(self.risk / going_on), bound) if going_on else self.stop
         # Bayes: of the chances at the end of speech, that of going on has shrunk to the share of longer pauses.

@@ -15,7 +15,7 @@ from latency.render.numbers import UNKNOWN, count, ms, percent, things
 from latency.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
 LATENCY = ("agent", "n", "p50", "p95", "over stock's p50", "unanswered")
-CONDUCT = ("agent", "cut off in pauses", "else", "broken off", "barge-in p50/p95", "requests", "wasted",
+CONDUCT = ("agent", "cut in pauses", "else", "broken off", "barge-in", "requests", "wasted",
            "CPU s/min", "peak MB")  # fmt: skip
 
 PIECES = ("without", "n", "p50", "p95", "CPU s/min", "CPU ms per ms saved")
@@ -141,7 +141,8 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
     yield (
         f"over stock's: the median over {benchmark.baseline}'s, on turns both answered; {INTERVAL} % intervals (turns "
         "of the fixtures drawn with replacement). Latency runs from the labelled end of speech to the answer's "
-        "first audible sample; first turns of a process and barge-ins are not in it."
+        "first audible sample; first turns of a process and barge-ins are not in it. Cut in pauses, else: turns taken "
+        "for finished in a labelled pause, or elsewhere. Barge-in: p50/p95 of how long the agent speaks on."
     )
     if any(worth(benchmark, row) for row in benchmark.rows):
         yield (

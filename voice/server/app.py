@@ -17,7 +17,7 @@ DEFAULT_OUT_RATE = 24000  # pipecat's JavaScript client plays every frame at thi
 OUT_RATES = range(8000, 48001)
 LET_GO_AFTER = 1.0
 """Seconds after a call in which its tasks end."""
-MOST_UNCOLLECTED = 10
+MOST_UNCOLLECTED = 4
 """Calls after which what is left of them is collected though others are under way."""
 log = logging.getLogger(__name__)
 

@@ -56,6 +56,7 @@ async def serve_agent(
             announce(f"Listening on ws://{name}:{sock.getsockname()[1]}/ws")
             await asyncio.wait({serving, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
     finally:
+        gc.set_threshold(*thresholds)
         server.should_exit = True
         for task in (loading, watching):
             if task and not task.done():
@@ -64,7 +65,6 @@ async def serve_agent(
             await loading
         await serving
         await agent.close()
-        gc.set_threshold(*thresholds)
 
 
 def run_serve(args: argparse.Namespace) -> int:

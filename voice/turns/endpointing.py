@@ -24,7 +24,8 @@ RISK = 0.0125
 """Estimated chance of cutting the caller off that ends a silence, unless a call is set otherwise.
 
 The rule applied offline to the evidence of the prompts above, a pause of 0.3 to 1.2 s in each that has a gap between
-words, 16 a call: 9 % of the pauses are taken for the end. Without pauses 76 % of the ends need no wait, 5 % wait over 0.53 s.
+words, 16 a call: 9 % of the pauses are taken for the end. Without pauses 76 % of the ends need no wait,
+5 % wait over 0.53 s.
 """
 TURNS_KEPT = 8
 TURNS_BEFORE, PAUSES_BEFORE = 1.0, 0.125

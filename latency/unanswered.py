@@ -12,7 +12,7 @@ from latency.turn import TurnRecord
 JITTER_BUFFER = 0.3
 """Seconds an answer may take from the server to the ear: handed over later than this before the next turn, it lost."""
 PATIENCE = 3.9
-"""Seconds after which silence is the agent's fault: a replay's caller waits for 4 s, and its frames are 20 ms long."""
+"""Seconds after which silence is the agent's fault: a replay's caller waits for 4 s, and looks once a frame."""
 
 
 class Unanswered(StrEnum):

@@ -11,11 +11,11 @@ from voice.client import device as device_module
 from voice.client import sound_card
 from voice.client.device import DeviceLine
 from voice.client.monitor import Monitor
+from voice.client.pcm import FRAME, RATE
 from voice.client.recorder import Recorder
 from voice.errors import ComponentError, ConfigurationError
 
-RATE = 16000
-BLOCK = 160
+BLOCK = sound_card.BLOCK
 
 
 def tone(seconds: float, rate: int = RATE) -> np.ndarray:
@@ -61,11 +61,11 @@ async def take(line: DeviceLine, count: int) -> list[np.ndarray]:
     return taken
 
 
-async def test_what_the_microphone_hears_arrives_in_frames_of_20_ms_bit_for_bit():
+async def test_what_the_microphone_hears_arrives_in_frames_bit_for_bit():
     card = ScriptedCard()
     line = DeviceLine(open_stream=card.open)
     line.open(keep=True)
-    heard = np.random.default_rng(0).integers(-32768, 32767, 10 * 320, np.int16)
+    heard = np.random.default_rng(0).integers(-32768, 32767, 10 * FRAME, np.int16)
     await card.exchange(heard)
     assert np.array_equal(np.concatenate(await take(line, 10)), heard)
     assert line.pacing.summary().frames == 10
@@ -77,15 +77,15 @@ async def test_the_loudspeaker_plays_the_bot_and_the_recording_holds_both_on_one
     line = DeviceLine(open_stream=card.open)
     playout = line.open(keep=True)
     recorder = Recorder(playout)
-    await card.exchange(np.zeros(RATE // 2, np.int16))
+    await card.exchange(np.zeros(32 * FRAME, np.int16))
     playout.push(99.0, tone(0.5), RATE)
-    speech = tone(1.0)
+    speech = tone(64 * FRAME / RATE)
     played = await card.exchange(speech)
-    for frame in await take(line, 75):
+    for frame in await take(line, 96):
         recorder.inject(frame)
     stereo = recorder.stereo()
-    assert np.array_equal(stereo[RATE // 2 :, 0], speech)
-    assert np.array_equal(stereo[RATE // 2 :, 1], played)
+    assert np.array_equal(stereo[32 * FRAME :, 0], speech)
+    assert np.array_equal(stereo[32 * FRAME :, 1], played)
     assert np.array_equal(played[: RATE // 2], tone(0.5))
 
 
@@ -96,7 +96,7 @@ async def test_the_recording_holds_the_bot_when_it_is_heard():
     recorder = Recorder(playout)
     playout.push(0.0, tone(0.3), RATE)
     await card.exchange(np.zeros(RATE, np.int16))
-    for frame in await take(line, 50):
+    for frame in await take(line, RATE // FRAME):
         recorder.inject(frame)
     bot = recorder.stereo()[:, 1]
     assert np.flatnonzero(bot)[0] / RATE == pytest.approx(0.05, abs=0.001)
@@ -112,9 +112,9 @@ async def test_the_origin_is_found_through_late_callbacks_and_a_drifting_card():
     drift = 1.0002
     for index in range(3000):
         late = random.exponential(0.004)
-        now[0] = 500.0 + index * 0.01 * drift + late
+        now[0] = 500.0 + index * BLOCK / RATE * drift + late
         card.callback(bytes(2 * BLOCK), memoryview(bytearray(2 * BLOCK)), BLOCK, None, False)
-    true_origin = 500.0 - 0.01 + 2999 * 0.01 * (drift - 1)
+    true_origin = 500.0 - 0.01 + 2999 * BLOCK / RATE * (drift - 1)
     assert line.origin == pytest.approx(true_origin, abs=0.0015)
 
 

@@ -7,7 +7,10 @@ import pytest
 
 from voice.client.line import PacedLine
 from voice.client.pacing import PacingLog
+from voice.client.pcm import FRAME, RATE
 from voice.client.playout import Playout
+
+SECONDS = FRAME / RATE
 
 
 class Numbers:
@@ -24,7 +27,7 @@ class Numbers:
     def next_frame(self, at: float, playout: Playout) -> np.ndarray | None:
         self.asked.append(at)
         self.positions.append(playout.position)
-        return np.full(320, len(self.asked), np.int16) if len(self.asked) <= self.count else None
+        return np.full(FRAME, len(self.asked), np.int16) if len(self.asked) <= self.count else None
 
 
 class ManualClock:
@@ -62,8 +65,8 @@ async def test_frames_leave_on_absolute_deadlines_so_that_lateness_does_not_add_
     line = PacedLine(source, clock=clock)
     assert await play(line) == list(range(1, 501))
     assert line.origin == 1000.0
-    assert clock.now == pytest.approx(1000.0 + 501 * 0.02 + 0.003)
-    assert source.asked[:3] == [0.0, 0.02, 0.04]
+    assert clock.now == pytest.approx(1000.0 + 501 * SECONDS + 0.003)
+    assert source.asked[:3] == [0.0, SECONDS, 2 * SECONDS]
     pacing = line.pacing.summary()
     assert (pacing.frames, pacing.late_over_20ms) == (500, 0)
     assert pacing.late_max_ms == pytest.approx(3.0, abs=0.01)
@@ -78,16 +81,16 @@ async def test_after_a_stall_the_frames_catch_up_and_the_stall_is_told(clock):
         if frame[0] == 50:
             clock.now += 0.2
     pacing = line.pacing.summary()
-    assert pacing.late_max_ms == pytest.approx(183.0, abs=0.1)
-    assert pacing.late_over_20ms == 9
-    assert clock.now == pytest.approx(1000.0 + 101 * 0.02 + 0.003)
+    assert pacing.late_max_ms == pytest.approx(187.0, abs=0.1)
+    assert pacing.late_over_20ms == 11
+    assert clock.now == pytest.approx(1000.0 + 101 * SECONDS + 0.003)
 
 
 async def test_the_source_is_asked_with_a_loudspeaker_that_has_played_up_to_now(clock):
     source = Numbers(10)
     await play(PacedLine(source, clock=clock))
     for at, position in zip(source.asked, source.positions, strict=True):
-        assert position >= at + 0.02
+        assert position >= at + SECONDS
 
 
 async def test_taps_hear_both_sides(clock):

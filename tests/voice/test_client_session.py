@@ -25,12 +25,12 @@ from voice.client.fixture import Fixture, FixtureTurn
 from voice.client.line import PacedLine
 from voice.client.listener import CallListener
 from voice.client.live_turns import with_live_turns
+from voice.client.pcm import FRAME, RATE
 from voice.client.scripted_caller import ScriptedCaller
 from voice.client.session import CallSession
 from voice.client.turns import session_entry, turn_records
 from voice.errors import ComponentError, ConfigurationError
 
-RATE = 16000
 SERVER_CLOCK = 5000.0
 """Seconds the server's clock is ahead of the client's."""
 
@@ -77,12 +77,12 @@ class Bot:
         return time.monotonic() + SERVER_CLOCK
 
     async def frames(self) -> AsyncIterator[np.ndarray]:
-        """The user's audio, 20 ms at a time."""
+        """The user's audio, frame by frame."""
         async for data in self.socket:
             frame = frames_pb2.Frame.FromString(data)
             if frame.WhichOneof("frame") == "audio":
                 self.received = np.append(self.received, np.frombuffer(frame.audio.audio, np.int16))
-                yield self.received[-320:]
+                yield self.received[-FRAME:]
             else:
                 await self._answer(json.loads(frame.message.data))
 
@@ -192,7 +192,7 @@ async def test_what_the_bot_hears_is_the_recordings_left_side():
 
     result = await call(listen, fixture())
     assert np.array_equal(heard[0].received, result.stereo()[:, 0])
-    assert result.pacing.summary().frames == len(heard[0].received) // 320
+    assert result.pacing.summary().frames == len(heard[0].received) // FRAME
 
 
 async def test_a_call_becomes_records_on_the_recordings_clock_and_a_session_entry():
@@ -218,7 +218,7 @@ async def test_a_call_becomes_records_on_the_recordings_clock_and_a_session_entr
     assert entry["clock"]["offset"] == pytest.approx(SERVER_CLOCK, abs=0.5)
     assert entry["clock"]["pings"] >= 8
     assert 0 <= entry["clock"]["rtt"] < 1
-    assert entry["pacing"]["frames"] == round(result.seconds * 50)
+    assert entry["pacing"]["frames"] == round(result.seconds * RATE / FRAME)
     assert entry["pacing"]["late_max_ms"] >= 0
     assert entry["playout"] == {"jitter_ms": 60, "underruns": 0, "rate": RATE}
     assert json.loads(json.dumps([records, entry])) == [records, entry]
@@ -380,9 +380,9 @@ async def test_an_interruption_silences_the_bot_at_once():
     async def interrupted(socket: ServerConnection) -> None:
         bot = Bot(socket)
         async for _ in bot.frames():
-            if len(bot.received) == RATE // 2:
+            if len(bot.received) == 32 * FRAME:
                 await bot.audio(tone(5.0))
-            elif len(bot.received) == RATE:
+            elif len(bot.received) == 63 * FRAME:
                 await bot.interrupt()
 
     result = await call(interrupted, fixture())
@@ -408,7 +408,7 @@ async def test_when_the_server_closes_what_was_recorded_is_kept_with_the_reason(
     async def leave(socket: ServerConnection) -> None:
         bot = Bot(socket)
         async for _ in bot.frames():
-            if len(bot.received) == RATE:
+            if len(bot.received) == 63 * FRAME:
                 await bot.audio(tone(0.1))
                 await socket.close(1011, "the recogniser has failed")
 
@@ -436,9 +436,9 @@ async def test_a_server_that_vanishes_or_breaks_the_protocol_ends_the_call_with_
     async def garble(socket: ServerConnection) -> None:
         bot = Bot(socket)
         async for _ in bot.frames():
-            if len(bot.received) == 3200:
+            if len(bot.received) == 12 * FRAME:
                 await bot.audio(tone(0.1))
-            elif len(bot.received) == RATE // 2 and (sending := sent(bot)):
+            elif len(bot.received) == 32 * FRAME and (sending := sent(bot)):
                 await sending
 
     result = await call(garble, fixture())
@@ -463,7 +463,7 @@ async def test_hanging_up_does_not_wait_for_a_server_that_is_stuck():
     async def talk(socket: ServerConnection) -> None:
         bot = Bot(socket)
         async for _ in bot.frames():
-            if len(bot.received) == RATE // 2:
+            if len(bot.received) == 32 * FRAME:
                 # It neither reads nor says goodbye any more.
                 socket.transport.pause_reading()
                 await stuck.wait()

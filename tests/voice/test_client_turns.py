@@ -12,6 +12,7 @@ from voice.client.call_result import CallResult, ReportedTurn
 from voice.client.clock import ClockAlignment
 from voice.client.fixture import Fixture, FixtureTurn
 from voice.client.pacing import PacingLog
+from voice.client.pcm import FRAME, RATE
 from voice.client.playout import Playout
 from voice.client.recorder import Recorder
 from voice.client.scenario import SendAfter
@@ -283,9 +284,9 @@ def test_an_answered_last_turn_has_not_failed_because_the_server_closed_later():
 
 def test_lateness_is_told_for_the_frames_of_each_turn():
     pacing = PacingLog()
-    for index in range(1500):
-        due = (index + 1) * 0.02
-        pacing.note(due, due + (0.025 if index == 550 else 0.004 if index == 1100 else 0.001))
+    for index in range(30 * RATE // FRAME):
+        due = (index + 1) * FRAME / RATE
+        pacing.note(due, due + (0.025 if index == 700 else 0.004 if index == 1400 else 0.001))
     result, fixture = call(turns=(turn(), turn()), positions=(10.0, 20.0), seconds=30.0, pacing=pacing)
     first, second = turn_records(result, fixture, "s")
     assert first["late_ms_max"] == pytest.approx(25.0, abs=0.01)

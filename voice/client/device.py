@@ -13,14 +13,14 @@ from voice.client.pacing import PacingLog
 from voice.client.pcm import FRAME, RATE, Pcm
 from voice.client.playout import Playout
 from voice.client.scripted_caller import PlacedTurn
-from voice.client.sound_card import Device, DuplexCallback, SoundStream, open_duplex
+from voice.client.sound_card import BLOCK, Device, DuplexCallback, SoundStream, open_duplex
 from voice.errors import ComponentError
 
 STALLED = 3.0
 """Seconds without a sample after which a sound card is given up."""
 
-_RECENT = 500
-"""Callbacks (5 s) over which the card's clock is compared with the computer's: a late one must not count."""
+_RECENT = 5 * RATE // BLOCK
+"""Callbacks (of 5 s) over which the card's clock is compared with the computer's: a late one must not count."""
 
 
 class DeviceLine:
@@ -73,7 +73,7 @@ class DeviceLine:
         self._stream = self._open_stream(functools.partial(self._exchange, loop))
         self._input_latency, output_latency = self._stream.latency
         delay = self._input_latency + output_latency
-        self._playout = Playout(0.0, device_rate=RATE, delay=delay, keep=keep)
+        self._playout = Playout(0.0, block=BLOCK / RATE, device_rate=RATE, delay=delay, keep=keep)
         self._stream.start()
         return self._playout
 

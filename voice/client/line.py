@@ -23,7 +23,7 @@ class Source(Protocol):
         """Turns with known truth that have started."""
 
     def next_frame(self, at: float, playout: Playout) -> Pcm | None:
-        """The 20 ms that begin at `at` seconds of the recording, 16 kHz; None hangs up."""
+        """The frame that begins at `at` seconds of the recording, 16 kHz; None hangs up."""
 
 
 class Line(Protocol):
@@ -43,7 +43,7 @@ class Line(Protocol):
         """Start the clock; the loudspeaker that goes with it. `keep`: its audio will be wanted at the end."""
 
     def frames(self) -> AsyncGenerator[Pcm, None]:
-        """The user's audio in frames of 20 ms, each when its last sample has been captured."""
+        """The user's audio frame by frame, each when its last sample has been captured."""
 
     def wait_for_answer(self, pending: bool) -> None:
         """Whether the agent has said that its answer is still to come."""

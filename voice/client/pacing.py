@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from voice.client.pcm import FRAME, RATE
 
 LATE = 0.02
-"""Seconds; a frame later than this has missed its own duration."""
+"""Seconds; a frame later than this has missed more than its own duration."""
 
 _FRAME_SECONDS = FRAME / RATE
 

@@ -1,5 +1,8 @@
 """A caller who plays recordings: decides when each turn starts by what the loudspeaker has played. Pure.
 
+A turn begins anywhere in a frame, as people do, and so anywhere in a window of the server's speech detector; where
+follows from the turn's number, so that a replay repeats it.
+
 The next turn starts 0.8 s after the bot has gone silent, or after 4 s without an answer, unless the turn says otherwise
 (`send_after`). Who is asked to wait ("One moment.") waits, up to 12 s. Between turns the line carries digital silence.
 After the last answer the caller waits a second and hangs up.
@@ -16,6 +19,8 @@ from voice.client.pcm import FRAME, RATE, Pcm
 from voice.client.playout import Playout
 from voice.client.scenario import SendAfter
 from voice.client.utterances import JOIN, Utterance
+
+_SPREAD = (5**0.5 - 1) / 2  # multiples of the golden ratio fill a frame most evenly
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +97,16 @@ class ScriptedCaller:
         self._offset = 0
 
     def next_frame(self, at: float, playout: Playout) -> Pcm | None:
-        """The 20 ms that begin at `at` (seconds of the recording); None hangs up."""
+        """The frame that begins at `at` (seconds of the recording); None hangs up."""
         if self._is_over_turn():
             if len(self.placed) == len(self._turns):
                 if self._is_due(None, at, playout, self._hang_up_after):
                     return None
             elif self._is_due(self._turns[len(self.placed)].send_after, at, playout, self._after_reply):
                 index = len(self.placed)
-                self.placed.append(PlacedTurn(index=index, turn=self._turns[index], position=round(at * RATE)))
-                self._offset = 0
+                self._offset = -round(index * _SPREAD % 1 * (FRAME - 1))
+                position = round(at * RATE) - self._offset
+                self.placed.append(PlacedTurn(index=index, turn=self._turns[index], position=position))
         return self._samples()
 
     def _is_over_turn(self) -> bool:
@@ -109,8 +115,9 @@ class ScriptedCaller:
     def _samples(self) -> Pcm:
         frame = np.zeros(FRAME, np.int16)
         if not self._is_over_turn():
-            part = self.placed[-1].turn.samples[self._offset : self._offset + FRAME]
-            frame[: len(part)] = part
+            begin = max(0, -self._offset)
+            part = self.placed[-1].turn.samples[self._offset + begin : self._offset + FRAME]
+            frame[begin : begin + len(part)] = part
             self._offset += FRAME
         return frame
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from voice.client.pcm import RATE
+from voice.client.pcm import FRAME, RATE
 from voice.errors import ComponentError, ConfigurationError
 
-BLOCK = RATE // 100
-"""Samples a sound card exchanges at once: 10 ms."""
+BLOCK = FRAME // 2
+"""Samples a sound card exchanges at once: 8 ms, so that a message is full when a block is."""
 
 Device = int | str | None
 """A device's index, part of its name, or None for the system's default."""

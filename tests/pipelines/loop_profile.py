@@ -47,8 +47,8 @@ class Profile:
             return
         took = {"seconds": now[0] - self._began[0], "processor": now[1] - self._began[1]}
         if info["generation"] == 2 or took["seconds"] >= WORTH_TELLING:
-            thread = threading.current_thread().name
-            self.collections.append({"at": self._began[0], **took, "name": f"{thread}, gen {info['generation']}"})
+            name = f"{threading.current_thread().name}, gen {info['generation']}, {info['collected']} objects freed"
+            self.collections.append({"at": self._began[0], **took, "name": name})
 
     def write(self, path: Path) -> None:
         """All of it, as JSON."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from pipecat.frames.frames import CancelFrame, EndFrame, Frame, LLMUpdateSettingsFrame, StartFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
+from pipecat.services.llm_service import LLMService
 
 from voice.llm.speaking_ahead import SpeakingAheadLLMService
 from voice.llm.tier import Tier
@@ -23,11 +24,15 @@ class TieredLLMService(SpeakingAheadLLMService):
         super().__init__(model="+".join(tier.name for tier in tiers), **kwargs)
         self._tiers = {tier.name: tier for tier in tiers}
 
+    @property
+    def unseen(self) -> list[LLMService[Any]]:
+        """The services of the tiers, which are no parts of the pipeline."""
+        return [service for tier in self._tiers.values() for service in tier.services]
+
     def append_system_instruction(self, instruction: str) -> None:
         """Append to every tier's system instruction."""
-        for tier in self._tiers.values():
-            for service in tier.services:
-                service.append_system_instruction(instruction)
+        for service in self.unseen:
+            service.append_system_instruction(instruction)
 
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own
         """Prepare the tiers too."""
@@ -63,8 +68,6 @@ class TieredLLMService(SpeakingAheadLLMService):
 
     async def _update_tiers(self, frame: LLMUpdateSettingsFrame) -> None:
         """Settings for one tier's service reach it, settings for the whole reach all."""
-        for tier in self._tiers.values():
-            for service in tier.services:
-                if frame.service in (None, self, service):
-                    target = replace(frame, service=service)
-                    await service.process_frame(target, FrameDirection.DOWNSTREAM)
+        for service in self.unseen:
+            if frame.service in (None, self, service):
+                await service.process_frame(replace(frame, service=service), FrameDirection.DOWNSTREAM)

@@ -17,8 +17,8 @@ DEFAULT_OUT_RATE = 24000  # pipecat's JavaScript client plays every frame at thi
 OUT_RATES = range(8000, 48001)
 LET_GO_AFTER = 1.0
 """Seconds after a call in which its tasks end."""
-MOST_UNCOLLECTED = 4
-"""Calls after which what is left of them is collected though others are under way."""
+MOST_UNCOLLECTED = 12
+"""Calls after which what is left of them is collected though several others are under way."""
 log = logging.getLogger(__name__)
 
 
@@ -91,7 +91,7 @@ class Calls:
         if worker.has_finished():
             take_apart(worker)
         self._uncollected += 1
-        if not self.active or self._uncollected >= MOST_UNCOLLECTED:
+        if len(self.active) <= 1 or self._uncollected >= MOST_UNCOLLECTED:
             self._uncollected = 0
             gc.collect()
 

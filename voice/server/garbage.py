@@ -1,7 +1,8 @@
 """The memory of calls that are over, freed without long pauses in those that go on.
 
 While Python's collector looks for objects that only refer to one another, nothing else runs. It takes up to 1 µs for
-each object that is alive; a call has 2,700 and leaves 1,300: with a few calls, that is the 10 ms that audio bears.
+each object that is alive or left. A call has 2,700 and would leave 1,300: with a few calls, that is the 10 ms that
+audio bears. Taken apart it leaves 200, which wait for a moment when at most one caller has to wait for the collector.
 """
 
 import gc
@@ -22,9 +23,13 @@ def keep_all() -> None:
 
 
 def take_apart(worker: PipelineWorker) -> None:
-    """Cut what the parts of a call that is over hold of one another, so that most go without the collector."""
+    """Cut what the parts of a call that is over hold of one another, so that most go without the collector.
+
+    Parts that its pipeline does not see are those that a part names as `unseen`.
+    """
     parts: list[FrameProcessor] = [worker.pipeline]
     while parts:
         part = parts.pop()
         parts += part.processors
+        parts += getattr(part, "unseen", ())
         vars(part).clear()

@@ -54,6 +54,7 @@ async def test_the_parts_of_a_call_go_without_the_collector() -> None:
 @pytest.mark.usefixtures("uncollected")
 async def test_services_that_the_pipeline_does_not_see_go_too() -> None:
     service = OpenAILLMService(api_key="none")
+    service.push_frame = service.push_frame  # type: ignore[method-assign]  # a circle, as a tier's tap makes one
     call, left = call_of(TieredLLMService([Tier("large", service)])), weakref.ref(service)
     del service
     take_apart(call)

@@ -35,7 +35,7 @@ from voice.turns.hints import HintingVADProcessor
 from voice.turns.models import SharedSilero
 from voice.turns.sentence_end import SentenceEnds
 from voice.turns.stop import TurnStop
-from voice.turns.weighing import never, unread
+from voice.turns.weighing import unknown, unread
 
 LAG_REMEMBERED = 0.5
 """Seconds after a stall of the event loop in which nothing is answered ahead."""
@@ -133,7 +133,7 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
         waiting=engines.waiting,
         speculate=turns.speculation != "off",
         reads=SentenceEnds.shared().log_probability if turns.adaptive else unread,
-        whole_request=engines.models.whole_request if turns.adaptive else never,
+        whole_request=engines.models.whole_request if turns.adaptive else unknown,
         lagging=lagging,
     )
 

@@ -35,8 +35,11 @@ class LanguageModels(Protocol):
     def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> SpeakingAheadLLMService:
         """The pipecat service of one call; `prompt` None takes the pipeline's."""
 
-    def whole_request(self, text: str) -> bool:
-        """Whether `text` is a whole request to what answers, whatever may follow; called in calls, so it is quick."""
+    def whole_request(self, text: str) -> bool | None:
+        """Whether `text` is a whole request to what answers, whatever may follow, or only the beginning of one.
+
+        None when that cannot be told. Called in calls, so it is quick.
+        """
 
     def synthesised(self, seconds: float) -> None:
         """The answer's first clause took so long to its first sample."""
@@ -62,11 +65,12 @@ class ResponderModels:
 
         return ResponderLLMService(tools=tools)
 
-    def whole_request(self, text: str) -> bool:
-        """Whether one of its skills takes the whole of it."""
+    def whole_request(self, text: str) -> bool | None:
+        """Whether one of its skills takes the whole of it, or would if more words came."""
+        from voice.llm.responder.sentences import is_beginning
         from voice.llm.responder.understanding import parses
 
-        return parses(text)
+        return True if parses(text) else False if is_beginning(text) else None
 
     def synthesised(self, seconds: float) -> None:
         """No deadline depends on it."""
@@ -75,11 +79,13 @@ class ResponderModels:
         """Nothing to release."""
 
     def _rehearse(self) -> None:
+        from voice.llm.responder.sentences import beginnings
         from voice.llm.responder.understanding import grammar, last_grammar
 
         self.service(prompt=None, tools=())
         grammar()
         last_grammar()
+        beginnings()
 
 
 def make_language_models(llm: Responder | Tiers) -> LanguageModels:

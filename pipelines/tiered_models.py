@@ -124,9 +124,9 @@ class TieredModels:
             synthesis_p95=self._synthesis_p95,
         )
 
-    def whole_request(self, text: str) -> bool:
+    def whole_request(self, text: str) -> bool | None:
         """A language model takes anything: nothing is known of what it would call whole."""
-        return False
+        return None
 
     def synthesised(self, seconds: float) -> None:
         """Deadlines leave synthesis what it has lately needed."""

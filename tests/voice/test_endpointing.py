@@ -5,6 +5,7 @@ import random
 import pytest
 
 from voice.turns.endpointing import (
+    HARDLY_LONGER,
     LONGEST,
     PAUSE_SCALE,
     PAUSE_SHAPE,
@@ -46,7 +47,10 @@ def needed(rule: Endpointing, evidence: Evidence, pauses: Pauses) -> float:
         (Evidence(sound=0.1, read=WHOLE), 0.3, 0.79),
         # It is a whole request, to which "times four" could be added.
         (Evidence(sound=0.01, read=CUT, whole=True), 0.2, 0.2),
-        (Evidence(sound=0.02, read=CUT), 0.75, 0.8),
+        (Evidence(sound=0.1, read=-1.2), 0.75, 0.8),
+        (Evidence(sound=0.01, read=CUT), 1.2, 0.8 * HARDLY_LONGER),
+        # It sounds and reads complete, but who answers knows that more must come.
+        (Evidence(sound=0.9, read=WHOLE, whole=False), 1.2, 0.8 * HARDLY_LONGER),
         (Evidence(sound=0.99), 0.2, 0.2),
         (Evidence(sound=0.9), 0.2, 0.4),
         (Evidence(), 0.8, 0.8),
@@ -75,7 +79,7 @@ def test_a_fixed_setting_believes_smart_turn_or_waits() -> None:
 
 
 def test_a_caller_who_pauses_is_given_more_time_for_all_but_whole_requests() -> None:
-    unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE) for p in (0.001, 0.7, 0.99))
+    unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE) for p in (0.02, 0.7, 0.99))
     hasty, patient = Pauses(), paused(0.9, 0.8, 1.0)
     assert needed(RULE, unfinished, hasty) == 0.8 < 1.2 < needed(RULE, unfinished, patient)
     assert needed(RULE, doubtful, hasty) < 0.45 < 0.7 < needed(RULE, doubtful, patient)
@@ -85,7 +89,7 @@ def test_a_caller_who_pauses_is_given_more_time_for_all_but_whole_requests() -> 
 
 
 def test_a_caller_who_seldom_pauses_waits_no_longer_than_the_fallback() -> None:
-    unfinished = Evidence(sound=0.02, read=CUT)
+    unfinished = Evidence(sound=0.1, read=-1.2)
     assert needed(RULE, unfinished, paused(0.0, 0.0, 0.9)) == 0.8
     assert needed(RULE, unfinished, paused(0.0, 0.9)) == 0.8
     assert needed(RULE, unfinished, paused(0.0, 0.9, 0.9)) > 1.2
@@ -93,6 +97,17 @@ def test_a_caller_who_seldom_pauses_waits_no_longer_than_the_fallback() -> None:
     assert needed(RULE, unfinished, within) == 0.8
     within.add(0.5)
     assert needed(RULE, unfinished, within) > 1.2
+
+
+def test_words_that_only_begin_a_request_are_waited_for_whatever_they_sound_like() -> None:
+    begun, other = Evidence(sound=0.98, read=WHOLE, whole=False), Evidence(sound=0.98, read=WHOLE)
+    for turns in range(8):
+        assert needed(RULE, begun, paused(*[0.0] * turns)) > 1.2 > needed(RULE, other, paused(*[0.0] * turns))
+
+
+def test_without_any_evidence_words_are_not_taken_to_be_hardly_finished() -> None:
+    assert needed(RULE, Evidence(), Pauses()) == 0.8
+    assert needed(RULE, Evidence(whole=False), Pauses()) > 1.2
 
 
 def test_the_time_given_is_as_long_as_the_callers_pauses() -> None:

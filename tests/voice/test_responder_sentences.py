@@ -1,9 +1,11 @@
 import re
 from datetime import datetime
 
+import pytest
+
 from voice.llm.responder.dialogue import FALLBACK, Responder
 from voice.llm.responder.numbers import spell_number
-from voice.llm.responder.sentences import domain_sentences
+from voice.llm.responder.sentences import beginnings, domain_sentences, is_beginning
 from voice.llm.responder.understanding import LAST_SKILLS, SKILLS
 from voice.llm.responder.vocabulary import COMMON_WORDS
 
@@ -44,3 +46,38 @@ def test_numbers_and_words_to_spell_are_all_there() -> None:
 def test_common_requests_outnumber_rare_ones() -> None:
     sentences = domain_sentences()
     assert sentences.count("what time is it") > 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is twenty percent",
+        "What's 20 percent of",
+        "remember that my car",
+        "set a timer",
+        "okay so could you please set a timer",
+        "the",
+    ],
+)
+def test_words_that_more_would_make_a_request_are_a_beginning(text: str) -> None:
+    assert is_beginning(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is twenty percent of fifty",
+        "remember that my car is on level three",
+        "what time is it",
+        "he was not an ill disposed young man",
+        "of fifty",
+        "",
+    ],
+)
+def test_whole_requests_and_other_words_are_none(text: str) -> None:
+    assert not is_beginning(text)
+
+
+def test_no_beginning_is_a_sentence_that_is_expected() -> None:
+    assert len(beginnings()) > 5000
+    assert not [text for text in set(domain_sentences()) if is_beginning(text)]

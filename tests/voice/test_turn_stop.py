@@ -149,7 +149,7 @@ async def test_what_may_be_the_start_of_a_word_is_no_silence(turn_rig: Any, embe
         assert not call.ends
         call.stop._vad.may_be_starting = False
         # The word may come at the second try.
-        await call.audio(0.7)
+        await call.audio(1.2)
         assert not call.ends
         await call.audio(0.2)
         await call.until(lambda: call.ends)

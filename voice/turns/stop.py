@@ -22,7 +22,7 @@ from voice.turns.endpointing import Endpointing, Evidence, Pauses, Silence
 from voice.turns.frames import EagerHintFrame, EndedBy, SpeechResumedFrame, TurnEndFrame
 from voice.turns.models import SharedSilero, SmartTurn
 from voice.turns.speculation import Speculation, Waiting
-from voice.turns.weighing import Weighing, never, unread
+from voice.turns.weighing import Weighing, unknown, unread
 
 JUDGE_AFTER = 0.096
 """Seconds of silence before Smart Turn is asked; asked after 0.064 s, it finds 5 % fewer of 237 human ends."""
@@ -50,7 +50,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         waiting: who waits for an answer in this process.
         speculate: answer ahead.
         reads: how finished words read; see `Evidence.read`.
-        whole_request: whether words are a whole request to whoever answers.
+        whole_request: whether words are a whole request to whoever answers; see `Evidence.whole`.
         lagging: whether the event loop lagged lately; nothing is answered ahead then.
     """
 
@@ -63,7 +63,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         waiting: Waiting | None = None,
         speculate: bool = False,
         reads: Callable[[str], float | None] = unread,
-        whole_request: Callable[[str], bool] = never,
+        whole_request: Callable[[str], bool | None] = unknown,
         lagging: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__()

@@ -14,9 +14,9 @@ def unread(_text: str) -> float | None:
     return None
 
 
-def never(_text: str) -> bool:
+def unknown(_text: str) -> bool | None:
     """Whether words are a whole request to somebody who cannot tell."""
-    return False
+    return None
 
 
 class Weighing:
@@ -25,7 +25,7 @@ class Weighing:
     Args:
         smart_turn: the call's end-of-turn detector.
         reads: how finished words read; see `Evidence.read`.
-        whole_request: whether words are a whole request to whoever answers.
+        whole_request: whether words are a whole request to whoever answers; see `Evidence.whole`.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Weighing:
         smart_turn: SmartTurn,
         *,
         reads: Callable[[str], float | None],
-        whole_request: Callable[[str], bool],
+        whole_request: Callable[[str], bool | None],
     ) -> None:
         self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
         self._judging: asyncio.Task[None] | None = None
@@ -63,7 +63,7 @@ class Weighing:
             evidence = Evidence(
                 sound=self.judgement.probability if self.judgement else None,
                 read=self._reads(text),
-                whole=bool(text) and self._whole_request(text),
+                whole=self._whole_request(text) if text else None,
             )
             self._evidence = text, evidence
         return self._evidence[1]

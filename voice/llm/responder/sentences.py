@@ -1,13 +1,15 @@
 """Sentences the responder understands, drawn from its own templates: the text of a recogniser's language model."""
 
 import random
+import re
 from collections import defaultdict
 from functools import cache
 
 from voice.llm.responder.grammar import Template
-from voice.llm.responder.numbers import spell_number
+from voice.llm.responder.numbers import CERTAIN, spell_number
 from voice.llm.responder.skill import Skill
-from voice.llm.responder.understanding import grammar, last_grammar
+from voice.llm.responder.understanding import grammar, last_grammar, parses
+from voice.llm.responder.utterance import normalise, readings
 from voice.llm.responder.vocabulary import COMMON_WORDS, words
 
 SENTENCES_PER_SHARE = 50
@@ -45,6 +47,31 @@ def _sentences() -> tuple[str, ...]:
             filled = skill.fill(rng) if skill.fill else {}
             sentences.append(spoken(entries[choice][1].sample(rng, filled), rng))
     return tuple([*sentences, *_every_number(rng), *_every_word()])
+
+
+def is_beginning(text: str) -> bool:
+    """Whether `text`, perhaps a partial transcript, begins a sentence that the responder understands, and is none.
+
+    Numbers stand for one another, as courtesies and lead-ins do; see `utterance.readings`. Takes well below a
+    millisecond once `beginnings` has run.
+    """
+    words = normalise(text)
+    clean = (reading.text for reading in readings(words) if not reading.stray)
+    return not parses(text) and any(_levelled(words) in beginnings() for words in clean)
+
+
+@cache
+def beginnings() -> frozenset[str]:
+    """What begins the sentences, numbers levelled, each word followed by one space; made in the first call."""
+    whole = {_levelled(normalise(sentence.removesuffix(" please"))) for sentence in set(_sentences())}
+    return frozenset(sentence[: space.end()] for sentence in whole for space in re.finditer(" ", sentence)) - whole
+
+
+_NUMBERS = re.compile(rf"(?<!\S)(?:(?:{'|'.join(CERTAIN)}|\d+) )+")
+
+
+def _levelled(words: str) -> str:
+    return _NUMBERS.sub("0 ", words)
 
 
 def spoken(sentence: str, rng: random.Random) -> str:

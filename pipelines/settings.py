@@ -44,8 +44,8 @@ class Turns(Table):
 
     `fallback_ms`: by default as much as leaves a prepared answer within the 800 ms of a turn.
     `adaptive`: how finished the words read, and the caller's own pauses, count too; words that are hardly finished, and
-    those of a caller who pauses in most turns, may then wait for longer than the fallback. `risk`: the estimated chance of cutting the user
-    off at which an adaptive silence ends the turn; a smaller one costs time.
+    those of a caller who pauses in most turns, may then wait for longer than the fallback. `risk`: the estimated chance
+    of cutting the user off at which an adaptive silence ends the turn; a smaller one costs time.
     `speculation`: what is begun ahead of the end of a turn that is likely to be over: nothing, the answer, or also the
     speech of its first clause. `hint_ms`: the silence after which the recogniser begins with it.
     """

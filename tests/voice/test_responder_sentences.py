@@ -71,6 +71,8 @@ def test_words_that_more_would_make_a_request_are_a_beginning(text: str) -> None
         "what time is it",
         "he was not an ill disposed young man",
         "of fifty",
+        "ten minutes",
+        "half an hour",
         "",
     ],
 )

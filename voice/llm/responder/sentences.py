@@ -8,13 +8,14 @@ from functools import cache
 from voice.llm.responder.grammar import Template
 from voice.llm.responder.numbers import CERTAIN, spell_number
 from voice.llm.responder.skill import Skill
-from voice.llm.responder.understanding import grammar, last_grammar, parses
+from voice.llm.responder.understanding import answers_question, grammar, last_grammar, parses
 from voice.llm.responder.utterance import normalise, readings
 from voice.llm.responder.vocabulary import COMMON_WORDS, words
 
 SENTENCES_PER_SHARE = 50
 """Sentences drawn for a skill of share 1."""
 _SEED = 20
+_NUMBERS = re.compile(rf"(?<!\S)(?:(?:{'|'.join(CERTAIN)}|\d+) )+")
 _IMPERATIVE = frozenset(
     words("set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say")
 )
@@ -52,22 +53,20 @@ def _sentences() -> tuple[str, ...]:
 def is_beginning(text: str) -> bool:
     """Whether `text`, perhaps a partial transcript, begins a sentence that the responder understands, and is none.
 
-    Numbers stand for one another, as courtesies and lead-ins do; see `utterance.readings`. Takes well below a
-    millisecond once `beginnings` has run.
+    Nor is it what one of its questions may be answered with ("ten minutes"). Numbers stand for one another; courtesies
+    and lead-ins do not count. Takes well below a millisecond once `beginnings` has run.
     """
-    words = normalise(text)
-    clean = (reading.text for reading in readings(words) if not reading.stray)
-    return not parses(text) and any(_levelled(words) in beginnings() for words in clean)
+    if parses(text) or answers_question(text):
+        return False
+    clean = (reading.text for reading in readings(normalise(text)) if not reading.stray)
+    return any(_levelled(words) in beginnings() for words in clean)
 
 
 @cache
 def beginnings() -> frozenset[str]:
-    """What begins the sentences, numbers levelled, each word followed by one space; made in the first call."""
+    """What begins the sentences and is none of them: numbers levelled, each word followed by one space."""
     whole = {_levelled(normalise(sentence.removesuffix(" please"))) for sentence in set(_sentences())}
     return frozenset(sentence[: space.end()] for sentence in whole for space in re.finditer(" ", sentence)) - whole
-
-
-_NUMBERS = re.compile(rf"(?<!\S)(?:(?:{'|'.join(CERTAIN)}|\d+) )+")
 
 
 def _levelled(words: str) -> str:

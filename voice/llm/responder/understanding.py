@@ -83,3 +83,9 @@ def parses(text: str) -> bool:
     """
     words = normalise(text)
     return any(match.whole for each in (grammar(), last_grammar()) for match in each.matches(words, None))
+
+
+def answers_question(text: str) -> bool:
+    """Whether `text` answers something that the responder may have asked, such as how long a timer is to run."""
+    words, asked = normalise(text), {skill.awaited for skill in SKILLS} - {None}
+    return any(match.skill.awaited for awaited in asked for match in grammar().matches(words, awaited))

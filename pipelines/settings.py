@@ -40,9 +40,10 @@ class Vad(Table):
 
 
 class Turns(Table):
-    """When the user has finished: by Smart Turn, or at the latest after the fallback silence.
+    """When the user has finished: by Smart Turn, or by a silence.
 
-    `fallback_ms`: by default as much as leaves a prepared answer within the 800 ms of a turn.
+    `fallback_ms`: the silence that ends a turn whose words are in doubt; by default as much as leaves a prepared answer
+    within the 800 ms of a turn.
     `adaptive`: how finished the words read, and the caller's own pauses, count too; words that are hardly finished, and
     those of a caller who pauses in most turns, may then wait for longer than the fallback. `risk`: the estimated chance
     of cutting the user off at which an adaptive silence ends the turn; a smaller one costs time.

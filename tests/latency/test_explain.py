@@ -82,6 +82,9 @@ FAILED = [of("large", outcome="failed", failed="HTTP 503."), ASKED_TWO[1]]
                  **FALLBACK, attempts=[{**LATE, "request": 2.82}]),
          "1690 ms: waited 820 ms for the silence that unfinished words need because Smart Turn gave 0.31; "
          "then large was asked and was 120 ms late"),
+        (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="fallback", attempts=[],
+                 smart_turn={"probability": 0.98, "ms": 40.0, "finished": 0.02}),
+         "1000 ms: waited 600 ms for the silence that words need which seem finished by 0.02"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="fallback", smart_turn=None, attempts=[]),
          "1000 ms: waited 600 ms for the silence that unfinished words need"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="nothing_heard", attempts=[]),

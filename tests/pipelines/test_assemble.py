@@ -9,7 +9,7 @@ from pipelines.assemble import _turn_stop
 from pipelines.settings import load
 from voice.turns.endpointing import RISK, Endpointing
 from voice.turns.speculation import Waiting
-from voice.turns.weighing import never
+from voice.turns.weighing import unknown
 
 
 def endpointing(*overrides: str) -> Endpointing:
@@ -17,7 +17,7 @@ def endpointing(*overrides: str) -> Endpointing:
         settings=load("embedded", overrides),
         turns=SimpleNamespace(smart_turn=lambda **_: None),
         waiting=Waiting(),
-        models=SimpleNamespace(whole_request=never),
+        models=SimpleNamespace(whole_request=unknown),
     )
     stop = _turn_stop(cast(Any, engines), cast(Any, None), VADParams(stop_secs=0.3), None)
     return stop._endpointing

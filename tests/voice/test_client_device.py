@@ -77,15 +77,15 @@ async def test_the_loudspeaker_plays_the_bot_and_the_recording_holds_both_on_one
     line = DeviceLine(open_stream=card.open)
     playout = line.open(keep=True)
     recorder = Recorder(playout)
-    await card.exchange(np.zeros(32 * FRAME, np.int16))
+    await card.exchange(np.zeros(40 * FRAME, np.int16))
     playout.push(99.0, tone(0.5), RATE)
     speech = tone(64 * FRAME / RATE)
     played = await card.exchange(speech)
-    for frame in await take(line, 96):
+    for frame in await take(line, 104):
         recorder.inject(frame)
     stereo = recorder.stereo()
-    assert np.array_equal(stereo[32 * FRAME :, 0], speech)
-    assert np.array_equal(stereo[32 * FRAME :, 1], played)
+    assert np.array_equal(stereo[40 * FRAME :, 0], speech)
+    assert np.array_equal(stereo[40 * FRAME :, 1], played)
     assert np.array_equal(played[: RATE // 2], tone(0.5))
 
 

@@ -73,7 +73,7 @@ class DeviceLine:
         self._stream = self._open_stream(functools.partial(self._exchange, loop))
         self._input_latency, output_latency = self._stream.latency
         delay = self._input_latency + output_latency
-        self._playout = Playout(0.0, block=BLOCK / RATE, device_rate=RATE, delay=delay, keep=keep)
+        self._playout = Playout(0.0, device_rate=RATE, delay=delay, keep=keep)
         self._stream.start()
         return self._playout
 

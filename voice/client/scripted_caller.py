@@ -1,7 +1,7 @@
 """A caller who plays recordings: decides when each turn starts by what the loudspeaker has played. Pure.
 
-A turn begins anywhere in a frame, as people do, and so anywhere in a window of the server's speech detector; where
-follows from the turn's number, so that a replay repeats it.
+A turn begins anywhere in a frame, as people do, so that recordings do not all meet the server's speech detector alike;
+where follows from the turn's number.
 
 The next turn starts 0.8 s after the bot has gone silent, or after 4 s without an answer, unless the turn says otherwise
 (`send_after`). Who is asked to wait ("One moment.") waits, up to 12 s. Between turns the line carries digital silence.

@@ -47,7 +47,7 @@ HARDLY_LONGER = 1.7
 """Behind words that are hardly finished the fallback silence lasts so many times longer. In the offline replay 5 % of
 the pauses are taken for the end with it instead of 8 %, and 1.6 % of the ends without pauses wait over 0.75 s."""
 LONGEST = 2.0
-"""Seconds of silence that end any turn, whatever the caller's habits."""
+"""Seconds of silence beyond which only a longer fallback waits, whatever words and habits say."""
 LIKELY = 0.7
 """Chance that the turn is over from which an answer ahead is worth its cost."""
 
@@ -169,9 +169,9 @@ class Endpointing:
             scale, shape = PAUSE_SCALE + sum(beyond), PAUSE_SHAPE + count
             return self.stop + scale * (math.pow(max(remaining, 1e-9), -1 / shape) - 1)
 
-        longest = self.stop + PAUSES_LONG * max(beyond, default=0.0) if pauses.are_a_habit else 0.0
-        fallback = self.fallback * (HARDLY_LONGER if evidence.hardly_finished else 1.0)
-        bound = max(self.stop, fallback, min(longest, LONGEST))
+        habit = self.stop + PAUSES_LONG * max(beyond, default=0.0) if pauses.are_a_habit else 0.0
+        hardly = self.fallback * HARDLY_LONGER if evidence.hardly_finished else 0.0
+        bound = max(self.stop, self.fallback, min(max(habit, hardly), LONGEST))
         needed = min(until(self.risk / going_on), bound) if going_on else self.stop
         # Bayes: of the chances at the end of speech, that of going on has shrunk to the share of longer pauses.
         odds = (1 - going_on) / going_on if going_on else math.inf

@@ -192,6 +192,7 @@ SKILLS = [
         answer_remember,
         [FACT],
         whole=False,
+        may_end=lambda slots: bool(_VERBS.search(str(slots["fact"]))),
         distinct=False,
         share=5,
     ),

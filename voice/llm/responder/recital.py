@@ -167,6 +167,7 @@ SKILLS = [
         answer_repeat,
         [TEXT],
         whole=False,
+        may_end=lambda _slots: True,
         distinct=False,
         share=4,
     ),

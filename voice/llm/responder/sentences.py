@@ -15,7 +15,7 @@ from voice.llm.responder.vocabulary import COMMON_WORDS, words
 SENTENCES_PER_SHARE = 50
 """Sentences drawn for a skill of share 1."""
 _SEED = 20
-_NUMBERS = re.compile(rf"(?<!\S)(?:(?:{'|'.join(CERTAIN)}|\d+) )+")
+_NUMBERS = re.compile(rf"(?<!\S)(?:(?:{'|'.join(CERTAIN)}|\d+(?:\.\d+)?) )+")
 _IMPERATIVE = frozenset(
     words("set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say")
 )
@@ -51,22 +51,25 @@ def _sentences() -> tuple[str, ...]:
 
 
 def is_beginning(text: str) -> bool:
-    """Whether `text`, perhaps a partial transcript, begins a sentence that the responder understands, and is none.
+    """Whether `text`, perhaps a partial transcript, must go on to become a sentence that the responder understands.
 
-    Nor is it what one of its questions may be answered with ("ten minutes"). Numbers stand for one another; courtesies
-    and lead-ins do not count. Takes well below a millisecond once `beginnings` has run.
+    What is a request by itself need not, nor open text ("say hello"), nor what one of the responder's questions may be
+    answered with ("ten minutes"). Numbers stand for one another; courtesies and lead-ins do not count. Takes well below
+    a millisecond once `beginnings` has run.
     """
-    if parses(text) or answers_question(text):
+    words = normalise(text)
+    clean = (reading.text for reading in readings(words) if not reading.stray)
+    if not any(_levelled(reading) in beginnings() for reading in clean):
         return False
-    clean = (reading.text for reading in readings(normalise(text)) if not reading.stray)
-    return any(_levelled(words) in beginnings() for words in clean)
+    ended = (match.whole or match.skill.may_end(match.slots) for match in grammar().matches(words, None))
+    return not any(ended) and not parses(text) and not answers_question(text)
 
 
 @cache
 def beginnings() -> frozenset[str]:
-    """What begins the sentences and is none of them: numbers levelled, each word followed by one space."""
+    """What stands before another word in the sentences: numbers levelled, each word followed by one space."""
     whole = {_levelled(normalise(sentence.removesuffix(" please"))) for sentence in set(_sentences())}
-    return frozenset(sentence[: space.end()] for sentence in whole for space in re.finditer(" ", sentence)) - whole
+    return frozenset(sentence[: space.start() + 1] for sentence in whole for space in re.finditer(" (?=.)", sentence))
 
 
 def _levelled(words: str) -> str:

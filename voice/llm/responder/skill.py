@@ -113,6 +113,11 @@ class Answer:
     ends_call: bool = False
 
 
+def never(_slots: Mapping[str, object]) -> bool:
+    """Where more must follow, or no text is open."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Skill:
     """A family of requests with one way to answer.
@@ -127,6 +132,7 @@ class Skill:
         awaited: the skill listens only when the last answer asked for this.
         share: its part of the generated sentences, relative to 1 for an ordinary skill.
         fill: words for slots that must fit together in a generated sentence; the others are drawn one by one.
+        may_end: of a skill whose templates end in open text, whether a match with these slots may be all of it.
     """
 
     intent: str
@@ -138,6 +144,7 @@ class Skill:
     awaited: str | None = None
     share: float = 1.0
     fill: Callable[[random.Random], Mapping[str, str]] | None = None
+    may_end: Callable[[Mapping[str, object]], bool] = never
 
     def compiled(self) -> list[Template]:
         """Its templates, ready to match; costs about a millisecond each.

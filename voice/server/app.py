@@ -15,9 +15,9 @@ from voice.server.transport import CallTransport
 
 DEFAULT_OUT_RATE = 24000  # pipecat's JavaScript client plays every frame at this rate
 OUT_RATES = range(8000, 48001)
-LET_GO_AFTER = 1.0
+LET_GO_AFTER = 0.5
 """Seconds after a call in which its tasks end."""
-MOST_UNCOLLECTED = 12
+MOST_UNCOLLECTED = 6
 """Calls after which what is left of them is collected though several others are under way."""
 log = logging.getLogger(__name__)
 

@@ -121,13 +121,11 @@ def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
     waited, judged = commit - turn.end, turn.smart_turn or {}
     gave, finished = judged.get("probability"), judged.get("finished")
     match turn.ended_by:
+        case "fallback" if finished is not None:
+            # Smart Turn's word is only part of that.
+            words = f"words need which seem finished by {finished:.2f}"
+            return waited, f"waited {_ms(waited)} for the silence that {words}"
         case "fallback":
-            if finished is not None:
-                # Smart Turn is only part of it then, and so is what the caller's pauses ask for.
-                return (
-                    waited,
-                    f"waited {_ms(waited)} for the silence that words need which seem finished by {finished:.2f}",
-                )
             because = "" if gave is None else f" because Smart Turn gave {gave:.2f}"
             return waited, f"waited {_ms(waited)} for the silence that unfinished words need{because}"
         case "nothing_heard":

@@ -56,7 +56,7 @@ class ResponderModels:
     components = {"llm": "responder (no language model)"}
 
     async def start(self) -> None:
-        """Import and compile what the first call would otherwise wait for on the event loop: 0.3 s."""
+        """Import and compile what the first call would otherwise wait for on the event loop: 0.4 s."""
         await asyncio.to_thread(self._rehearse)
 
     def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> SpeakingAheadLLMService:

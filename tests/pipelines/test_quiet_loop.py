@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -86,24 +87,47 @@ def options(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
     return ["--pipeline", request.param, *(part for setting in settings for part in ("--set", setting))]
 
 
+def profile_of_a_replay(folder: Path, options: Sequence[str]) -> tuple[str, set[str]]:
+    """What a replay of all samples held the loop with, as a table, and the kinds of steps that took too long."""
+    folder.mkdir()
+    with profiled(folder / "profile.json", *options) as url:
+        ready = time.monotonic()
+        longest = replaying(url, folder / "all", "--all")
+        visits = 0
+        while longest.poll() is None:
+            visits += 1
+            for call in [replaying(url, folder / f"{visits}-{which}", "samples/commands") for which in "ab"]:
+                assert call.wait(120) == 0
+        assert longest.returncode == 0
+    profile = json.loads((folder / "profile.json").read_text())
+    assert profile["count"] > 10_000
+    serving = {kind: [one for one in profile[kind] if one["at"] > ready] for kind in ("callbacks", "collections")}
+    head = f"{options[1]}: {profile['count']} callbacks, {1 + 2 * visits} calls, load {os.getloadavg()[0]:.1f}"
+    long = [one for found in serving.values() for one in found if one["processor"] > LONGEST]
+    return "\n".join([head, *(table(kind, found) for kind, found in serving.items())]), {step(one) for one in long}
+
+
+def step(one: Mapping[str, Any]) -> str:
+    """What a step is of, whichever call's; what has freed how many objects is one collection like another."""
+    return re.sub(r"[#-]\d+|, \d+ objects freed", "", one["name"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", ["embedded", "sim-adaptive", "local"], indirect=True)
 def test_nothing_on_the_event_loop_takes_10_ms(
     options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with profiled(tmp_path / "profile.json", *options) as url:
-        ready = time.monotonic()
-        longest = replaying(url, tmp_path / "all", "--all")
-        visits = 0
-        while longest.poll() is None:
-            visits += 1
-            for call in [replaying(url, tmp_path / f"{visits}-{which}", "samples/commands") for which in "ab"]:
-                assert call.wait(120) == 0
-        assert longest.returncode == 0
-    profile = json.loads((tmp_path / "profile.json").read_text())
-    serving = {kind: [one for one in profile[kind] if one["at"] > ready] for kind in ("callbacks", "collections")}
-    with capsys.disabled():
-        print(f"\n{options[1]}: {profile['count']} callbacks, {1 + 2 * visits} calls, load {os.getloadavg()[0]:.1f}")
-        print("\n".join(table(kind, found) for kind, found in serving.items()))
-    assert profile["count"] > 10_000
-    assert not [one for found in serving.values() for one in found if one["processor"] > LONGEST]
+    """What our code does in one replay it does in another; a virtual machine's host may stop any step, once.
+
+    The processor's clock goes on then (seen: 43 ms inside a write to a pipe). So what took too long is looked for in a
+    second replay, and both are printed.
+    """
+    too_long: set[str] | None = None
+    for replay in ("first", "second"):
+        told, found = profile_of_a_replay(tmp_path / replay, options)
+        with capsys.disabled():
+            print(f"\n{told}")
+        too_long = found if too_long is None else too_long & found
+        if not too_long:
+            return
+    pytest.fail(f"too long twice: {', '.join(sorted(too_long or ()))}")

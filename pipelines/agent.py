@@ -14,7 +14,6 @@ from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
 from pipelines.cli import log_pipecat
 from pipelines.engines import Engines, simulated, versions
-from pipelines.memory import keep_freed_memory
 from pipelines.telemetry import tracing
 from pipelines.threads import limit_threads
 from voice.llm.tools import Tool, describe
@@ -43,7 +42,6 @@ class Agent:
         overrides: Sequence[str] = (),
     ) -> None:
         limit_threads()
-        keep_freed_memory()
         for tool in tools:
             describe(tool)
         self.behaviour = Behaviour(prompt=prompt, tools=tuple(tools))

@@ -6,6 +6,7 @@ machine is mostly that of other processes, and processor time of the loop's thre
 
 import asyncio
 import atexit
+import ctypes
 import gc
 import json
 import sys
@@ -37,7 +38,7 @@ class Profile:
         took = {"seconds": time.monotonic() - at, "processor": time.thread_time() - processor}
         self.count += 1
         if took["seconds"] >= WORTH_TELLING:
-            self.callbacks.append({"at": at, **took, "name": name(callback)})
+            self.callbacks.append({"at": at, **took, "cpu": CPU(), "name": name(callback)})
 
     def collected(self, phase: str, info: Mapping[str, int]) -> None:
         """Called by the collector."""
@@ -48,7 +49,7 @@ class Profile:
         took = {"seconds": now[0] - self._began[0], "processor": now[1] - self._began[1]}
         if info["generation"] == 2 or took["seconds"] >= WORTH_TELLING:
             name = f"{threading.current_thread().name}, gen {info['generation']}, {info['collected']} objects freed"
-            self.collections.append({"at": self._began[0], **took, "name": name})
+            self.collections.append({"at": self._began[0], **took, "cpu": CPU(), "name": name})
 
     def write(self, path: Path) -> None:
         """All of it, as JSON."""
@@ -63,6 +64,8 @@ def name(callback: Any) -> str:
 
 
 ORIGINAL = asyncio.Handle._run
+CPU = getattr(ctypes.CDLL(None), "sched_getcpu", lambda: None)
+"""The number of the processor on which the caller runs; None where the system does not tell."""
 
 if __name__ == "__main__":
     profile = Profile()

@@ -57,7 +57,6 @@ async def serve_agent(
             await asyncio.wait({serving, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         gc.set_threshold(*thresholds)
-        gc.unfreeze()
         server.should_exit = True
         for task in (loading, watching):
             if task and not task.done():
@@ -66,6 +65,7 @@ async def serve_agent(
             await loading
         await serving
         await agent.close()
+        gc.unfreeze()
 
 
 def run_serve(args: argparse.Namespace) -> int:

@@ -17,7 +17,10 @@ PAUSE = 0.004
 def main(cpu: int, path: str) -> None:
     """Write the beginning and end of each pause, in seconds on the monotonic clock."""
     os.sched_setaffinity(0, {cpu})
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        sys.exit("host_pauses: this machine lets nobody run above other programs; pauses are not watched")
     with open(path, "w", buffering=1) as out:
         last = time.monotonic()
         while True:

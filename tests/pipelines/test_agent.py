@@ -29,11 +29,18 @@ def question(path: Path, text: str) -> Path:
     return path
 
 
+COLLECTOR = (
+    "import gc\nbefore = gc.get_freeze_count(), gc.get_threshold()\n",
+    "\nprint(gc.get_freeze_count() <= before[0], gc.get_threshold() == before[1])\n",
+)
+"""What tells whether the program has Python's garbage collector back as it was."""
+
+
 def test_the_readmes_agent_answers_with_its_tool(tmp_path: Path) -> None:
     (example,) = EXAMPLE
     assert len([line for line in example.splitlines() if line.strip()]) <= 10
     script = tmp_path / "agent.py"
-    script.write_text(example.replace("serve(agent)", "serve(agent, port=0)"))
+    script.write_text(COLLECTOR[0] + example.replace("serve(agent)", "serve(agent, port=0)") + COLLECTOR[1])
     log = tmp_path / "log.txt"
     with log.open("w") as stderr:
         command = [sys.executable, "-u", str(script)]
@@ -50,6 +57,7 @@ def test_the_readmes_agent_answers_with_its_tool(tmp_path: Path) -> None:
         assert "left the warehouse" in done.stderr
         server.send_signal(signal.SIGINT)
         assert server.wait(10) == 0
+        assert server.stdout.read() == "True True\n"
         assert "Traceback" not in log.read_text()
         assert "DEBUG" not in log.read_text()
     finally:

@@ -97,10 +97,10 @@ def options(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
 
 
 def without_pauses(one: Mapping[str, Any], pauses: Mapping[int, Sequence[tuple[float, float]]]) -> float:
-    """Seconds of the processor that a step took itself, not while its processor stood still."""
+    """Seconds of the processor that a step took itself, at most: not while its processor stood still."""
     begin, end = one["at"], one["at"] + one["seconds"]
     paused = [min(until, end) - max(since, begin) for since, until in pauses.get(one["cpu"], ())]
-    return float(one["processor"]) - sum(seconds for seconds in paused if seconds > 0)
+    return min(one["processor"], one["seconds"] - sum(seconds for seconds in paused if seconds > 0))
 
 
 def test_a_pause_of_the_machine_is_not_the_steps() -> None:
@@ -108,7 +108,8 @@ def test_a_pause_of_the_machine_is_not_the_steps() -> None:
     assert without_pauses(step, {}) == 0.018
     assert without_pauses(step, {0: [(10.0, 10.02)]}) == 0.018
     assert without_pauses(step, {1: [(9.0, 9.9), (10.1, 10.2)]}) == 0.018
-    assert without_pauses(step, {1: [(10.001, 10.005), (10.01, 10.5)]}) == pytest.approx(0.004)
+    assert without_pauses(step, {1: [(10.001, 10.005), (10.01, 10.5)]}) == pytest.approx(0.006)
+    assert without_pauses({**step, "processor": 0.002}, {1: [(10.0, 10.01)]}) == 0.002
 
 
 @contextmanager
@@ -125,7 +126,8 @@ def watched(folder: Path) -> Iterator[dict[int, list[tuple[float, float]]]]:
         for watcher in watchers:
             watcher.terminate()
             watcher.wait(10)
-    pauses |= {cpu: [json.loads(line) for line in file.read_text().splitlines()] for cpu, file in files.items()}
+    seen = {cpu: file for cpu, file in files.items() if file.exists()}
+    pauses |= {cpu: [json.loads(line) for line in file.read_text().splitlines()] for cpu, file in seen.items()}
 
 
 @pytest.mark.slow
@@ -149,7 +151,8 @@ def test_nothing_on_the_event_loop_takes_10_ms(
     stood = [until - since for found in pauses.values() for since, until in found]
     with capsys.disabled():
         print(f"\n{options[1]}: {profile['count']} callbacks, {1 + 2 * visits} calls, load {os.getloadavg()[0]:.1f}")
-        print(f"  the machine stood still {len(stood)} times, {max(stood, default=0) * 1000:.1f} ms at the longest")
+        still = f"{len(stood)} times, {max(stood, default=0) * 1000:.1f} ms at the longest" if pauses else "not known"
+        print(f"  the machine stood still: {still}")
         print("\n".join(table(kind, found) for kind, found in serving.items()))
     assert profile["count"] > 10_000
     assert not [one for found in serving.values() for one in found if one["own"] > LONGEST]

@@ -97,7 +97,7 @@ def options(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
 
 
 def without_pauses(one: Mapping[str, Any], pauses: Mapping[int, Sequence[tuple[float, float]]]) -> float:
-    """Seconds of the processor that a step took itself, at most: not while its processor stood still."""
+    """Seconds of the processor that a step took itself, at most: not while the one that it ended on stood still."""
     begin, end = one["at"], one["at"] + one["seconds"]
     paused = [min(until, end) - max(since, begin) for since, until in pauses.get(one["cpu"], ())]
     return min(one["processor"], one["seconds"] - sum(seconds for seconds in paused if seconds > 0))
@@ -110,6 +110,41 @@ def test_a_pause_of_the_machine_is_not_the_steps() -> None:
     assert without_pauses(step, {1: [(9.0, 9.9), (10.1, 10.2)]}) == 0.018
     assert without_pauses(step, {1: [(10.001, 10.005), (10.01, 10.5)]}) == pytest.approx(0.006)
     assert without_pauses({**step, "processor": 0.002}, {1: [(10.0, 10.01)]}) == 0.002
+
+
+WORK = """
+import os, sys, time
+
+os.sched_setaffinity(0, {int(sys.argv[1])})
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    bytes(50_000_000)
+    sum(range(100_000))
+"""
+"""A processor's time, in the system's code and in Python's."""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="pauses are watched on Linux, as root")
+def test_work_on_a_processor_is_no_pause_of_it(tmp_path: Path) -> None:
+    cpu, file = str(min(os.sched_getaffinity(0))), tmp_path / "pauses"
+    command = [sys.executable, str(Path(__file__).with_name("host_pauses.py")), cpu, str(file)]
+    watcher = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        subprocess.run([sys.executable, "-c", WORK, cpu], check=True)
+        if watcher.poll() is not None:
+            assert watcher.stderr is not None
+            pytest.skip(watcher.stderr.read())
+        at_work = [until - since for since, until in map(json.loads, file.read_text().splitlines())]
+        watcher.send_signal(signal.SIGSTOP)
+        time.sleep(1.5)
+        watcher.send_signal(signal.SIGCONT)
+        time.sleep(0.5)
+    finally:
+        watcher.kill()
+        watcher.communicate()
+    stopped = [until - since for since, until in map(json.loads, file.read_text().splitlines())]
+    assert sum(at_work) < 0.75
+    assert max(stopped) > 1.4
 
 
 @contextmanager

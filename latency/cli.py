@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.run import Run, RunError, newest
-from latency.thresholds import Threshold, ThresholdError
+from latency.record.run import Run, RunError, newest
+from latency.report.thresholds import Threshold, ThresholdError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from latency.report import Report
+    from latency.report.report import Report
 
 PASSED, FAILED, USAGE, NO_DATA = 0, 1, 2, 3
 COMMANDS = "latency.commands"
 """Entry-point group: a command's name and its `main(argv) -> int`, imported when it is called."""
 BUILT_IN = {
     "turn": ("latency.turn_command", "show one turn on a time axis, and cut out its audio"),
-    "selftest": ("latency.selftest", "recover gaps that were hidden in made recordings"),
+    "selftest": ("latency.selftest.command", "recover gaps that were hidden in made recordings"),
 }
 """Commands of our own beside the report: the module whose `main(argv) -> int` is called, and what it does."""
 RUNS = Path("runs")
@@ -83,7 +83,7 @@ def show(
     # A third of numpy's start would go into threads for matrices, of which there are none here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported now: numpy and the terminal library cost more than everything else here together.
-    from latency.report import build
+    from latency.report.report import build
 
     try:
         run = Run.load(folder)
@@ -149,16 +149,16 @@ def _print(report: "Report", *, as_json: bool, as_csv: bool) -> None:
 
         sys.stdout.write(table.text(report))
     else:
-        from latency.render.terminal import write
+        from latency.render.terminal.report import write
 
         write(report, sys.stdout)
     sys.stdout.flush()
 
 
 def _write_trace(run: Run, report: "Report", path: Path) -> None:
-    from latency.onset import as_floats, utterances
-    from latency.recording import RATE
-    from latency.trace import text, trace, write_trace
+    from latency.audio.onset import as_floats, utterances
+    from latency.audio.recording import RATE
+    from latency.report.trace import text, trace, write_trace
 
     recordings = {one.session.name: run.recording(one.session) for one in report.sessions}
     spoken = {

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from latency.excerpt import ExcerptError, default_path, stretch_of, write_excerpt
-from latency.recording import RATE
-from latency.run import Run, RunError, newest
+from latency.audio.excerpt import ExcerptError, default_path, stretch_of, write_excerpt
+from latency.audio.recording import RATE
+from latency.record.run import Run, RunError, newest
 
 RUNS = Path("runs")
 FINE, USAGE, NO_DATA = 0, 2, 3
@@ -84,10 +84,10 @@ def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None,
 
 def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, wants_wav: bool) -> int:
     # Imported now: numpy and the terminal library cost more than everything else here together.
-    from latency.onset import as_floats, utterances
+    from latency.audio.onset import as_floats, utterances
     from latency.render.turn_view import write_turn
-    from latency.report import build
-    from latency.waterfall import waterfall
+    from latency.report.report import build
+    from latency.report.waterfall import waterfall
 
     run = Run.load(folder)
     report = build(run)

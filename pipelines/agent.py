@@ -103,7 +103,7 @@ def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765) -> None:
         ConfigurationError: the port is in use, or the pipeline needs something that is not there.
         ComponentError: an engine is missing or broken.
     """
-    from pipelines.serve import serve_agent
+    from pipelines.serving.serve import serve_agent
 
     _log_warnings()
     with contextlib.suppress(KeyboardInterrupt):

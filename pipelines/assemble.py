@@ -20,22 +20,22 @@ from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
 from pipelines.engines import Engines
-from pipelines.observer import MonotonicClock, TurnObserver
+from pipelines.serving.observer import MonotonicClock, TurnObserver
+from pipelines.serving.turn_log import TurnLog
 from pipelines.settings import Responder, Tiers
 from pipelines.telemetry import tracing
-from pipelines.turn_log import TurnLog
-from voice.llm.budgeted import BudgetedLLMService
-from voice.llm.swap import Swap, answer_swaps, swap_tool
+from voice.llm.answer.service import BudgetedLLMService
+from voice.llm.answer.swap import Swap, answer_swaps, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
 from voice.server.transport import HEAD_START, IN_RATE, CallTransport
-from voice.tts.piper import PiperTTSService
+from voice.tts.piper.service import PiperTTSService
 from voice.turns.endpointing import Endpointing
-from voice.turns.hints import HintingVADProcessor
+from voice.turns.evidence import unknown, unread
 from voice.turns.models import SharedSilero
 from voice.turns.sentence_end import SentenceEnds
 from voice.turns.stop import TurnStop
-from voice.turns.weighing import unknown, unread
+from voice.turns.vad_processor import HintingVADProcessor
 
 LAG_REMEMBERED = 0.5
 """Seconds after a stall of the event loop in which nothing is answered ahead."""

@@ -39,7 +39,7 @@ def _asr() -> tuple[dict[str, Any], str]:
     folder = os.environ.get("VOICE_WHISPER_DIR")
     if folder:
         return {"engine": "whisper", "model": folder}, f"asr: faster-whisper, because VOICE_WHISPER_DIR is {folder}"
-    from voice.asr.weights import cached
+    from voice.asr.whisper.weights import cached
 
     for model in ("base.en", "tiny.en"):
         if cached(model):

@@ -111,7 +111,7 @@ def log_pipecat(*, level: str) -> None:
 
     def is_news(record: Any) -> bool:
         # The failure of a tier's request is told by the turn, with what came of it.
-        tier = sys.modules.get("voice.llm.tier")
+        tier = sys.modules.get("voice.llm.answer.tier")
         return level == "DEBUG" or tier is None or not tier.is_in_request()
 
     logger.add(sys.stderr, level=level, format="{level} {name}: {message}", filter=is_news)
@@ -184,14 +184,14 @@ def _seconds(text: str) -> float:
 
 def _replay(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.replay import run_replay
+        from pipelines.replaying.replay import run_replay
 
     return run_replay(args)
 
 
 def _talk(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.talk import run_talk
+        from pipelines.talking.talk import run_talk
 
     return run_talk(args)
 
@@ -206,7 +206,7 @@ def _devices(args: argparse.Namespace) -> int:
 
 def _serve(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.serve import run_serve
+        from pipelines.serving.serve import run_serve
 
     try:
         code = run_serve(args)
@@ -228,7 +228,7 @@ def _leave(code: int) -> NoReturn:
 
 def _simulate(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.simulate import run_simulate
+        from pipelines.serving.simulate import run_simulate
 
     return run_simulate(args)
 

@@ -15,14 +15,14 @@ from pipecat.services.stt_service import STTService
 
 from pipelines.language_models import LanguageModels, make_language_models
 from pipelines.settings import Piper, Settings, Sphinx, Turns, Whisper
-from voice.tts.voice import Voice, embedded_voice
+from voice.tts.piper.voice import Voice, embedded_voice
 from voice.turns.models import TurnModels
 from voice.turns.sentence_end import SentenceEnds
 from voice.turns.speculation import Waiting
 
 if TYPE_CHECKING:
-    from voice.asr.sphinx_pool import SphinxPool
-    from voice.asr.whisper_model import SharedWhisper
+    from voice.asr.sphinx.pool import SphinxPool
+    from voice.asr.whisper.model import SharedWhisper
 
 PACKAGES = ("turnaround", "pipecat-ai", "pocketsphinx", "faster-whisper", "ctranslate2", "piper-tts", "onnxruntime")
 # Each look-up reads files, which /healthz must not do in the midst of calls; loading fills the cache.
@@ -126,9 +126,9 @@ class WhisperRecogniser:
 
     async def start(self) -> None:
         """Find or download the weights and load them."""
-        import voice.asr.whisper  # noqa: F401  (not in the first call)
-        from voice.asr.weights import resolve
-        from voice.asr.whisper_model import SharedWhisper
+        import voice.asr.whisper.service  # noqa: F401  (not in the first call)
+        from voice.asr.whisper.model import SharedWhisper
+        from voice.asr.whisper.weights import resolve
 
         weights = await asyncio.to_thread(resolve, self._asr.model)
         self._whisper = await asyncio.to_thread(
@@ -143,7 +143,7 @@ class WhisperRecogniser:
 
     def service(self) -> STTService:
         """A call's recogniser on the shared model."""
-        from voice.asr.whisper import WhisperSTTService
+        from voice.asr.whisper.service import WhisperSTTService
 
         assert self._whisper is not None
         return WhisperSTTService(self._whisper, streaming=self._asr.streaming)
@@ -169,9 +169,9 @@ class SphinxRecogniser:
 
     async def start(self) -> None:
         """Build the language model (once a machine) and load the spare worker."""
-        from voice.asr.language_model import build_language_model
-        from voice.asr.sphinx_pool import SphinxPool
-        from voice.llm.responder.edition import edition
+        from voice.asr.sphinx.language_model import build_language_model
+        from voice.asr.sphinx.pool import SphinxPool
+        from voice.responder.edition import edition
 
         model = await asyncio.to_thread(
             lambda: build_language_model(_domain_sentences, edition=edition(), domain_weight=self._asr.domain_weight)
@@ -182,7 +182,7 @@ class SphinxRecogniser:
 
     def service(self) -> STTService:
         """A call's recogniser on a worker of its own."""
-        from voice.asr.sphinx import SphinxSTTService
+        from voice.asr.sphinx.service import SphinxSTTService
 
         assert self._pool is not None
         return SphinxSTTService(pool=self._pool)
@@ -194,13 +194,13 @@ class SphinxRecogniser:
 
 
 def _domain_sentences() -> list[str]:
-    from voice.llm.responder.sentences import domain_sentences
+    from voice.responder.sentences import domain_sentences
 
     return domain_sentences()
 
 
 def _import_sphinx() -> None:
-    import voice.asr.sphinx  # noqa: F401
+    import voice.asr.sphinx.service  # noqa: F401
 
 
 async def _load_turn_models(turns: Turns) -> TurnModels:
@@ -229,7 +229,7 @@ def voice_file(tts: Piper) -> Path:
         return embedded_voice()
     if tts.voice.endswith(".onnx") or "/" in tts.voice:
         return Path(tts.voice).expanduser()
-    from voice.tts.published import published_voice
+    from voice.tts.piper.published import published_voice
 
     return published_voice(tts.voice)
 

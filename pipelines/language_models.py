@@ -6,7 +6,7 @@ from typing import Protocol
 
 from pipelines.settings import Responder, Tiers
 from pipelines.tiered_models import TieredModels
-from voice.llm.speaking_ahead import SpeakingAheadLLMService
+from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
 from voice.llm.tools import Tool
 
 
@@ -61,14 +61,14 @@ class ResponderModels:
 
     def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> SpeakingAheadLLMService:
         """A call's responder; it follows no prompt."""
-        from voice.llm.responder.service import ResponderLLMService
+        from voice.responder.service import ResponderLLMService
 
         return ResponderLLMService(tools=tools)
 
     def whole_request(self, text: str) -> bool | None:
         """Whether one of its skills takes the whole of it, or would if more words came."""
-        from voice.llm.responder.sentences import is_beginning
-        from voice.llm.responder.understanding import parses
+        from voice.responder.sentences import is_beginning
+        from voice.responder.understanding import parses
 
         return True if parses(text) else False if is_beginning(text) else None
 
@@ -79,8 +79,8 @@ class ResponderModels:
         """Nothing to release."""
 
     def _rehearse(self) -> None:
-        from voice.llm.responder.sentences import beginnings
-        from voice.llm.responder.understanding import grammar, last_grammar
+        from voice.responder.sentences import beginnings
+        from voice.responder.understanding import grammar, last_grammar
 
         self.service(prompt=None, tools=())
         grammar()

@@ -45,13 +45,13 @@ def needs(pipeline: Settings) -> list[str]:
 def _voice_here(voice: str) -> bool:
     if voice.endswith(".onnx") or "/" in voice:
         return Path(voice).is_file()
-    from voice.tts.published import cached_voice
+    from voice.tts.piper.published import cached_voice
 
     return cached_voice(voice) is not None
 
 
 def _weights_here(model: str) -> bool:
-    from voice.asr.weights import cached
+    from voice.asr.whisper.weights import cached
 
     return Path(model).is_dir() or cached(model) is not None
 
@@ -68,7 +68,7 @@ def list_sound() -> list[str]:
     Raises:
         ComponentError: PortAudio is missing.
     """
-    from voice.client.sound_card import list_devices
+    from voice.client.sound.sound_card import list_devices
 
     lines = []
     for device in list_devices():

@@ -14,7 +14,7 @@ from latency.budget import LLM_ALLOWED
 from voice.errors import ConfigurationError
 from voice.turns.endpointing import RISK
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "presets"
 Fault = Literal[
     "silent", "keepalive", "dribble", "refuse", "401", "429", "500", "midfail", "slow-connect", "cut-socket"
 ]
@@ -70,7 +70,7 @@ class Whisper(Table):
     """faster-whisper: `model` is a folder or a name on the hub.
 
     `context`: what a pass encodes, "full" windows of 30 s or ("auto") little more than the audio, several times faster;
-    see `voice.asr.whisper_pass`. `streaming`: decode speech while it goes on, where a pass is fast enough for that.
+    see `voice.asr.whisper.decoding`. `streaming`: decode speech while it goes on, where a pass is fast enough for that.
     """
 
     engine: Literal["whisper"]

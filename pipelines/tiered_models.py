@@ -13,20 +13,20 @@ import psutil
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 
 from latency.budget import Budget
-from pipelines.child import announced
+from pipelines.serving.child import announced
 from pipelines.settings import OpenAITier, SimTier, Tiers
 from voice.errors import ConfigurationError
-from voice.llm.bridging import HOLD, Bridging
+from voice.llm.answer.bridging import HOLD, Bridging
 from voice.llm.policy import make_policy
-from voice.llm.simulator.profiles import load_profiles
-from voice.llm.tier_stats import TierBook, Wait, quantile
+from voice.llm.policy.tier_stats import TierBook, Wait, quantile
 from voice.llm.tools import Tool, describe
+from voice.simulator.timing.profiles import load_profiles
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from voice.llm.speaking_ahead import SpeakingAheadLLMService
-    from voice.llm.tier import Tier
+    from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+    from voice.llm.answer.tier import Tier
 
 USUAL_P95 = {"large": 1.5, "fast": 0.3}
 """Seconds to a first clause that are assumed of a tier that does not say its own and is not measured yet."""
@@ -113,7 +113,7 @@ class TieredModels:
 
     def service(self, *, prompt: str | None, tools: Sequence[Tool]) -> "SpeakingAheadLLMService":
         """A call's service over services of its own, one a tier."""
-        from voice.llm.budgeted import BudgetedLLMService
+        from voice.llm.answer.service import BudgetedLLMService
 
         return BudgetedLLMService(
             [self._tier(name, prompt or self._llm.prompt, tools) for name in self._llm.tiers],
@@ -155,7 +155,7 @@ class TieredModels:
         if tier.wire == "responses":
             # Its socket belongs to a call.
             return
-        from voice.llm.openai_chat import make_client, warm_up
+        from voice.llm.openai.chat import make_client, warm_up
 
         client = await asyncio.to_thread(
             lambda: make_client(base_url=self._urls[name], api_key=_key(tier), silence=tier.silence_ms / 1000)
@@ -165,7 +165,7 @@ class TieredModels:
             log.warning("%s", problem)
 
     def _tier(self, name: str, prompt: str, tools: Sequence[Tool]) -> "Tier":
-        from voice.llm.tier import Tier
+        from voice.llm.answer.tier import Tier
 
         settings = self._llm.tiers[name]
         common: dict[str, Any] = {
@@ -175,7 +175,7 @@ class TieredModels:
             "where": where(settings),
         }
         if settings.wire == "responses":
-            from voice.llm.responses import ResponsesService
+            from voice.llm.openai.responses import ResponsesService
 
             offered = ToolsSchema(standard_tools=[describe(tool) for tool in tools]) if tools else None
             silence = settings.silence_ms / 1000
@@ -185,7 +185,7 @@ class TieredModels:
                     base_url=self._urls[name], api_key=_key(settings), silence=silence, tools=offered, **common
                 ),
             )
-        from voice.llm.openai_chat import ChatService
+        from voice.llm.openai.chat import ChatService
 
         # The fast tier may be asked twice in a turn.
         return Tier(name, ChatService(self._clients[name], connections=2 if name == "fast" else 1, **common))
@@ -248,4 +248,4 @@ def _simulated_url(simulator: str | None, tier: SimTier) -> str:
 
 
 def _import_sdk() -> None:
-    import voice.llm.openai_chat  # noqa: F401
+    import voice.llm.openai.chat  # noqa: F401

@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 OURS = {"latency", "voice", "pipelines"}
 MODULES = [path.relative_to(ROOT) for package in sorted(OURS) for path in sorted((ROOT / package).rglob("*.py"))]
-OF_LATENCY_IN_VOICE = {"latency.marks", "latency.budget"}
-OF_LATENCY_IN_THE_CLIENT = OF_LATENCY_IN_VOICE | {"latency.onset"}
+OF_LATENCY_IN_VOICE = {"latency.record.marks", "latency.budget"}
+OF_LATENCY_IN_THE_CLIENT = OF_LATENCY_IN_VOICE | {"latency.audio.onset"}
 """What a user without labels said is measured as the report measures it: there is one estimator."""
 
 
@@ -56,19 +56,19 @@ def test_every_package_is_read() -> None:
 @pytest.mark.parametrize(
     ("module", "source", "allowed"),
     [
-        ("latency/onset.py", "import numpy as np", True),
-        ("latency/report.py", "import rich", False),
-        ("latency/render/terminal.py", "from rich.table import Table", True),
+        ("latency/audio/onset.py", "import numpy as np", True),
+        ("latency/report/report.py", "import rich", False),
+        ("latency/render/terminal/report.py", "from rich.table import Table", True),
         ("latency/cli.py", "def f():\n    from pipelines import replay", False),
         ("latency/cli.py", "from ..voice import errors", False),
         ("voice/llm/policy.py", "from latency.budget import Deadline", True),
         ("voice/llm/policy.py", "from latency import marks", True),
         ("voice/llm/policy.py", "from latency import onset", False),
-        ("voice/client/session.py", "import latency", False),
-        ("voice/client/fixture.py", "from latency.onset import estimated_speech", True),
-        ("voice/client/fixture.py", "from latency import report", False),
-        ("voice/client/session.py", "import pipelines.settings", False),
-        ("pipelines/replay.py", "import latency.report, voice.errors, pipecat", True),
+        ("voice/client/call/session.py", "import latency", False),
+        ("voice/client/fixtures/fixture.py", "from latency.audio.onset import estimated_speech", True),
+        ("voice/client/fixtures/fixture.py", "from latency import report", False),
+        ("voice/client/call/session.py", "import pipelines.settings", False),
+        ("pipelines/replaying/replay.py", "import latency.report.report, voice.errors, pipecat", True),
     ],
 )
 def test_the_table_itself_is_held(module: str, source: str, allowed: bool) -> None:

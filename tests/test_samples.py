@@ -1,5 +1,4 @@
 import hashlib
-import importlib.util
 import json
 import shutil
 import warnings
@@ -14,6 +13,8 @@ from loguru import logger
 from pipecat.evals.scenario import EvalScenarioFile
 from pipecat.evals.script import EvalScriptScenario, EvalScriptTurn
 
+from tests import make_samples
+
 SAMPLES = Path(__file__).parents[1] / "samples"
 FOLDERS = sorted(path.parent for path in SAMPLES.glob("*/scenario.yaml"))
 RECORDINGS = sorted(SAMPLES.glob("*/*.wav"))
@@ -26,12 +27,7 @@ Label = tuple[float, float, str]
 
 @pytest.fixture(scope="module")
 def program() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_samples", Path(__file__).with_name("make_samples.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return make_samples
 
 
 @pytest.fixture

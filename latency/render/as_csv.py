@@ -10,15 +10,15 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from latency.explain import explain
-from latency.marks import Mark
-from latency.outcome import Outcome
-from latency.passages import CONTRIBUTIONS
-from latency.report import Report
-from latency.scoring import word_errors
-from latency.turn import TurnRecord
-from latency.verdict import Judged, judge_turn
-from latency.waterfall import attempts_of
+from latency.judge.contributions import CONTRIBUTIONS
+from latency.judge.explain import explain
+from latency.judge.outcome import Outcome
+from latency.judge.scoring import word_errors
+from latency.judge.verdict import Judged, judge_turn
+from latency.record.marks import Mark
+from latency.record.turn import TurnRecord
+from latency.report.report import Report
+from latency.report.waterfall import attempts_of
 
 Cell = str | float | int | bool | None
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

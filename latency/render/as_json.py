@@ -1,13 +1,13 @@
-"""A report for programs: the keys and their order are a contract (see `latency.report.Report`)."""
+"""A report for programs: the keys and their order are a contract (see `latency.report.report.Report`)."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from latency.explain import slowest_stage, worst
-from latency.report import Report
-from latency.stats import INTERVAL_METHOD, METHOD
+from latency.judge.explain import slowest_stage, worst
+from latency.report.report import Report
+from latency.report.stats import INTERVAL_METHOD, METHOD
 
 _NAMES = [field.name for field in fields(Report)]
 KEYS = tuple(_NAMES[: _NAMES.index("thresholds") + 1])

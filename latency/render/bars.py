@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from latency.render.histogram import TARGET_MS
-from latency.render.numbers import ms
-from latency.waterfall import Bar, Kind, Row, Waterfall
+from latency.render.terminal.histogram import TARGET_MS
+from latency.render.terminal.numbers import ms
+from latency.report.waterfall import Bar, Kind, Row, Waterfall
 
 NATURAL, TARGET = 0.4, TARGET_MS / 1000
 """Seconds after the end of speech: the rhythm of human turns, and what a turn may take."""

@@ -8,11 +8,11 @@ from typing import Any, TextIO
 from rich import box
 from rich.table import Table
 
-from latency.ablation import Worth, worth
-from latency.benchmark import SCHEMA, Benchmark, Ratio, Row
-from latency.render.console import console_for
-from latency.render.numbers import UNKNOWN, count, ms, percent, things
-from latency.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
+from latency.render.terminal.console import console_for
+from latency.render.terminal.numbers import UNKNOWN, count, ms, percent, things
+from latency.report.ablation import Worth, worth
+from latency.report.benchmark import SCHEMA, Benchmark, Ratio, Row
+from latency.report.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
 LATENCY = ("agent", "n", "p50", "p95", "over stock's p50", "unanswered")
 CONDUCT = ("agent", "cut in pauses", "else", "broken off", "barge-in", "requests", "wasted",

@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from latency.explain import explain
-from latency.outcome import Outcome
+from latency.judge.explain import explain
+from latency.judge.outcome import Outcome
 from latency.render.bars import bars
-from latency.render.console import console_for, is_unicode
-from latency.render.numbers import UNKNOWN, ms
-from latency.waterfall import Row, Waterfall, attempts_of, outcome_of
+from latency.render.terminal.console import console_for, is_unicode
+from latency.render.terminal.numbers import UNKNOWN, ms
+from latency.report.waterfall import Row, Waterfall, attempts_of, outcome_of
 
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}
 

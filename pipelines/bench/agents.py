@@ -9,9 +9,9 @@ import psutil
 
 from pipelines.bench.peer import Parts
 from pipelines.bench.variants import FAST_URL, PACKAGES, Variant
-from pipelines.child import Server, listening, own_server
 from pipelines.engines import simulated, version, versions
-from voice.asr.weights import from_folder
+from pipelines.serving.child import Server, listening, own_server
+from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError
 
 

@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from voice.client.fixture import Fixture
-from voice.client.scenario import SendAfter
+from voice.client.fixtures.fixture import Fixture
+from voice.client.fixtures.scenario import SendAfter
 from voice.errors import FixtureError
 
 EARLIEST, LATEST = 0.6, 2.5

@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from pipelines.child import Server
-from pipelines.run_folder import load_between
-from voice.client.call_result import CallResult
-from voice.client.fixture import Fixture
-from voice.client.line import PacedLine
-from voice.client.listener import CallListener
-from voice.client.scripted_caller import ScriptedCaller
-from voice.client.session import CallSession
+from pipelines.replaying.run_folder import load_between
+from pipelines.serving.child import Server
+from voice.client.call.call_result import CallResult
+from voice.client.call.line import PacedLine
+from voice.client.call.listener import CallListener
+from voice.client.call.session import CallSession
+from voice.client.caller.scripted_caller import ScriptedCaller
+from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
 
 REPLY_WAIT = 6.0

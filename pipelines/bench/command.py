@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.cli import RUNS
-from latency.render.numbers import things
-from latency.run import RunError
+from latency.record.run import RunError
+from latency.render.terminal.numbers import things
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
     from pipelines.bench.rounds import ModelSpeed
     from pipelines.bench.variants import Variant
-    from voice.client.fixture import Fixture
+    from voice.client.fixtures.fixture import Fixture
 
 INTERRUPTED = 130
 SPEEDS = "450:65,100:1000"
@@ -99,7 +99,7 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
     prepare_process(verbose=False)
     with loading_code():
         from pipelines.bench.rounds import Plan, run_rounds
-        from voice.tts.voice import embedded_voice
+        from voice.tts.piper.voice import embedded_voice
     speeds = parse_speeds(args.llm)
     variants, skipped = _variants(args.only)
     folder = Path(args.out) if args.out else RUNS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
@@ -148,9 +148,9 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
     """What is said to the agents, and when; with pauses inserted, recordings of the benchmark's own in its folder."""
     from pipelines.bench.barge_ins import interrupting
     from pipelines.bench.pauses import with_pauses
-    from pipelines.replay import chosen_fixtures
-    from pipelines.run_folder import check_folder
-    from voice.client.fixture import load_fixtures
+    from pipelines.replaying.replay import chosen_fixtures
+    from pipelines.replaying.run_folder import check_folder
+    from voice.client.fixtures.fixture import load_fixtures
 
     fixtures = chosen_fixtures(args.fixtures, everything=False)
     check_folder(str(folder))
@@ -169,7 +169,7 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
 def _whisper(model: str | None, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
     """The recogniser's model folder: the one that was named, or a scripted one that knows the fixtures."""
     from voice.asr.scripted.model import build_for_fixtures
-    from voice.asr.weights import from_folder
+    from voice.asr.whisper.weights import from_folder
 
     if model:
         return from_folder(Path(model)).path.resolve()
@@ -202,8 +202,8 @@ def _say(line: str) -> None:
 
 
 def _show(folder: Path, *, as_json: bool) -> int:
-    from latency.benchmark import Benchmark
     from latency.render import benchmark as render
+    from latency.report.benchmark import Benchmark
 
     found = Benchmark.load(folder)
     if not found.rows:

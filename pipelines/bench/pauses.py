@@ -18,8 +18,8 @@ import numpy.typing as npt
 import soundfile
 import yaml
 
-from voice.client.fixture import Fixture, FixtureTurn
-from voice.client.pcm import RATE, Pcm
+from voice.client.fixtures.fixture import Fixture, FixtureTurn
+from voice.client.sound.pcm import RATE, Pcm
 from voice.errors import FixtureError
 
 SHORTEST, LONGEST = 0.3, 1.2

@@ -10,17 +10,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from latency.benchmark import CALLS, INDEX, SCHEMA
-from latency.run import RunWriter, Status
-from latency.session import Pacing
+from latency.record.run import RunWriter, Status
+from latency.record.session import Pacing
+from latency.report.benchmark import CALLS, INDEX, SCHEMA
 from pipelines.bench.agents import serving
 from pipelines.bench.call import Observed, observe
 from pipelines.bench.peer import Parts
 from pipelines.bench.variants import BASELINE, Variant
-from pipelines.child import Server, announced
-from pipelines.run_folder import run_header, save, writing
+from pipelines.replaying.run_folder import run_header, save, writing
+from pipelines.serving.child import Server, announced
 from pipelines.settings import PROMPT
-from voice.client.fixture import Fixture
+from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
 
 MODEL = "sim:steady"

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from latency.run import Run, RunHeader, RunWriter, new_folder
-from latency.session import Session
-from latency.turn import TurnRecord
+from latency.record.run import Run, RunHeader, RunWriter, new_folder
+from latency.record.session import Session
+from latency.record.turn import TurnRecord
 
 RATE = 16000
 HEADER = RunHeader(

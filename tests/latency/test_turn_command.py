@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from latency.run import RunHeader, RunWriter
-from latency.session import Pacing, Session
-from latency.turn import TurnRecord
+from latency.record.run import RunHeader, RunWriter
+from latency.record.session import Pacing, Session
+from latency.record.turn import TurnRecord
 from latency.turn_command import main
 
 ROOT = Path(__file__).parents[2]

@@ -1,6 +1,5 @@
 """A real server in a process of its own, as users start it, shared by the tests that call it; and what these call."""
 
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -8,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -71,20 +69,12 @@ def server() -> Iterator[ServerProcess]:
         yield running
 
 
-def load(path: Path) -> ModuleType:
-    """A module of the tests, by its file."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def openai_server() -> Iterator[Any]:
     """An OpenAI-compatible server on loopback whose model is `sim:echo`; see openai_server.py."""
-    with load(Path(__file__).with_name("openai_server.py")).serving() as running:
+    from tests.pipelines.openai_server import serving
+
+    with serving() as running:
         yield running
 
 

@@ -13,7 +13,7 @@ import soundfile
 
 from pipelines import Agent
 from voice.errors import ConfigurationError
-from voice.tts.voice import Voice, embedded_voice
+from voice.tts.piper.voice import Voice, embedded_voice
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -8,8 +8,8 @@ from pipecat.audio.vad.vad_analyzer import VADParams
 from pipelines.assemble import _turn_stop
 from pipelines.settings import load
 from voice.turns.endpointing import RISK, Endpointing
+from voice.turns.evidence import unknown
 from voice.turns.speculation import Waiting
-from voice.turns.weighing import unknown
 
 
 def endpointing(*overrides: str) -> Endpointing:

@@ -8,15 +8,15 @@ import pytest
 from pipelines import auto, local_servers
 from pipelines.settings import OpenAITier, Responder, Sphinx, Tiers, Whisper
 from voice.errors import ConfigurationError
-from voice.llm.simulator.app import serving
-from voice.llm.simulator.simulator import Simulator
+from voice.simulator.app import serving
+from voice.simulator.simulator import Simulator
 
 
 @pytest.fixture(autouse=True)
 def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("VOICE_WHISPER_DIR", raising=False)
     monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {})
-    monkeypatch.setattr("voice.asr.weights.cached", lambda name: None)
+    monkeypatch.setattr("voice.asr.whisper.weights.cached", lambda name: None)
 
 
 def test_a_bare_machine_gets_the_embedded_engines_and_is_told_what_would_be_better() -> None:

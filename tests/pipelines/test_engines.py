@@ -13,7 +13,7 @@ from pipelines.settings import Responder
 
 asyncio.run(make_language_models(Responder(provider="responder")).start())
 loaded = set(sys.modules)
-from voice.llm.responder.service import ResponderLLMService
+from voice.responder.service import ResponderLLMService
 ResponderLLMService()
 print("imported:", sorted(set(sys.modules) - loaded))
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from voice.llm.bridging import NOT_ANSWERING as APOLOGY
+from voice.llm.answer.bridging import NOT_ANSWERING as APOLOGY
 
 ROOT = Path(__file__).resolve().parents[2]
 HEARD = "What time is it in Paris?"

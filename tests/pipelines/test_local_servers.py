@@ -12,8 +12,8 @@ import pytest
 
 from pipelines import auto, local_servers
 from pipelines.local_servers import LocalServer, find_servers, first_model, probe
-from voice.llm.simulator.app import serving
-from voice.llm.simulator.simulator import Simulator
+from voice.simulator.app import serving
+from voice.simulator.simulator import Simulator
 
 Handler = Callable[[socket.socket, threading.Event], None]
 SLOW = 3.0

@@ -7,7 +7,7 @@ import pytest
 
 from pipelines import settings
 from voice.errors import ConfigurationError
-from voice.llm.simulator.plan import Fault
+from voice.simulator.timing.timetable import Fault
 
 
 @pytest.mark.parametrize("name", settings.names())

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from pipelines.threads import LIMITS, limit_threads
-from voice.client.fixture import load_fixtures
-from voice.client.line import PacedLine
-from voice.client.scripted_caller import ScriptedCaller
-from voice.client.session import CallSession
+from voice.client.call.line import PacedLine
+from voice.client.call.session import CallSession
+from voice.client.caller.scripted_caller import ScriptedCaller
+from voice.client.fixtures.fixture import load_fixtures
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = """

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from pipelines import settings
-from voice.llm.bridging import DELAY, HOLD, NOT_ANSWERING
+from voice.llm.answer.bridging import DELAY, HOLD, NOT_ANSWERING
 
 ROOT = Path(__file__).resolve().parents[2]
 TWO = (("commands/02", "timer set for 10 minutes"), ("commands/03", "giraffe is spelled"))

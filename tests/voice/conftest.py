@@ -1,5 +1,3 @@
-import importlib.util
-import sys
 import wave
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-from voice.tts.voice import Voice, embedded_voice
+from voice.tts.piper.voice import Voice, embedded_voice
 
 RATE = 16000
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -39,38 +37,28 @@ def speak() -> Callable[[str], bytes]:
     return speak
 
 
-def load(name: str) -> ModuleType:
-    """A module beside this file."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # Dataclasses look up the names in their annotations there.
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-load("policy_play")
-"""For imports: tables of cases are made of what is in it."""
-
-
 @pytest.fixture(scope="session")
 def fake_hub() -> ModuleType:
-    """The module fake_hub.py beside this file: a Hugging Face hub on loopback."""
-    return load("fake_hub")
+    """The module tests.voice.fake_hub: a Hugging Face hub on loopback."""
+    from tests.voice import fake_hub as module
+
+    return module
 
 
 @pytest.fixture(scope="session")
 def rig() -> ModuleType:
-    """The module budgeted_rig.py beside this file: the budgeted service and a server that fails as providers do."""
-    return load("budgeted_rig")
+    """The module tests.voice.llm.answer.budgeted_rig: the budgeted service and a server that fails as providers do."""
+    from tests.voice.llm.answer import budgeted_rig as module
+
+    return module
 
 
 @pytest.fixture(scope="session")
 def turn_rig() -> ModuleType:
-    """The module turn_rig.py beside this file: a call from turn taking to speech, driven frame by frame."""
-    return load("turn_rig")
+    """The module tests.voice.speculating.turn_rig: a call from turn taking to speech, driven frame by frame."""
+    from tests.voice.speculating import turn_rig as module
+
+    return module
 
 
 @pytest.fixture(scope="session")
@@ -83,11 +71,15 @@ def embedded() -> Iterator[Voice]:
 
 @pytest.fixture(scope="session")
 def vits() -> ModuleType:
-    """The module vits_graph.py beside this file: voices of the true architecture with random weights."""
-    return load("vits_graph")
+    """The module tests.voice.tts.piper.vits_graph: voices of the true architecture with random weights."""
+    from tests.voice.tts.piper import vits_graph as module
+
+    return module
 
 
 @pytest.fixture(scope="session")
 def tts_rig() -> ModuleType:
-    """The module tts_rig.py beside this file: a call's speech."""
-    return load("tts_rig")
+    """The module tests.voice.tts.piper.tts_rig: a call's speech."""
+    from tests.voice.tts.piper import tts_rig as module
+
+    return module

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pipecat.utils.http import TIMEOUT_EXCEPTIONS
 
-from voice.llm.chat_stream import NotACompletionError
+from voice.llm.openai.chat_stream import NotACompletionError
 
 LONGEST_REASON = 160
 """Characters of a provider's own words that are passed on."""

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from voice.tts.pieces import Piece
+from voice.tts.piper.pieces import Piece
+from voice.tts.piper.voice import LEAD_FIRST, Voice
 from voice.tts.synthesis_thread import Urgency
-from voice.tts.voice import LEAD_FIRST, Voice
 
 
 class SpeakAhead:

@@ -17,7 +17,7 @@ from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnal
 from pipecat.audio.vad.silero import SileroOnnxModel, SileroVADAnalyzer
 from pipecat.audio.vad.vad_analyzer import VADAnalyzer, VADParams, VADState
 
-from voice.turns.speech_start import SpeechStart
+from voice.turns.barge_in import SpeechStart
 
 SMART_TURN = "smart-turn-v3.2-cpu.onnx"
 SAMPLE_RATE = 16000

@@ -17,12 +17,12 @@ from pipecat.frames.frames import (
 from pipecat.turns.types import ProcessFrameResult, UserTurnSpeculation
 from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 
-from voice.asr.frames import NothingHeardFrame, RecogniserFailedFrame
+from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.turns.endpointing import Endpointing, Evidence, Pauses, Silence
-from voice.turns.frames import EagerHintFrame, EndedBy, SpeechResumedFrame, TurnEndFrame
+from voice.turns.evidence import Weighing, unknown, unread
 from voice.turns.models import SharedSilero, SmartTurn
 from voice.turns.speculation import Speculation, Waiting
-from voice.turns.weighing import Weighing, unknown, unread
+from voice.turns.turn_frames import EagerHintFrame, EndedBy, SpeechResumedFrame, TurnEndFrame
 
 JUDGE_AFTER = 0.096
 """Seconds of silence before Smart Turn is asked; asked after 0.064 s, it finds 5 % fewer of 237 human ends."""

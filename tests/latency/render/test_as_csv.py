@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from latency.record.run import Run
+from latency.record.stall import Stall
 from latency.render.as_csv import COLUMNS, text
-from latency.report import Report, build
-from latency.run import Run
-from latency.stalls import Stall
+from latency.report.report import Report, build
 
 
 @pytest.fixture

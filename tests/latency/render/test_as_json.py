@@ -2,10 +2,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from latency.record.run import Run
 from latency.render.as_json import text
-from latency.report import build
-from latency.run import Run
-from latency.thresholds import Threshold
+from latency.report.report import build
+from latency.report.thresholds import Threshold
 
 LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800", "p50_ci", "p95_ci"]
 

@@ -1,5 +1,5 @@
 from latency.render.bars import bars
-from latency.waterfall import Bar, Row, Waterfall
+from latency.report.waterfall import Bar, Row, Waterfall
 
 ROWS = (
     Row(label="user", group="speech", bars=(Bar(-1.0, 0.0, "speech"),)),

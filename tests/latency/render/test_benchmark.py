@@ -2,10 +2,10 @@ import io
 import json
 from pathlib import Path
 
-from latency.benchmark import Benchmark, Requests, Row
-from latency.cut_offs import CutOffs
+from latency.judge.cut_offs import CutOffs
 from latency.render.benchmark import text, write
-from latency.stats import Distribution
+from latency.report.benchmark import Benchmark, Requests, Row
+from latency.report.stats import Distribution
 
 
 def a_row(

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from latency.outcome import Outcome
+from latency.judge.outcome import Outcome
+from latency.record.run import Run
 from latency.render.turn_view import write_turn
-from latency.report import build
-from latency.run import Run
-from latency.waterfall import waterfall
+from latency.report.report import build
+from latency.report.waterfall import waterfall
 
 
 @pytest.fixture

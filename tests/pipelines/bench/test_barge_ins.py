@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.bench.barge_ins import EARLIEST, LATEST, interrupting
-from voice.client.fixture import load_fixtures
+from voice.client.fixtures.fixture import load_fixtures
 from voice.errors import FixtureError
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"

@@ -8,8 +8,8 @@ import pytest
 import soundfile
 
 from pipelines.bench.pauses import insert_pause, with_pauses, word_gaps
-from voice.client.fixture import Fixture, load_fixtures
-from voice.client.pcm import RATE
+from voice.client.fixtures.fixture import Fixture, load_fixtures
+from voice.client.sound.pcm import RATE
 from voice.errors import FixtureError
 
 WORDS = [(0.3, 1.2), (1.3, 2.0), (2.06, 3.0)]

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from voice.asr.scripted import SCRIPT
 from voice.asr.scripted.model_folder import NAME, build
 from voice.asr.scripted.spoken_words import RATE, Recording, SpokenWords, Word, spread
-from voice.asr.whisper_pass import length_limit, prompt_text
-from voice.client.fixture import load_fixtures
+from voice.asr.whisper.decoding import length_limit, prompt_text
+from voice.client.fixtures.fixture import load_fixtures
 
 TOKENS_PER_WORD = 1.3
 """What GPT-2's vocabulary spends on English words."""

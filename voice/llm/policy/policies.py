@@ -6,7 +6,7 @@ from typing import Protocol
 
 from voice.errors import ConfigurationError
 from voice.llm.policy.plan import Plan
-from voice.llm.tier_stats import TierBook
+from voice.llm.policy.tier_stats import TierBook
 
 
 class Policy(Protocol):

@@ -1,0 +1,109 @@
+"""Drop-outs that the user could hear in the bot's speech, read from a recording."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from latency.audio.loudness import (
+    DIGITAL_SILENCE,
+    Channel,
+    Floats,
+    Span,
+    active_level,
+    as_floats,
+    decibels,
+    levels,
+    runs,
+)
+from latency.audio.onset import audible_limit, utterances
+
+SHORTEST_GAP = 0.04
+GAP_REACH = 1.0
+"""Seconds: a longer silence is the end of what the bot had to say, however it came about."""
+EDGE = 0.005
+"""Seconds beside a silence whose level tells a drop-out from a pause between sentences."""
+HARD_EDGE_DB = -14.0
+"""Level of a hard edge relative to the speech around it; speech that ends by itself fades below."""
+
+
+def gaps(
+    channel: Channel,
+    rate: int,
+    *,
+    underruns: Iterable[tuple[float, float]] = (),
+    flushes: Sequence[float] = (),
+    spoken: Sequence[Span] | None = None,
+) -> list[Span]:
+    """Drop-outs the user could hear: digital silence of at least 40 ms inside the bot's speech.
+
+    Such a silence is a drop-out when the loudspeaker ran dry meanwhile, or when the speech beside it breaks off or
+    sets in at full level; a pause between sentences fades. A silence in which an interruption emptied the
+    loudspeaker is an answer that was stopped. Comfort noise in a pause is no silence, and so no drop-out.
+
+    Args:
+        channel: The bot's channel as it was played.
+        rate: Sample rate, Hz.
+        underruns: When the loudspeaker ran dry, (start, end).
+        flushes: When an interruption emptied the loudspeaker.
+        spoken: The channel's utterances, by whom they are known already.
+    """
+    samples, dry = as_floats(channel), list(underruns)
+    loudness, edge = levels(samples, rate), round(EDGE * rate)
+    limit = audible_limit(loudness)
+    found = []
+    for speech in _speeches(utterances(samples, rate) if spoken is None else spoken):
+        begin, over = round(speech.start * rate), round(speech.end * rate)
+        silences = _silences(samples, loudness, rate, begin, over)
+        if not silences:
+            continue
+        part = samples[begin:over]
+        hard = decibels(HARD_EDGE_DB) * _rms(part[np.abs(part) > limit])
+        for first, end in silences:
+            gap = Span(first / rate, end / rate)
+            if any(gap.start - 2 * EDGE <= at <= gap.end for at in flushes):
+                continue
+            ran_dry = any(gap.start < dry_end and dry_start < gap.end for dry_start, dry_end in dry)
+            before, behind = samples[max(begin, first - edge) : first], samples[end : min(over, end + edge)]
+            if ran_dry or max(_rms(before), _rms(behind)) > hard:
+                found.append(gap)
+    return found
+
+
+def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
+    """Whether an utterance ends at full level, as one that was stopped does; one that ends by itself fades."""
+    part = as_floats(channel[round(speech.start * rate) : round(speech.end * rate)])
+    active = active_level(levels(part, rate))
+    return active is not None and _rms(part[-round(EDGE * rate) :]) > decibels(HARD_EDGE_DB) * active
+
+
+def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: int) -> list[tuple[int, int]]:
+    """Digital silence of at least `SHORTEST_GAP` between two samples, as (first, end).
+
+    Such a silence holds whole frames that are silent, so a recording is searched by their levels, and only what lies
+    around silent ones sample by sample.
+    """
+    size = rate // 100
+    # An accident of rounding must not make a silent frame loud.
+    silent = loudness[begin // size : -(-over // size)] <= 1.001 * DIGITAL_SILENCE
+    found = []
+    for first, end in (runs(silent) + begin // size).tolist():
+        from_, to = max(begin, (first - 1) * size), min(over, (end + 1) * size)
+        if to - from_ >= SHORTEST_GAP * rate:
+            exact = runs(np.abs(samples[from_:to]) <= DIGITAL_SILENCE)
+            found += [(from_ + a, from_ + b) for a, b in exact.tolist() if b - a >= SHORTEST_GAP * rate]
+    return found
+
+
+def _speeches(spoken: Sequence[Span]) -> list[Span]:
+    """Utterances that a silence which may be a drop-out lies between, united."""
+    joined: list[Span] = []
+    for one in spoken:
+        if joined and one.start - joined[-1].end < GAP_REACH:
+            joined[-1] = Span(joined[-1].start, one.end)
+        else:
+            joined.append(one)
+    return joined
+
+
+def _rms(samples: Floats) -> float:
+    return float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if len(samples) else 0.0

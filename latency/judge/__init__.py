@@ -1,0 +1,1 @@
+"""What became of each turn, judged from its recording and its marks."""

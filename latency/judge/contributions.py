@@ -1,0 +1,82 @@
+"""The parts of a turn's latency: its way from the end of speech through known instants to the first sound."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from latency.record.marks import Mark
+
+# Each contribution runs between two instants. Keys follow pipecat's UserBotLatencyObserver; "playout" is ours, because
+# pipecat's clock stops at the server's queue.
+_STAGES: tuple[tuple[str, Mark, Mark], ...] = (
+    ("endpointing_wait", Mark.SPEECH_END, Mark.VAD_STOP),
+    ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
+    ("turn_detection", Mark.TRANSCRIPT_FINAL, Mark.TURN_COMMIT),
+    ("llm_inference", Mark.TURN_COMMIT, Mark.LLM_FIRST_TOKEN),
+    ("sentence_aggregation", Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_READY),
+    ("tier_hold", Mark.CLAUSE_READY, Mark.CLAUSE_TO_TTS),
+    ("speech_synthesis", Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE),
+    ("output_transport", Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
+    ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
+)
+WAY: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in _STAGES))
+"""The instants that close a stage, in the order of a turn."""
+UNNAMED = "pipeline"
+"""The contribution that no stage accounts for."""
+
+CONTRIBUTIONS = (*(key for key, _, _ in _STAGES), UNNAMED)
+"""Every contribution key, in the order of a turn."""
+
+
+class Passage(NamedTuple):
+    """A part of a turn's way from one known instant to the next; passages never overlap."""
+
+    key: str | None
+    """The contribution that it is; None when an instant between the two is unknown: no stage accounts for it."""
+    after: Mark
+    before: Mark
+    start: float
+    end: float
+
+
+def known_instants(marks: Mapping[Mark, float], *, speech_end: float | None) -> dict[Mark, float]:
+    """The marks of a turn with what follows from them; a labelled end of speech outranks the server's opinion."""
+    instants = dict(marks)
+    if speech_end is not None:
+        instants[Mark.SPEECH_END] = speech_end
+    bridge, token = instants.get(Mark.CLAUSE_TO_TTS), instants.get(Mark.LLM_FIRST_TOKEN)
+    if bridge is not None and token is not None:
+        # Words spoken before the model's first token are a bridge: they ended the wait for the model.
+        instants[Mark.LLM_FIRST_TOKEN] = min(token, bridge)
+    if bridge is not None:
+        # Known only where a policy may hold a clause.
+        instants[Mark.CLAUSE_READY] = min(instants.get(Mark.CLAUSE_READY, bridge), bridge)
+    return instants
+
+
+def passages(instants: Mapping[Mark, float]) -> list[Passage]:
+    """The way through known instants, in order, from the first one that a stage ends or begins at."""
+    found: list[Passage] = []
+    reached, at = instants.get(Mark.SPEECH_END), Mark.SPEECH_END
+    for key, start, end in _STAGES:
+        if end not in instants:
+            continue
+        # Instants are ordered by the stage they close, so what ended early is moved up to what it waited for.
+        arrived = instants[end] if reached is None else max(reached, instants[end])
+        if reached is not None:
+            found.append(Passage(key if start in instants else None, at, end, reached, arrived))
+        if arrived == instants[end]:
+            at = end
+        reached = arrived
+    return found
+
+
+def contributions(instants: Mapping[Mark, float]) -> dict[str, float | None]:
+    """Seconds by contribution; see `latency.record.turn.TurnRecord.contributions`."""
+    parts: dict[str, float | None] = dict.fromkeys(CONTRIBUTIONS)
+    way = passages(instants)
+    parts.update((passage.key, passage.end - passage.start) for passage in way if passage.key)
+    first = instants.get(Mark.SPEECH_END)
+    if first is not None and Mark.FIRST_AUDIBLE in instants:
+        reached = way[-1].end if way else first
+        parts[UNNAMED] = reached - first - sum(part for part in parts.values() if part is not None)
+    return parts

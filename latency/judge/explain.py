@@ -1,0 +1,203 @@
+"""Why a turn took as long as it did, in one sentence: what overspent its share of the budget, and what got in the way.
+
+A stage is named when it took more than its share (`latency.budget`), the two worst of them in the order of the turn;
+so is a language model that was late, had to be rescued or bridged, whatever its share. A turn of which every stage kept
+its share is told by its longest one.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from latency.budget import Budget
+from latency.judge.contributions import UNNAMED
+from latency.judge.outcome import Outcome
+from latency.judge.reconcile import flagged
+from latency.judge.verdict import Judged, judge_turn
+from latency.record.marks import ROUNDING, Mark
+from latency.record.stall import Stall
+from latency.record.turn import AT_ONCE, TurnRecord
+from latency.report.critical_path import OF_THE_MODEL, waiting_for
+from latency.report.request_endings import failure, had
+
+if TYPE_CHECKING:
+    from latency.report.report import Report
+
+WORST = 3
+_LATE_MS = 20.0
+_NAMED = 2
+_NOTEWORTHY = 0.01
+"""Seconds beyond its share; recordings are read in frames of this length."""
+_HELD = 0.02
+"""Seconds; a clause held for less was handed on at once."""
+
+
+class Cause(NamedTuple):
+    """A stage of the budget that took part of a turn."""
+
+    excess: float
+    """Seconds beyond its share."""
+    spent: float
+    text: str
+
+
+def explain(outcome: Outcome, *, llm_budget: float) -> str:
+    """One sentence without a full stop: the latency, or why there is none, and what it went into.
+
+    Args:
+        outcome: The turn and what the recording says of it.
+        llm_budget: Seconds from the commit to the first clause, for a turn whose deadline is not on record.
+    """
+    turn = outcome.turn
+    if outcome.latency is None:
+        return _without_answer(outcome)
+    judged = judge_turn(turn, llm_budget)
+    causes = [cause for cause in _causes(outcome, judged, Budget.with_llm(llm_budget)) if cause.spent > 0]
+    told = "; then ".join(_chosen(causes)) or "nothing is known of its stages"
+    cold = " (the server's first turn)" if turn.cold else ""
+    return "; ".join([f"{_ms(outcome.latency)}{cold}: {told}", *_disturbances(outcome)])
+
+
+def worst(report: "Report", count: int = WORST) -> tuple[tuple[Outcome, str], ...]:
+    """The slowest answered turns of a run and why each was, the slowest first."""
+    timed = [one for one in report.outcomes if one.latency is not None and one.turn.wants_answer]
+    slowest = sorted(timed, key=lambda one: -(one.latency or 0.0))[:count]
+    return tuple((one, explain(one, llm_budget=report.llm.budget_ms / 1000)) for one in slowest)
+
+
+def slowest_stage(report: "Report") -> str | None:
+    """Key of the contribution with the largest median; None when none is known."""
+    known = {key: spread.p50 for key, spread in report.contributions_ms.items() if spread.p50 is not None}
+    return max(known, key=lambda key: known[key], default=None)
+
+
+def _without_answer(outcome: Outcome) -> str:
+    if outcome.unanswered is None:
+        return "no latency: " + (
+            "the turn wants no answer" if not outcome.turn.wants_answer else "the bot spoke only before the user's end"
+        )
+    why = f" ({outcome.turn.failed.rstrip('.')})" if outcome.turn.failed else ""
+    return f"no answer: {outcome.unanswered}{why}"
+
+
+def _chosen(causes: Sequence[Cause]) -> list[str]:
+    overspent = sorted((cause for cause in causes if cause.excess > _NOTEWORTHY), key=lambda cause: -cause.excess)[
+        :_NAMED
+    ]
+    if overspent:
+        return [cause.text for cause in causes if cause in overspent]
+    if not causes:
+        return []
+    return [f"every stage kept its share; {max(causes, key=lambda cause: cause.spent).text}"]
+
+
+def _causes(outcome: Outcome, judged: Judged | None, budget: Budget) -> Iterator[Cause]:
+    turn = outcome.turn
+    parts = {key: part or 0.0 for key, part in turn.contributions().items()}
+    if waited := _endpointing(turn):
+        seconds, text = waited
+        yield Cause(seconds - budget.endpointing - budget.transcription, seconds, text)
+    else:
+        seconds = parts["endpointing_wait"] + parts["turn_detection"]
+        yield Cause(seconds - budget.endpointing, seconds, _detection(turn, parts))
+        seconds = parts["transcription"]
+        yield Cause(seconds - budget.transcription, seconds, f"the recogniser needed {_ms(seconds)} for its last words")
+    seconds = sum(parts[key] for key in OF_THE_MODEL)
+    # A model that was not there in time is the news, however little of its share that took.
+    spoiled = judged is not None and judged.verdict in ("rescued", "bridged", "missed")
+    excess = budget.total if spoiled else seconds - budget.llm
+    yield Cause(excess, seconds, _model(turn, judged, seconds, held=parts["tier_hold"]))
+    seconds = parts["speech_synthesis"]
+    yield Cause(seconds - budget.synthesis, seconds, f"synthesis took {_ms(seconds)} to its first sample")
+    seconds = parts["output_transport"] + parts["playout"]
+    yield Cause(seconds - budget.transport, seconds, f"sending and playout took {_ms(seconds)}")
+    yield Cause(parts[UNNAMED], parts[UNNAMED], f"no stage accounts for {_ms(parts[UNNAMED])}")
+
+
+def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
+    """How long a turn that was not taken for complete waited to be, and why; None for one that was."""
+    commit = turn.marks.get(Mark.TURN_COMMIT)
+    if commit is None or turn.end is None or turn.ended_by is None or turn.ended_by in AT_ONCE:
+        return None
+    waited, judged = commit - turn.end, turn.smart_turn or {}
+    gave, finished = judged.get("probability"), judged.get("finished")
+    match turn.ended_by:
+        case "fallback" if finished is not None:
+            # Smart Turn's word is only part of that.
+            words = f"words need which seem finished by {finished:.2f}"
+            return waited, f"waited {_ms(waited)} for the silence that {words}"
+        case "fallback":
+            because = "" if gave is None else f" because Smart Turn gave {gave:.2f}"
+            return waited, f"waited {_ms(waited)} for the silence that unfinished words need{because}"
+        case "nothing_heard":
+            return waited, f"waited {_ms(waited)} for words that the recogniser never heard"
+        case "recogniser_failed":
+            return waited, f"waited {_ms(waited)} for a recogniser that failed"
+        case _:
+            return waited, f"waited {_ms(waited)} until the watchdog took the turn for finished"
+
+
+def _detection(turn: TurnRecord, parts: dict[str, float]) -> str:
+    wait, decision = parts["endpointing_wait"], parts["turn_detection"]
+    gave = (turn.smart_turn or {}).get("probability")
+    sure = "" if gave is None else f" (probability {gave:.2f})"
+    return f"the end of speech took {_ms(wait)} to notice and {_ms(decision)} to decide on{sure}"
+
+
+def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: float) -> str:
+    tier = (judged and judged.tier) or "the language model"
+    if judged is None or judged.verdict in (None, "within"):
+        return f"{tier} needed {_ms(seconds)} to its first clause{_ahead(turn)}"
+    first, late = _passed_over(turn, judged), judged.lateness
+    match judged.verdict:
+        case "rescued":
+            wait = f", {_ms(held)} of them held back in hope of {judged.asked}" if held > _HELD else ""
+            return f"{first} and {tier} spoke after {_ms(seconds)}{wait}"
+        case "bridged":
+            answer = f"the answer of {tier} came {late} late" if late else "no answer followed"
+            return f"a phrase bridged the wait after {_ms(seconds)} and {answer}"
+        case _ if late and judged.asked != judged.tier:
+            return f"{first} and {tier} was {late} late"
+        case _ if late:
+            return f"{tier} was asked and was {late} late"
+        case _:
+            return f"{tier} had no words by the deadline"
+
+
+def _ahead(turn: TurnRecord) -> str:
+    request, commit = turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT)
+    if request is None or commit is None or commit - request <= ROUNDING:
+        return ""
+    return f", asked {_ms(commit - request)} before the turn was over"
+
+
+def _passed_over(turn: TurnRecord, judged: Judged) -> str:
+    """Why another tier spoke than the one that was asked first."""
+    asked = next((attempt for attempt in turn.attempts if attempt.get("tier") == judged.asked), {})
+    return f"{judged.asked} failed ({failure(asked)})" if asked.get("failed") else f"{judged.asked} had {had(asked)}"
+
+
+def _disturbances(outcome: Outcome) -> Iterator[str]:
+    turn = outcome.turn
+    start = turn.end or 0.0
+    end = start + (outcome.latency or 0.0)
+    during = [stall for stall in turn.stalls if stall.at < end and stall.at + stall.ms / 1000 > start]
+    for kind in dict.fromkeys(stall.kind for stall in during):
+        yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
+    if turn.late_ms_max is not None and turn.late_ms_max > _LATE_MS:
+        yield f"its audio was fed {turn.late_ms_max:.0f} ms late"
+    yield from (unexplained.sentence for unexplained in flagged([outcome]))
+
+
+def _stalled(turn: TurnRecord, kind: str, stalls: Sequence[Stall]) -> str:
+    longest = max(stalls, key=lambda stall: stall.ms)
+    stage = waiting_for(turn, longest.at, longest.at + longest.ms / 1000)
+    where = f" during {stage.replace('_', ' ')}" if stage else ""
+    if len(stalls) == 1:
+        what = "garbage collection" if kind == "garbage collection" else "a stall of the server's event loop"
+        return f"{what} took {longest.ms:.0f} ms{where}"
+    what = "garbage collections" if kind == "garbage collection" else "stalls of the server's event loop"
+    return f"{len(stalls)} {what} took {sum(s.ms for s in stalls):.0f} ms, the longest {longest.ms:.0f} ms{where}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms"

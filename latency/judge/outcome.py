@@ -1,0 +1,253 @@
+"""What became of each turn, judged from its session's recording against the labels.
+
+* Turn latency: the true end of the user's speech to the first sample of the next utterance of the bot, if that begins
+  before the user's next turn.
+* Cut-off: the bot begins to speak between the start and the end of the user's speech, pauses included.
+* First answer audio: the same to the answer itself, where words that bridged the wait for it came first.
+* Barge-in stop: the user's onset to the last audible sample of the utterance that was under way, if it was stopped: a
+  bot that came to the end of its sentence was not.
+* Talk-over: how long the bot was audible while the user spoke.
+* A turn that wants an answer and gets none has exactly one reason (`latency.judge.unanswered`). An apology for a
+  language model that failed is none, and no more is a phrase that bridged a wait.
+* Where the next turn's record is lost, only what a turn's own marks vouch for is its answer: the rest of what was said
+  until the next known turn may be the lost one's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from latency.audio.dropouts import gaps
+from latency.audio.onset import Span, as_floats, sounds, utterances
+from latency.judge.answer import first_answer
+from latency.judge.barge_in import BargeInResult, false_barge_ins, judge_barge_in, talk_over
+from latency.judge.scoring import is_right
+from latency.judge.unanswered import JITTER_BUFFER, Unanswered, why
+from latency.judge.verdict import is_answerless
+from latency.record.marks import Mark
+from latency.record.run import RATE
+from latency.record.session import Session
+from latency.record.turn import UNNAMED, TurnRecord
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+ONSET_REACH = 0.05
+"""Seconds by which the client's and the recording's onset of an answer may differ."""
+REACH = 0.3
+"""Seconds behind a pause in which an agent that takes it for the end cannot know yet that the user has gone on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A turn and what the recording says about it; durations in seconds."""
+
+    turn: TurnRecord
+    latency: float | None = None
+    answer: float | None = None
+    """End of speech to the first audible sample of the answer itself, where a filler may come first."""
+    whole: float | None = None
+    """End of speech to the last audible sample of an answer that was heard to its end."""
+    cut_off: bool = False
+    answered: bool = False
+    unanswered: Unanswered | None = None
+    right: bool | None = None
+    """Whether the answer contains what it should; None when nobody said what, or what was said is unknown."""
+    barge_in: BargeInResult | None = None
+    """None for a turn that was not meant to interrupt."""
+    barge_in_stop: float | None = None
+    talk_over: float = 0.0
+    """Seconds in which both were heard, a barge-in's until the bot stopped among them."""
+    pauses: int = 0
+    pauses_cut: int = 0
+    """Pauses in which the bot began to speak or the server took the turn for finished."""
+    residual: float | None = None
+    """What the marks leave unexplained of the recorded latency, seconds, never negative."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOutcome:
+    """A session's turns and what concerns all of them."""
+
+    session: Session
+    outcomes: tuple[Outcome, ...]
+    recorded: bool
+    gaps: tuple[Span, ...] = ()
+    false_barge_ins: int = 0
+    """Interruptions of an audible bot by anything but the user taking a turn."""
+
+
+def judge_session(
+    session: Session,
+    turns: Sequence[TurnRecord],
+    stereo: "npt.NDArray[np.int16] | None",
+    *,
+    is_whole: bool = True,
+) -> SessionOutcome:
+    """Judge the turns of a session by its recording.
+
+    Args:
+        session: What it was.
+        turns: Those on record, in order; what is missing between two of them was lost.
+        stereo: The recording, int16, shape (samples, 2), 16 kHz; None when there is none.
+        is_whole: Whether the last of them was the session's last.
+    """
+    reported = any(turn.server_turns for turn in turns)
+    if stereo is None:
+        outcomes = [_unrecorded(turn) for turn in turns]
+        return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
+    bot = as_floats(stereo[:, 1])
+    spoken = utterances(bot, RATE)
+    bridged = any(server_turn.get("opening") for turn in turns for server_turn in turn.server_turns)
+    pieces = sounds(bot, RATE) if bridged else ()
+    starts = [turn.start for turn in turns]
+    outcomes = []
+    for position, turn in enumerate(turns):
+        following = next((start for start in starts[position + 1 :] if start is not None), None)
+        closed = session.closed is not None
+        next_number = turns[position + 1].turn if position + 1 < len(turns) else turn.turn + is_whole
+        is_lost = next_number != turn.turn + 1
+        judged = _judge(
+            turn,
+            spoken,
+            pieces,
+            following=following,
+            until=None if is_lost else len(bot) / RATE if following is None else following,
+            reported=reported,
+            closed=closed,
+            before_lost=is_lost,
+        )
+        if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes):
+            judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
+        outcomes.append(judged)
+    found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)
+    return SessionOutcome(
+        session=session,
+        outcomes=tuple(outcomes),
+        recorded=True,
+        gaps=_dropouts(found, outcomes),
+        false_barge_ins=false_barge_ins(turns, spoken, session.flushes),
+    )
+
+
+def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span, ...]:
+    """Gaps in the bot's speech without the silences between a bridging phrase and the answer it was said for."""
+    bridged = [
+        o.turn.end + o.answer
+        for o in outcomes
+        if o.turn.end is not None and o.latency is not None and o.answer is not None and o.answer > o.latency
+    ]
+    return tuple(gap for gap in found if not any(abs(gap.end - answer) <= ONSET_REACH for answer in bridged))
+
+
+def _unrecorded(turn: TurnRecord) -> Outcome:
+    wanted = turn.wants_answer
+    return Outcome(
+        turn=turn,
+        unanswered=Unanswered.NO_RECORDING if wanted else None,
+        right=False if wanted and turn.contains else None,
+    )
+
+
+def _judge(
+    turn: TurnRecord,
+    spoken: Sequence[Span],
+    pieces: Sequence[Span],
+    *,
+    following: float | None,
+    until: float | None,
+    reported: bool,
+    closed: bool,
+    before_lost: bool,
+) -> Outcome:
+    start, end = turn.start, turn.end
+    if start is None or end is None:
+        return Outcome(turn=turn)
+    answerless = is_answerless(turn)
+    heard = [u for u in spoken if u.start >= end and (following is None or u.start < following)]
+    if before_lost:
+        heard = _vouched_for(turn, heard)
+    reply = heard[0] if heard and not answerless else None
+    early = [u for u in spoken if start <= u.start < end]
+    under_way = next((u for u in spoken if u.start < start < u.end), None)
+    latency = reply.start - end if reply else None
+    answered = turn.wants_answer and not answerless and (reply is not None or any(u.end > end for u in early))
+    unanswered = None
+    if turn.wants_answer and not answered:
+        talked_on = under_way is not None and under_way.end > end
+        unanswered = why(
+            turn,
+            early=bool(early),
+            talked_on=talked_on,
+            following=following,
+            until=until,
+            reported=reported,
+            closed=closed,
+        )
+        if before_lost and unanswered is Unanswered.NO_SPEECH:
+            unanswered = Unanswered.RECORD_LOST
+    return Outcome(
+        turn=turn,
+        latency=latency,
+        answer=_answer(turn, latency, heard, pieces),
+        whole=_whole(turn, heard[-1].end, end, following) if reply and not before_lost else None,
+        cut_off=bool(early) and not turn.backchannel,
+        answered=answered,
+        unanswered=unanswered,
+        right=_right(turn, answered),
+        talk_over=talk_over(turn, spoken),
+        pauses=len(turn.pauses),
+        pauses_cut=_pauses_cut(turn, spoken),
+        residual=_residual(turn, latency),
+    )
+
+
+def _vouched_for(turn: TurnRecord, heard: list[Span]) -> list[Span]:
+    """What was heard from the utterance on that the turn's own marks say began its answer; nothing without them."""
+    played, sent = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_SENT)
+    if played is not None:
+        earliest, latest = played - ONSET_REACH, played + ONSET_REACH
+    elif sent is not None:
+        earliest, latest = sent, sent + JITTER_BUFFER
+    else:
+        return []
+    first = next((number for number, one in enumerate(heard) if earliest <= one.start <= latest), len(heard))
+    return heard[first:]
+
+
+def _answer(turn: TurnRecord, latency: float | None, heard: Sequence[Span], pieces: Sequence[Span]) -> float | None:
+    """The recorded answer itself; what the server did not tell, the client's playout may have known."""
+    if latency is None or turn.end is None:
+        return None
+    if (found := first_answer(turn, heard, pieces)) is not None:
+        return found - turn.end
+    first, answer = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_ANSWER_AUDIBLE)
+    return None if first is None or answer is None else latency + answer - first
+
+
+def _whole(turn: TurnRecord, last: float, end: float, following: float | None) -> float | None:
+    return None if turn.interrupted or (following is not None and last > following) else last - end
+
+
+def _right(turn: TurnRecord, answered: bool) -> bool | None:
+    if not (turn.wants_answer and turn.contains):
+        return None
+    if not answered:
+        return False
+    return None if turn.said is None else is_right(turn.said, turn.contains)
+
+
+def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
+    commits = [(server_turn.get("marks") or {}).get(Mark.TURN_COMMIT) for server_turn in turn.server_turns]
+    instants = [u.start for u in spoken] + [commit for commit in commits if commit is not None]
+    last = turn.end or 0.0
+    return sum(any(start <= instant < min(end + REACH, last) for instant in instants) for start, end in turn.pauses)
+
+
+def _residual(turn: TurnRecord, latency: float | None) -> float | None:
+    needed = (Mark.VAD_STOP, Mark.FIRST_SENT, Mark.FIRST_AUDIBLE)
+    if latency is None or any(mark not in turn.marks for mark in needed):
+        return None
+    named = sum(part or 0.0 for key, part in turn.contributions().items() if key != UNNAMED)
+    return abs(latency - named)

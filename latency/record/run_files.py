@@ -1,0 +1,223 @@
+"""What a run folder's files hold, whatever became of them: what is whole is read, what is missing is told.
+
+A folder that holds two runs, or is damaged where nothing can be told from the rest, is refused with one sentence.
+"""
+
+import hashlib
+import json
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from latency.audio.recording import Extent, RecordingError, extent
+from latency.record.session import Session
+from latency.record.turn import TurnError, TurnRecord
+
+SCHEMA = 1
+"""Of run.json. Keys are only ever added: one that an older run lacks is unknown."""
+TURN_BEGINS = "{"
+"""How every line of turns.jsonl begins, also one that was cut short."""
+_SECONDS_ROUNDED = 0.1
+"""Seconds by which a recording may be shorter than run.json says."""
+
+
+class RunError(Exception):
+    """A run that cannot be read; `exit_code` is 2 for a wrong path or format, 3 when there is no data yet."""
+
+    def __init__(self, message: str, *, exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def read_run_json(folder: Path) -> dict[str, Any]:
+    """The content of run.json: an object of this schema with a list of sessions, each an object.
+
+    Raises:
+        RunError: It is missing, damaged, of another schema, or holds two runs.
+    """
+    path = folder / "run.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(f"{folder} is not a run: it has no run.json") from None
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            raise RunError(f"{path} holds more than one run; {_own_folder()}") from error
+        raise RunError(
+            f"{path} cannot be read: it was cut short or changed ({error}); restore it, or replay again"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read: {error}; restore it, or replay again") from error
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if not isinstance(content, dict) or not isinstance(schema, int):
+        raise RunError(f"{path} is not what a run writes: it has no schema number")
+    if schema > SCHEMA:
+        raise RunError(
+            f"{path} was written by a newer version (schema {schema}; this one reads {SCHEMA}); "
+            "upgrade with `pip install -U turnaround`"
+        )
+    if schema < SCHEMA:
+        raise RunError(
+            f"{path} was written by an older version (schema {schema}; this one reads {SCHEMA}); "
+            f"make the run again with `{_command(content)}`"
+        )
+    for key, kind in (("sessions", list), ("pipeline", dict), ("components", dict), ("versions", dict), ("host", dict)):
+        if not isinstance(content.get(key, kind()), kind):
+            raise RunError(f"{path} is not what a run writes: its {key} is {content[key]!r}")
+    if not all(isinstance(entry, dict) for entry in content.get("sessions", ())):
+        raise RunError(f"{path} is not what a run writes: a session of it is no object")
+    return content
+
+
+def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
+    """The turns of turns.jsonl and what is to be said of them; none when there is no such file.
+
+    Raises:
+        RunError: A whole line is no turn, or a turn is there twice with different contents.
+    """
+    if not path.is_file():
+        return (), []
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    # Every whole line ends with a newline, so what follows the last one was cut short, if it is the start of a turn.
+    cut = lines.pop()
+    notes = [f"the last line of {path.name} was cut short and is not counted"] if cut else []
+    turns: dict[tuple[str, int], TurnRecord] = {}
+    twice = 0
+    for number, line in enumerate(lines, 1):
+        try:
+            turn = TurnRecord.from_json(line)
+        except TurnError as error:
+            raise _damaged(path, number, str(error)) from error
+        known = turns.setdefault((turn.session, turn.turn), turn)
+        if known is not turn and known != turn:
+            raise RunError(
+                f"{path}, line {number}: there is another turn {turn.turn} of session {turn.session!r}: two runs are "
+                f"mixed in this folder; {_own_folder()}"
+            )
+        twice += known is not turn
+    if cut.strip("\0") and not cut.startswith(TURN_BEGINS):
+        raise _damaged(path, len(lines) + 1, "no turn begins there")
+    if twice:
+        notes.append(f"{path.name} holds {twice} of its turns twice; each is counted once")
+    return tuple(turns.values()), notes
+
+
+def check_sessions(
+    folder: Path, content: Mapping[str, Any], turns: Sequence[TurnRecord]
+) -> tuple[frozenset[str], list[str]]:
+    """The sessions whose turns are not all there, or may not be, and what is to be said of them.
+
+    Raises:
+        RunError: The folder holds two runs.
+    """
+    names = [entry.get("name") for entry in content["sessions"]]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise RunError(
+            f"{folder / 'run.json'} lists the session {twice[0]!r} twice: two runs are mixed; {_own_folder()}"
+        )
+    found = Counter(turn.session for turn in turns)
+    unlisted = [name for name in found if name not in names]
+    # Only a writer that was killed leaves turns of a session that it did not come to list.
+    if unlisted and content.get("status") == "complete":
+        raise RunError(
+            f"{folder / 'turns.jsonl'} holds turns of a session {unlisted[0]!r} that run.json does not list: two runs "
+            f"are mixed in this folder; {_own_folder()}"
+        )
+    notes = [f"session {name!r} is not in run.json: the run ended while it was saved" for name in unlisted]
+    lacking = set(unlisted)
+    for entry in content["sessions"]:
+        wanted, there = entry.get("turns"), found[entry.get("name")]
+        if isinstance(wanted, int) and there < wanted:
+            lacking.add(entry["name"])
+            notes.append(f"session {entry['name']!r}: {there} of its {wanted} turns are left in turns.jsonl")
+    return frozenset(lacking), notes
+
+
+def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[str, float], list[str]]:
+    """Where recordings end that were cut short, seconds by session, and what is to be said of all of them.
+
+    Raises:
+        RunError: A file is no recording of a run.
+    """
+    ends: dict[str, float] = {}
+    notes = []
+    for session in sessions:
+        if session.wav is None:
+            continue
+        path = folder / session.wav
+        if not path.is_file():
+            notes.append(
+                f"the recording {session.wav} is missing: the turns of session {session.name!r} have no latency"
+            )
+            continue
+        found = recording_extent(path)
+        if found is None:
+            ends[session.name] = 0.0
+            notes.append(f"the recording {session.wav} was cut short before its first sample")
+        elif found.is_cut or found.there < (session.seconds or 0.0) - _SECONDS_ROUNDED:
+            # A shorter file that is whole is not the one that was recorded, or was cut by a tool that mends headers.
+            whole = max(found.whole, session.seconds or 0.0)
+            ends[session.name] = found.there
+            notes.append(
+                f"the recording {session.wav} was cut short: {found.there:.1f} of {whole:.1f} s are there, and "
+                "turns that reach beyond have no latency"
+            )
+    return ends, notes
+
+
+def recording_extent(path: Path) -> Extent | None:
+    """How much of a recording is there; None when it ends before its first sample.
+
+    Raises:
+        RunError: It is no recording of a run.
+    """
+    try:
+        return extent(path)
+    except (RecordingError, OSError) as error:
+        raise RunError(f"{error}; restore the file, or take it away to count its turns as not recorded") from error
+
+
+def changed_fixtures(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A sentence for each recording that was replayed and is another by now; one that has gone is none.
+
+    Args:
+        entries: Those of run.json's `sessions`.
+    """
+    told = set()
+    for entry in entries:
+        checksums, sources = entry.get("fixtures"), entry.get("sources")
+        if not isinstance(checksums, Mapping) or not isinstance(sources, Mapping):
+            continue
+        for name, source in sources.items():
+            if source in told or not checksums.get(name) or not isinstance(source, str):
+                continue
+            told.add(source)
+            if _checksum(Path(source)) not in (None, checksums[name]):
+                yield f"{source} has changed since it was replayed in this run"
+
+
+def _damaged(path: Path, line: int, why: str) -> RunError:
+    return RunError(f"{path} is damaged in line {line} ({why}); take the line out, or replay again")
+
+
+def _checksum(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _command(content: Mapping[str, Any]) -> str:
+    command = content.get("command")
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+        return shlex.join(command)
+    return "voice replay"
+
+
+def _own_folder() -> str:
+    return "give every run a folder of its own (`voice replay --out`)"

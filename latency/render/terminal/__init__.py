@@ -1,0 +1,1 @@
+"""The report of a run for people, in a terminal or a pipe."""

@@ -1,0 +1,55 @@
+"""What a reader must know before any other figure: whether to believe them, and the three that matter."""
+
+from collections.abc import Iterator
+
+from latency.render.terminal.numbers import ms, things
+from latency.report.report import Report
+from latency.report.stats import Distribution
+
+Line = tuple[str, str]
+"""Text and style."""
+
+
+def headline(report: Report) -> Iterator[Line]:
+    """The first lines of a report: what it is, what spoils it, and the latencies against 400 and 800 ms."""
+    yield f"Turnaround: {report.run}", "bold"
+    if report.simulated:
+        yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
+    if report.refused:
+        yield f"LATENCIES REFUSED: {report.refused}", "bold red"
+    for note in report.notes:
+        yield f"note: {note}", "yellow"
+    yield "", ""
+    refused, turns = " (refused)" if report.refused else "", report.turns
+    if report.only_cold:
+        yield (
+            (
+                f"Turn latency{refused}  {ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered "
+                f"(of {turns.expected}) was the first of its process; for a warm figure, replay it with --repeat 2"
+            ),
+            "bold",
+        )
+        return
+    if not report.has_latencies:
+        why = f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
+        yield f"Turn latency{refused}  none to tell; {why}", "bold"
+        return
+    yield (
+        (
+            f"Turn latency{refused}  {_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; "
+            f"{turns.answered} of {turns.expected} answered"
+        ),
+        "bold",
+    )
+    if report.llm.phrases:
+        answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
+        yield f"{answer} (phrases do not count)", "bold"
+
+
+def _figures(one: Distribution) -> str:
+    return f"p50 {ms(one.p50)}  p95 {ms(one.p95)}  max {ms(one.max)} ms"
+
+
+def _within(one: Distribution, of_what: str | None = None) -> str:
+    whole = things(one.n, of_what) if of_what else str(one.n)
+    return f"{one.within_800} of {whole} within 800 ms, {one.within_400} within 400 ms"

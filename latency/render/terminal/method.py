@@ -1,0 +1,98 @@
+"""How a run's figures came about: pacing, host, stalls, versions and the method, so that they can be judged."""
+
+from collections.abc import Iterator
+
+from latency.audio.onset import AUDIBLE_DB
+from latency.judge.scoring import NORMALISER
+from latency.record.stall import SHORTEST_MS
+from latency.render.terminal.numbers import UNKNOWN, counted, ms, things
+from latency.report.report import RESIDUAL_FLAG_MS, Report
+from latency.report.stats import INTERVAL_METHOD, INTERVAL_NEEDS, METHOD, P99_NEEDS
+
+
+def conditions(report: Report) -> Iterator[str]:
+    """Under what conditions was measured, a line each."""
+    yield from _residual(report)
+    yield _pacing(report)
+    yield _stalls(report)
+    host = report.host
+    yield (
+        f"host         {things(host['cpus'], 'CPU')}, load {_load(host['load_before'])} before and "
+        f"{_load(host['load_after'])} after; Python {host['python'] or UNKNOWN}; {host['platform'] or UNKNOWN}"
+    )
+    if servers := [session.session.server for session in report.sessions if session.session.server]:
+        cores = [server["cpu_cores"] for server in servers if "cpu_cores" in server]
+        memory = [server["rss_mb"] for server in servers if "rss_mb" in server]
+        if cores and memory:
+            yield (
+                f"server       {sum(cores) / len(cores):.2f} CPU cores in the average call, {max(cores):.2f} in the "
+                f"busiest; at most {max(memory):.0f} MB resident"
+            )
+    if report.components:
+        yield "components   " + "; ".join(f"{part}: {name}" for part, name in report.components.items())
+    if report.versions:
+        yield "versions     " + ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    yield f"run          {report.created}: {' '.join(report.command) or UNKNOWN}"
+
+
+def method(report: Report) -> Iterator[str]:
+    """What the figures mean."""
+    estimated = sum(outcome.turn.truth == "estimated" for outcome in report.outcomes)
+    yield (
+        f"Method: {things(report.turns.total, 'turn')}. Turn latency runs from the {report.truth} end of the user's "
+        f"speech to the first audible bot sample (above {AUDIBLE_DB:g} dBFS, sustained) in what the client played; "
+        "cold and barge-in turns are kept apart."
+        + (f" An unlabelled end of speech is estimated: {things(estimated, 'turn')}." if estimated else "")
+    )
+    yield (
+        f"Percentiles by {METHOD}; p99 from {P99_NEEDS} samples on; {INTERVAL_METHOD}, from {INTERVAL_NEEDS} samples "
+        f"on. Answers and word error rate compare words ({NORMALISER}). Real-time pacing is checked: more than 2 % "
+        "late frames or 0.1 % clock drift spoil a run. 400 ms is the rhythm of people, 800 ms what a turn may take."
+    )
+
+
+def _residual(report: Report) -> Iterator[str]:
+    left = report.residual_ms
+    if left is None:
+        yield "residual     unknown (no clock alignment or marks missing)"
+        return
+    yield (
+        f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms over {things(left.n, 'turn')}; "
+        f"{left.flagged} above {RESIDUAL_FLAG_MS:g} ms"
+    )
+    several = len(report.sessions) > 1
+    for one in report.unexplained:
+        yield f"             turn {f'{one.session} ' if several else ''}{one.turn}: {one.sentence}"
+
+
+def _pacing(report: Report) -> str:
+    pacing = report.pacing
+    if pacing.ok is None:
+        return "pacing       unknown"
+    ratio = UNKNOWN if pacing.clock_ratio is None else str(pacing.clock_ratio)
+    return (
+        f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of {things(pacing.frames, 'frame')} "
+        f"over 20 ms late, worst {ms(pacing.late_max_ms)} ms, clock ratio {ratio}; "
+        f"{report.late_turns} of {things(report.turns.total, 'turn')} fed late"
+    )
+
+
+def _stalls(report: Report) -> str:
+    if not report.watched:
+        return "stalls       unknown (nobody watched the server's event loop)"
+    if not report.stalls:
+        return f"stalls       none of the server's event loop of {SHORTEST_MS:g} ms or more"
+    longest = max(report.stalls, key=lambda stall: stall.ms)
+    kinds: dict[str, int] = {}
+    for stall in report.stalls:
+        kinds[stall.kind] = kinds.get(stall.kind, 0) + 1
+    several = len(report.sessions) > 1
+    where = "before the first turn" if longest.turn is None else f"in turn {longest.turn}"
+    return (
+        f"stalls       {len(report.stalls)} of {SHORTEST_MS:g} ms or more ({counted(kinds)}), longest "
+        f"{longest.ms:.0f} ms of {longest.kind} {where}{f' of session {longest.session}' if several else ''}"
+    )
+
+
+def _load(load: float | None) -> str:
+    return UNKNOWN if load is None else f"{load:.2f}"

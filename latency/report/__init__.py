@@ -1,0 +1,1 @@
+"""A run's figures, data only."""

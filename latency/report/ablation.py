@@ -1,0 +1,60 @@
+"""What each piece of our agent is worth: the agent without it beside ours, in the same benchmark.
+
+All differences are "without the piece" less "ours": what is positive is what the piece saves. Latencies are compared on
+the turns that both answered; the intervals draw turns of the fixture, each with its repetitions, as those of ratios do.
+"""
+
+from dataclasses import dataclass
+
+from latency.report.benchmark import Benchmark, Row, paired
+from latency.report.stats import Interval, excess, excess_interval
+
+OURS = "ours"
+"""The variant that has all pieces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """A piece of our agent; latencies in ms, percentile against percentile."""
+
+    n: int
+    """Turns that both answered."""
+    p50_ms: float
+    p50_ci: Interval | None
+    p95_ms: float
+    p95_ci: Interval | None
+    cpu_s_per_minute: float | None
+    """CPU seconds in a minute of conversation; negative where the piece costs some."""
+    cpu_ms_per_ms_saved: float | None
+    """CPU ms that the piece costs each answered turn, for each ms that it saves of the median; None where it saves no
+    latency or costs no CPU."""
+
+
+def worth(benchmark: Benchmark, row: Row) -> Worth | None:
+    """What the piece that a row lacks is worth; None for a row that lacks none, or has no turn in common with ours."""
+    ours = next((one for one in benchmark.rows if one.variant == OURS and one.llm == row.llm), None)
+    return None if ours is None or row.without is None else difference(row, ours)
+
+
+def difference(without: Row, ours: Row) -> Worth | None:
+    """An agent less ours; None without a turn that both answered."""
+    groups = [[(a * 1000, b * 1000) for a, b in group] for group in paired(without.latencies, ours.latencies)]
+    pairs = [pair for group in groups for pair in group]
+    p50, p95 = excess(pairs, 50), excess(pairs, 95)
+    if p50 is None or p95 is None:
+        return None
+    cost = _less(ours.cpu_s_per_answer, without.cpu_s_per_answer)
+    pays = cost is not None and cost > 0 and p50 > 0
+    return Worth(
+        n=len(pairs),
+        p50_ms=round(p50, 1),
+        p50_ci=excess_interval(groups, 50),
+        p95_ms=round(p95, 1),
+        p95_ci=excess_interval(groups, 95),
+        cpu_s_per_minute=_less(without.cpu_s_per_minute, ours.cpu_s_per_minute),
+        cpu_ms_per_ms_saved=round(cost * 1000 / p50, 2) if cost is not None and pays else None,
+    )
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else round(one - other, 3)

@@ -1,0 +1,253 @@
+"""Agents beside one another: the figures of a benchmark, derived from its folder alone.
+
+Every agent was called in turn with the same recordings, and its calls lie in a run folder of its own. What is compared
+is heard in their recordings, or seen from outside: requests at the language model's server, the process's CPU time.
+
+* Turn latency: as in a report, to the answer itself. Of an agent that does not tell when its answer begins, to the
+  first audible sample. First turns of a process and barge-in turns are not in it.
+* Cut-offs: see `latency.judge.cut_offs`.
+* Wasted: the share of requests to the language model beyond one for each turn that was answered.
+* Ratio: the medians of the turns that both agents answered, one over the other. Its interval draws turns of the
+  fixture, each with its repetitions, with replacement: repeating a recording tells little new about other ones.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from latency.judge.cut_offs import CutOffs, cut_offs
+from latency.judge.outcome import Outcome
+from latency.record.run import Run, RunError
+from latency.report.report import Report, build
+from latency.report.stats import Distribution, Interval, ratio_interval, ratio_of_medians
+
+SCHEMA = 1
+INDEX, CALLS = "bench.json", "calls.jsonl"
+"""What a benchmark consists of, in its folder; what was seen of each call from outside, in a run's."""
+
+_PRETENDING = re.compile(r"\b(?:sim|scripted):[\w.:-]+")
+
+Latencies = Mapping[tuple[str, str, int], float]
+"""Seconds by scenario, session (a repetition of the scenario) and number of the turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """What a language model was asked for."""
+
+    n: int
+    cancelled: int
+    wasted_share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """An agent's median latency over another's, and the interval that it lies in (None for few turns)."""
+
+    n: int
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One agent with one language model."""
+
+    llm: str
+    variant: str
+    about: str
+    without: str | None
+    """The piece of our agent that it lacks, in words; None of an agent that is no such trial."""
+    run: Path
+    calls: int
+    turn_ms: Distribution
+    expected: int
+    unanswered: Mapping[str, int]
+    cut_offs: CutOffs
+    broken_off: int | None
+    """Answers that the agent broke off though the user was silent."""
+    barge_in: Mapping[str, float | None]
+    """n, stop_p50_ms and stop_p95_ms of scripted interruptions."""
+    requests: Requests | None
+    cpu_s_per_minute: float | None
+    """CPU seconds of the agent's processes in a minute of conversation, models loaded at a call's start included."""
+    cpu_s_per_answer: float | None
+    """The same in CPU seconds for each turn that was answered."""
+    rss_peak_mb: float | None
+    latencies: Latencies = field(repr=False)
+    simulated: Sequence[str]
+    """Its parts that only pretend, by name."""
+    refused: str | None
+    """Why its latencies cannot be believed; None when they can."""
+    repeated: int
+    """Calls that were made again because they had not been fed in real time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """All rows, by language model and then in the order of the variants."""
+
+    folder: Path
+    created: str
+    baseline: str
+    """The variant that the others are compared with."""
+    rounds: int
+    fixtures: Sequence[str]
+    host: Mapping[str, Any]
+    skipped: Mapping[str, str]
+    """Variants that did not take part, and why."""
+    rows: Sequence[Row]
+
+    @property
+    def calls(self) -> int:
+        """How many calls each agent should have had with each language model."""
+        return self.rounds * len(self.fixtures)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every agent had its calls."""
+        return bool(self.rows) and all(row.calls >= self.calls for row in self.rows)
+
+    def ratio(self, row: Row) -> Ratio | None:
+        """A row's latency over that of the baseline with the same language model; None where one has none."""
+        other = next((one for one in self.rows if one.variant == self.baseline and one.llm == row.llm), None)
+        return None if other is None else compare(row.latencies, other.latencies)
+
+    @classmethod
+    def load(cls, folder: Path) -> "Benchmark":
+        """Read a benchmark's folder, also one that was interrupted.
+
+        Raises:
+            RunError: It is no benchmark's, or one of its runs is broken.
+        """
+        try:
+            index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            rows = [_row(folder, entry) for entry in index["runs"]]
+            return cls(
+                folder=folder, rows=[row for row in rows if row is not None],
+                **{key: index[key] for key in ("created", "baseline", "rounds", "fixtures", "host", "skipped")},
+            )  # fmt: skip
+        except OSError as error:
+            raise RunError(f"{folder} is not a benchmark: {INDEX}: {error.strerror}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
+
+
+def compare(ours: Latencies, theirs: Latencies) -> Ratio | None:
+    """The ratio over the turns that both answered; None without any."""
+    groups = paired(ours, theirs)
+    value = ratio_of_medians([pair for group in groups for pair in group])
+    if value is None:
+        return None
+    return Ratio(n=sum(map(len, groups)), value=round(value, 3), interval=ratio_interval(groups))
+
+
+def paired(ours: Latencies, theirs: Latencies) -> list[list[tuple[float, float]]]:
+    """The latencies of the turns that both answered, those of one recording together."""
+    recordings: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for scenario, session, turn in sorted(ours.keys() & theirs.keys()):
+        key = (scenario, session, turn)
+        recordings.setdefault((scenario, turn), []).append((ours[key], theirs[key]))
+    return list(recordings.values())
+
+
+def row(
+    report: Report,
+    calls: Sequence[Mapping[str, Any]],
+    *,
+    llm: str,
+    variant: str,
+    about: str,
+    without: str | None = None,
+    repeated: int = 0,
+) -> Row:
+    """An agent's row.
+
+    Args:
+        report: Its run.
+        calls: What was seen of its calls from outside: session, turn_ends (seconds on the recording's clock at which it
+            took the user's turn for finished; None when it does not tell) and requests (the simulator's records).
+        llm: Which language model it asked.
+        variant: Its name.
+        about: What it is.
+        without: The piece of ours that it lacks.
+        repeated: How many of its calls were made again.
+    """
+    ends = {call["session"]: call.get("turn_ends") or () for call in calls}
+    barge_in = report.barge_in
+    per_minute, per_answer = _cpu(report)
+    return Row(
+        llm=llm,
+        variant=variant,
+        about=about,
+        without=without,
+        run=Path(report.run),
+        calls=len(report.sessions),
+        turn_ms=Distribution.of(latencies(report.outcomes).values()),
+        expected=report.turns.expected,
+        unanswered=report.turns.unanswered,
+        cut_offs=cut_offs(report.outcomes, ends),
+        broken_off=barge_in.false,
+        barge_in={"n": barge_in.n, "stop_p50_ms": barge_in.stop_p50_ms, "stop_p95_ms": barge_in.stop_p95_ms},
+        requests=_requests(calls, answered=report.turns.answered),
+        cpu_s_per_minute=per_minute,
+        cpu_s_per_answer=per_answer,
+        rss_peak_mb=_peak(report),
+        latencies=latencies(report.outcomes),
+        simulated=sorted({found for name in report.simulated for found in _PRETENDING.findall(name)}),
+        refused=report.refused,
+        repeated=repeated,
+    )
+
+
+def latencies(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], float]:
+    """Seconds from the end of each usual turn's speech to its answer."""
+    found = {}
+    for one in outcomes:
+        turn = one.turn
+        took = one.answer if turn.server_turns else one.latency
+        if took is not None and turn.wants_answer and not turn.cold and not turn.barge_in:
+            found[turn.scenario, turn.session, turn.turn] = took
+    return found
+
+
+def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests | None:
+    if not calls:
+        return None
+    asked = [request for call in calls for request in call["requests"] if not request.get("warm_up")]
+    cancelled = sum(request.get("outcome") != "completed" for request in asked)
+    wasted = max(0.0, 1 - answered / len(asked)) if asked else None
+    return Requests(n=len(asked), cancelled=cancelled, wasted_share=None if wasted is None else round(wasted, 4))
+
+
+def _cpu(report: Report) -> tuple[float | None, float | None]:
+    """CPU seconds in a minute of conversation, and for each turn that was answered."""
+    known = [one for one in report.sessions if one.session.server and one.session.seconds]
+    seconds = sum(one.session.seconds or 0.0 for one in known)
+    used = sum((one.session.server or {})["cpu_cores"] * (one.session.seconds or 0.0) for one in known)
+    answers = sum(outcome.answered for one in known for outcome in one.outcomes)
+    return round(used / seconds * 60, 1) if seconds else None, round(used / answers, 3) if answers else None
+
+
+def _peak(report: Report) -> float | None:
+    peaks = [(one.session.server or {}).get("rss_peak_mb") for one in report.sessions]
+    return max((peak for peak in peaks if peak is not None), default=None)
+
+
+def _row(folder: Path, entry: Mapping[str, Any]) -> Row | None:
+    """The row of an entry of the index; None when it has no turns yet."""
+    run = folder / entry["folder"]
+    try:
+        report = build(Run.load(run))
+    except RunError as error:
+        if error.exit_code == 3:
+            return None
+        raise
+    lines = (run / CALLS).read_text(encoding="utf-8").splitlines()
+    known = {key: entry[key] for key in ("llm", "variant", "about")}
+    # A benchmark made before there were trials without a piece says nothing of them.
+    seen = [json.loads(line) for line in lines]
+    return row(report, seen, without=entry.get("without"), repeated=len(entry["repeated"]), **known)

@@ -1,0 +1,120 @@
+"""A report's figures beside its latencies: how many turns, how fast a barge-in, what quality, what is unexplained."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from latency.judge.outcome import Outcome, SessionOutcome
+from latency.judge.reconcile import FLAGGED
+from latency.judge.scoring import word_error_rate
+from latency.report.stats import Spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """How many turns there were, and what became of those that want an answer."""
+
+    total: int
+    expected: int
+    """Turns that want an answer: answered plus unanswered."""
+    answered: int
+    answers_ok: int | None
+    """Right answers; None when no turn says what a right answer contains."""
+    unanswered: dict[str, int]
+    """How many turns went unanswered for which reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BargeIn:
+    """Scripted interruptions of an audible bot, and interruptions nobody meant."""
+
+    n: int
+    stop_p50_ms: float | None
+    stop_p95_ms: float | None
+    false: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """What must not be paid for latency; None without a recording."""
+
+    cut_offs: int | None
+    pauses: int | None
+    false_cut_off_rate: float | None
+    """Pauses in which the bot spoke or the server took the turn for finished, of all pauses."""
+    gaps: int | None
+    wer: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What the providers charge; None when no price is known."""
+
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residual(Spread):
+    """What the marks leave unexplained of the recorded latencies, ms; `flagged` turns exceed 20 ms."""
+
+    flagged: int
+
+
+def turn_counts(outcomes: Sequence[Outcome]) -> Turns:
+    """Count what became of the turns."""
+    expected = [outcome for outcome in outcomes if outcome.turn.wants_answer]
+    scored = [outcome.right for outcome in expected if outcome.right is not None]
+    return Turns(
+        total=len(outcomes),
+        expected=len(expected),
+        answered=sum(outcome.answered for outcome in expected),
+        answers_ok=sum(scored) if scored else None,
+        unanswered=dict(Counter(str(outcome.unanswered) for outcome in expected if outcome.unanswered)),
+    )
+
+
+def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeIn:
+    """How fast the bot fell silent, and how often it did for nothing."""
+    stops = [o.barge_in_stop for session in sessions for o in session.outcomes if o.barge_in_stop is not None]
+    spread = Spread.of(stops)
+    recorded = [session for session in sessions if session.recorded]
+    return BargeIn(
+        n=spread.n,
+        stop_p50_ms=spread.p50,
+        stop_p95_ms=spread.p95,
+        false=sum(session.false_barge_ins for session in recorded) if recorded else None,
+    )
+
+
+def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Quality:
+    """Cut-offs, gaps and word errors; those of a `scripted` recogniser, which is told the words, say nothing."""
+    recorded = [session for session in sessions if session.recorded]
+    outcomes = [outcome for session in recorded for outcome in session.outcomes]
+    pauses = sum(outcome.pauses for outcome in outcomes)
+    return Quality(
+        cut_offs=sum(outcome.cut_off for outcome in outcomes) if outcomes else None,
+        pauses=pauses if outcomes else None,
+        false_cut_off_rate=round(sum(o.pauses_cut for o in outcomes) / pauses, 4) if pauses else None,
+        gaps=sum(len(session.gaps) for session in recorded) if recorded else None,
+        wer=None if scripted else _wer(sessions),
+    )
+
+
+def _wer(sessions: Sequence[SessionOutcome]) -> float | None:
+    pairs = []
+    for session in sessions:
+        turns = [outcome.turn for outcome in session.outcomes]
+        if any(turn.heard is not None for turn in turns):
+            pairs += [(t.text, t.heard or "") for t in turns if t.text and t.speech and not t.backchannel]
+    rate = word_error_rate(pairs)
+    return None if rate is None else round(rate, 4)
+
+
+def residual(outcomes: Iterable[Outcome]) -> Residual | None:
+    """What the marks leave unexplained; None without marks."""
+    values = [outcome.residual for outcome in outcomes if outcome.residual is not None]
+    if not values:
+        return None
+    spread = Spread.of(values)
+    flagged = sum(value > FLAGGED for value in values)
+    return Residual(n=spread.n, p50=spread.p50, p95=spread.p95, flagged=flagged)

@@ -1,0 +1,233 @@
+"""What became of a run's requests to language models: were the answers' texts there in time, from whom, at what waste?
+
+Each turn is judged by `latency.judge.verdict`; here the verdicts are counted.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from latency.judge.verdict import WITHDRAWN, Judged, Reported, is_committed, judge_turn
+from latency.record.turn import TurnRecord
+from latency.report.request_endings import CutShort, cut_short, failures
+from latency.report.stats import Extent, p99
+
+USED = ("spoken", "called")
+"""Outcomes of requests whose answer was of use: words that were spoken, or tools that were run."""
+LOST = ("cancelled", "failed", WITHDRAWN)
+"""Outcomes of requests whose tokens are paid for and heard by nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tier:
+    """One language model of a run."""
+
+    attempts: int
+    spoken: int
+    """Attempts whose text was spoken."""
+    first_clause_ms: Extent
+    """From a request to its first speakable clause, of those that came so far; the others would have taken longer."""
+    model: str | None
+    called: int
+    """Attempts of which tools were run and nothing was spoken."""
+    cancelled: int
+    failed: int
+    withdrawn: int
+    """Attempts for answers that were begun before the turn was committed, and not used."""
+    failures: dict[str, int]
+    """Failed attempts by what was observed."""
+    cut_short: dict[str, CutShort]
+    """Cancelled attempts by what there was of them by then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waste:
+    """What an answer in time costs: requests beyond each answer's first, withdrawn ones, tokens nobody heard."""
+
+    extra: int
+    spoken: int
+    """Of the extra ones: those that were needed, spoken or run as tools."""
+    cancelled: int
+    failed: int
+    tokens: int | None
+    """In and out, of all cancelled, failed and withdrawn requests; None when no request tells its tokens."""
+    tokens_estimated: int | None
+    """The part of them that no provider told."""
+    tokens_total: int | None
+    """Of all requests."""
+    share: float | None
+    withdrawn: int
+    """Requests for answers that were begun before the turn was committed, and not used; none of them is `extra`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmTurn:
+    """A turn that a language model was asked in."""
+
+    session: str
+    turn: int
+    judged: Judged
+    counted: bool
+    """Whether its verdict is one of the report's: the turn wants an answer, and there is a verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Llm:
+    """How the LLM budget was kept; the four verdicts are counts of turns."""
+
+    budget_ms: float
+    within: int
+    rescued: int
+    bridged: int
+    missed: int
+    overshoot_p99_ms: float | None
+    """How late answer text was, of all judged turns that got any; 0 for text in time."""
+    policy: str | None
+    """The pipeline's own; `policies` says which ran."""
+    tiers: dict[str, Tier]
+    judged: int
+    """Turns with a verdict."""
+    share_within: float | None
+    """Those within and rescued, of the judged."""
+    overshoot_ms: Extent
+    textless: int
+    """Judged turns that got no answer text at all; they are in no percentile."""
+    bridged_answer_ms: Extent
+    """How long after the deadline the text of the bridged turns' answers came."""
+    deadlines: dict[str, int]
+    """Judged turns by what set the deadline: the LLM's share ("llm"), the turn's total ("turn"), a tier ("floor")."""
+    charged: dict[str, int]
+    """Whom the floors were charged to: the stage that overspent."""
+    phrases: dict[str, int]
+    """Phrases said while no answer was there, by kind: "hold" or "delay"."""
+    policies: dict[str, int]
+    """Turns by policy; several after a change during a call. Empty for a language model without a budget."""
+    reasons: dict[str, int]
+    """Turns by the policy's reason to ask in this order."""
+    waste: Waste
+    turns: tuple[LlmTurn, ...]
+
+
+def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | None) -> Llm:
+    """Count the verdicts of the turns that want an answer, and what each tier did; `budget` in seconds."""
+    asked = tuple(_judged(turns, budget))
+    judged = [turn.judged for turn in asked if turn.counted]
+    count = Counter(one.verdict for one in judged)
+    late = [one.late_ms / 1000 for one in judged if one.late_ms is not None]
+    overshoot = [max(0.0, seconds) for seconds in late]
+    in_time = count["within"] + count["rescued"]
+    budgeted = [turn.judged for turn in asked if turn.judged.policy]
+    return Llm(
+        budget_ms=round(budget * 1000, 1),
+        within=count["within"],
+        rescued=count["rescued"],
+        bridged=count["bridged"],
+        missed=count["missed"],
+        overshoot_p99_ms=p99([seconds * 1000 for seconds in overshoot]),
+        policy=policy,
+        tiers=_tiers(turns),
+        judged=len(judged),
+        share_within=round(in_time / len(judged), 4) if judged else None,
+        overshoot_ms=Extent.of(overshoot),
+        textless=len(judged) - len(late),
+        bridged_answer_ms=Extent.of(
+            one.late_ms / 1000 for one in judged if one.verdict == "bridged" and one.late_ms is not None
+        ),
+        deadlines=dict(Counter(one.limit for one in judged if one.limit)),
+        charged=dict(Counter(one.charged for one in judged if one.charged)),
+        phrases=dict(Counter(str(said.get("kind")) for turn in turns for said in _said(turn))),
+        policies=dict(Counter(one.policy for one in budgeted if one.policy)),
+        reasons=dict(Counter(one.reason for one in budgeted if one.reason)),
+        waste=_waste(turns),
+        turns=asked,
+    )
+
+
+def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Mapping[str, Any]]:
+    """The server's own turns, several for one of the user's when that was taken for finished too early."""
+    for turn in turns:
+        own = {"marks": turn.marks, "attempts": turn.attempts, "responses": turn.responses}
+        yield from turn.server_turns or (own,)
+
+
+def _judged(turns: Iterable[TurnRecord], budget: float) -> Iterator[LlmTurn]:
+    for turn in turns:
+        if judged := judge_turn(turn, budget):
+            counted = turn.wants_answer and judged.verdict is not None
+            yield LlmTurn(session=turn.session, turn=turn.turn, judged=judged, counted=counted)
+
+
+def _said(turn: TurnRecord) -> Iterator[Mapping[str, Any]]:
+    for server_turn in server_turns([turn]):
+        for response in server_turn.get("responses") or ():
+            yield from response.get("said") or ()
+
+
+def _answers(turns: Iterable[TurnRecord]) -> Iterator[list[Reported]]:
+    """The requests made for each answer, in order; `outcome` says "withdrawn" where the answer was."""
+    for server_turn in server_turns(turns):
+        attempts, responses = server_turn.get("attempts") or (), server_turn.get("responses") or ()
+        withdrawn = {response.get("response") for response in responses if not is_committed(response)}
+        answers: dict[Any, list[Reported]] = {}
+        for attempt in attempts:
+            number = attempt.get("response")
+            if number in withdrawn and attempt.get("outcome") in (*USED, "cancelled"):
+                attempt = {**attempt, "outcome": WITHDRAWN}
+            answers.setdefault(number, []).append(attempt)
+        yield from answers.values()
+
+
+def _tiers(turns: Iterable[TurnRecord]) -> dict[str, Tier]:
+    by_tier: dict[str, list[Reported]] = {}
+    for answer in _answers(turns):
+        for attempt in answer:
+            by_tier.setdefault(str(attempt.get("tier") or "unnamed"), []).append(attempt)
+    return {name: _tier(attempts) for name, attempts in sorted(by_tier.items())}
+
+
+def _tier(attempts: Sequence[Reported]) -> Tier:
+    outcomes = Counter(attempt.get("outcome") for attempt in attempts)
+    return Tier(
+        attempts=len(attempts),
+        spoken=outcomes["spoken"],
+        first_clause_ms=Extent.of(
+            attempt["first_clause"] - attempt["request"]
+            for attempt in attempts
+            # The rest of another's answer comes in whole sentences: its first clause is no match for the others'.
+            if attempt.get("continues") is None
+            and attempt.get("request") is not None
+            and attempt.get("first_clause") is not None
+        ),
+        model=", ".join(dict.fromkeys(str(a["model"]) for a in attempts if a.get("model"))) or None,
+        called=outcomes["called"],
+        cancelled=outcomes["cancelled"],
+        failed=outcomes["failed"],
+        withdrawn=outcomes[WITHDRAWN],
+        failures=failures(attempts),
+        cut_short=cut_short(attempts),
+    )
+
+
+def _waste(turns: Sequence[TurnRecord]) -> Waste:
+    answers = list(_answers(turns))
+    kept = [[attempt for attempt in answer if attempt.get("outcome") != WITHDRAWN] for answer in answers]
+    extra = Counter(attempt.get("outcome") for answer in kept for attempt in answer[1:])
+    known = [attempt for answer in answers for attempt in answer if attempt.get("tokens")]
+    lost = [attempt for attempt in known if attempt.get("outcome") in LOST]
+    tokens, total = _tokens(lost), _tokens(known)
+    return Waste(
+        extra=extra.total(),
+        spoken=sum(extra[outcome] for outcome in USED),
+        cancelled=extra["cancelled"],
+        failed=extra["failed"],
+        tokens=tokens if known else None,
+        tokens_estimated=_tokens(a for a in lost if a["tokens"].get("estimated")) if known else None,
+        tokens_total=total if known else None,
+        share=round(tokens / total, 4) if total else None,
+        withdrawn=sum(map(len, answers)) - sum(map(len, kept)),
+    )
+
+
+def _tokens(attempts: Iterable[Reported]) -> int:
+    return sum((a["tokens"].get("in") or 0) + (a["tokens"].get("out") or 0) for a in attempts)

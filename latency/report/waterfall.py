@@ -1,0 +1,187 @@
+"""A turn laid out on one time axis, which begins at the true end of the user's speech: rows of bars, data only.
+
+Seconds relative to that end; what lies before it is negative.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from latency.judge.contributions import UNNAMED
+from latency.judge.outcome import Outcome
+from latency.record.marks import ROUNDING, Mark
+from latency.record.turn import TurnRecord
+from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
+from latency.report.request_endings import failure
+
+Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
+Reported = Mapping[str, Any]
+
+LEAD = 0.1
+"""Seconds shown before the end of the user's speech, at least."""
+LONGEST_LEAD = 1.0
+SHORTEST = 0.9
+"""Seconds shown behind it, at least: the 800 ms line has to be seen."""
+MARGIN = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A stretch of a row; an instant begins and ends at once."""
+
+    start: float
+    end: float
+    kind: Kind
+    """On the critical path, work beside it, text that still arrived, audible speech, a stall, or an instant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the waterfall."""
+
+    label: str
+    group: Literal["speech", "stage", "model", "stall"]
+    bars: tuple[Bar, ...]
+    took: float | None = None
+    """Seconds of work."""
+    waited: float | None = None
+    """Seconds of the turn's latency; those of all stages add up to it."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waterfall:
+    """The rows of a turn and the stretch of time to be shown; bars may reach beyond it."""
+
+    start: float
+    end: float
+    rows: tuple[Row, ...]
+
+
+def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period] = ()) -> Waterfall | None:
+    """Lay a turn out; None for a turn without speech, which has no end to count from.
+
+    Args:
+        outcome: The turn and what the recording says of it.
+        spoken: When the bot was audible in the session, seconds on the recording's clock.
+        users: Speech of the user in the session's other turns.
+    """
+    turn, zero = outcome.turn, outcome.turn.end
+    if zero is None:
+        return None
+    rows = [*_stage_rows(turn), *_model_rows(turn), *_stall_rows(turn)]
+    starts = [bar.start - zero for row in rows for bar in row.bars]
+    ends = [bar.end - zero for row in rows for bar in row.bars if bar.kind != "stream"]
+    start = -min(LONGEST_LEAD, max(LEAD, -min(starts, default=0.0)))
+    end = max(SHORTEST, outcome.latency or 0.0, outcome.answer or 0.0, *ends) + MARGIN
+    shown = (zero + start, zero + end)
+    user = tuple(Bar(a, b, "speech") for a, b in sorted({*turn.speech, *users}) if overlap((a, b), shown))
+    bot = tuple(Bar(a, b, "speech") for a, b in spoken if overlap((a, b), shown))
+    heard = "" if outcome.latency is None else f"first audible after {outcome.latency * 1000:.0f} ms"
+    everything = [
+        Row(label="user", group="speech", bars=user),
+        *rows,
+        Row(label="bot", group="speech", bars=bot, note=heard if bot else "silent"),
+    ]
+    return Waterfall(start=start, end=end, rows=tuple(_shifted(row, zero) for row in everything))
+
+
+def attempts_of(turn: TurnRecord) -> list[Reported]:
+    """Every request to a language model in a turn, also those of answers that were withdrawn, in order."""
+    found = [attempt for server_turn in turn.server_turns for attempt in server_turn.get("attempts") or ()]
+    return found or list(turn.attempts)
+
+
+def outcome_of(attempt: Reported) -> str:
+    """What became of a request, in a few words."""
+    match attempt.get("outcome"):
+        case "called":
+            return f"called {', '.join(str(name) for name in attempt.get('calls') or ()) or 'tools'}"
+        case "failed":
+            return f"failed: {failure(attempt)}"
+        case None:
+            return "unfinished"
+        case outcome:
+            return str(outcome)
+
+
+def _stage_rows(turn: TurnRecord) -> Iterator[Row]:
+    for stage in stages(turn):
+        bars = [] if stage.work is None else [Bar(*stage.work, "work")]
+        bars += [Bar(*part, "path") for part in stage.path]
+        yield Row(
+            label=stage.key.replace("_", " "),
+            group="stage",
+            bars=tuple(bars),
+            took=None if stage.work is None else stage.work[1] - stage.work[0],
+            waited=stage.waited,
+            note=_stage_note(stage.key, turn),
+        )
+
+
+def _stage_note(key: str, turn: TurnRecord) -> str:
+    if key != "turn_detection":
+        return "no stage accounts for it" if key == UNNAMED else ""
+    gave = (turn.smart_turn or {}).get("probability")
+    how = "" if turn.ended_by in (None, "smart_turn") else turn.ended_by.replace("_", " ")
+    return "; ".join([*([how] if how else []), *([] if gave is None else [f"Smart Turn gave {gave:.2f}"])])
+
+
+def _model_rows(turn: TurnRecord) -> Iterator[Row]:
+    if (hint := turn.marks.get(Mark.EAGER_HINT)) is not None:
+        yield Row(label="eager hint", group="model", bars=(Bar(hint, hint, "instant"),))
+    waited = [part for stage in stages(turn) if stage.key in OF_THE_MODEL for part in stage.path]
+    for attempt in attempts_of(turn):
+        is_last = attempt in turn.attempts
+        yield from _attempt_row(attempt, waited if is_last else [], turn.marks.get(Mark.TURN_COMMIT))
+    for response in turn.responses:
+        if (deadline := response.get("deadline")) is not None:
+            charged = f", charged to {response['charged']}" if response.get("charged") else ""
+            note = f"{response.get('limit') or ''}{charged}"
+            yield Row(label="LLM deadline", group="model", bars=(Bar(deadline, deadline, "instant"),), note=note)
+        for said in response.get("said") or ():
+            if (at := said.get("at")) is not None:
+                bars = (Bar(at, at, "instant"),)
+                yield Row(label=f"{said.get('kind', 'hold')} phrase", group="model", bars=bars, note=str(said["text"]))
+
+
+def _attempt_row(attempt: Reported, waited: Sequence[Period], commit: float | None) -> Iterator[Row]:
+    request, clause, end = (attempt.get(key) for key in ("request", "first_clause", "end"))
+    if request is None:
+        return
+    ready = next((at for at in (clause, end) if at is not None), request)
+    bars = [Bar(request, ready, "work")]
+    if attempt.get("outcome") in ("spoken", "called"):
+        parts = ((max(request, a), min(ready, b)) for a, b in waited)
+        bars += [Bar(a, b, "path") for a, b in parts if b > a]
+    if end is not None and end > ready:
+        bars.append(Bar(ready, end, "stream"))
+    yield Row(
+        label=str(attempt.get("tier") or "language model"),
+        group="model",
+        bars=tuple(bars),
+        took=ready - request,
+        note="; ".join([outcome_of(attempt), *_ahead(request, commit)]),
+    )
+
+
+def _ahead(request: float, commit: float | None) -> Iterator[str]:
+    if commit is not None and commit - request > ROUNDING:
+        yield f"asked {(commit - request) * 1000:.0f} ms before the commit"
+
+
+def _stall_rows(turn: TurnRecord) -> Iterator[Row]:
+    for kind in sorted({stall.kind for stall in turn.stalls}):
+        found = [stall for stall in turn.stalls if stall.kind == kind]
+        yield Row(
+            label=f"stall: {kind}",
+            group="stall",
+            bars=tuple(Bar(stall.at, stall.at + stall.ms / 1000, "stall") for stall in found),
+            took=sum(stall.ms for stall in found) / 1000,
+            note=f"{len(found)}, longest {max(stall.ms for stall in found):.0f} ms",
+        )
+
+
+def _shifted(row: Row, zero: float) -> Row:
+    bars = tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars)
+    return Row(label=row.label, group=row.group, bars=bars, took=row.took, waited=row.waited, note=row.note)

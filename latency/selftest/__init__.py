@@ -1,0 +1,1 @@
+"""`latency selftest`: recordings with known gaps, measured as every run is."""

@@ -1,0 +1,170 @@
+"""`latency selftest`: calls with hidden figures, judged as every run is, and what was found of them.
+
+The calls are made on the spot, written as a run folder and reported by the code that reports any run. Nothing but the
+folder is handed over: what was hidden is compared afterwards.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from latency.judge.outcome import SessionOutcome
+from latency.record.run import Run, RunHeader, RunWriter
+from latency.record.session import Session
+from latency.report.report import build
+from latency.selftest.planted import Call, Hidden, calls
+
+TOLERANCE = 0.01
+"""Seconds: one frame."""
+CREATED = "1970-01-01T00:00:00+00:00"
+ESTIMATES = ("no labels, noise 10 dB",)
+"""Calls whose user has no labels and ends in noise so loud that last sounds lie under it."""
+FIGURES = {
+    "latency": "first audio",
+    "answer": "answer",
+    "cut_off": "cut-off",
+    "talk_over": "talk-over",
+    "barge_in_stop": "barge-in stop",
+    "gap": "drop-out",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What was hidden in a turn and what the report says; seconds, None when it found nothing."""
+
+    is_promised: bool = True
+    """Whether a frame is promised; an estimate of what noise covers is shown and not judged."""
+    call: str
+    turn: int
+    figure: str
+    hidden: float | None
+    """None: there is nothing to find."""
+    found: float | None
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it was found to a frame."""
+        if self.hidden is None or self.found is None:
+            return self.hidden is self.found
+        return abs(self.found - self.hidden) <= TOLERANCE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `latency selftest`; returns 0 when everything was found, else 1.
+
+    Args:
+        argv: Arguments after `selftest`.
+
+    Raises:
+        SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
+    """
+    parser = argparse.ArgumentParser(
+        prog="latency selftest",
+        description="Hide gaps in recordings and recover them from a run folder, each within one 10 ms frame.",
+        epilog="exit status: 0 everything was found, 1 something was not",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="draw other gaps and voices (default: 0)")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the run folder there, to be looked at")
+    chosen = parser.parse_args(argv)
+    if chosen.seed < 0:
+        parser.error("a seed is 0 or more")
+    if chosen.keep and (chosen.keep / "run.json").exists():
+        parser.error(f"{chosen.keep} already holds a run; name another folder")
+    with tempfile.TemporaryDirectory() as folder:
+        findings = list(judged(chosen.keep or Path(folder) / "run", chosen.seed))
+    print("\n".join(table(findings)))
+    return 0 if all(finding.is_right or not finding.is_promised for finding in findings) else 1
+
+
+def judged(folder: Path, seed: int) -> Iterator[Finding]:
+    """Write the planted calls to a run folder, report it, and compare.
+
+    Args:
+        folder: A folder without a run.
+        seed: Where the gaps are drawn from.
+    """
+    hidden = {call.name: list(call.hidden) for call in _written(folder, seed)}
+    for session in build(Run.load(folder)).sessions:
+        yield from _compared(session, hidden[session.session.name])
+
+
+def table(findings: Sequence[Finding]) -> Iterator[str]:
+    """The findings as lines of text, and a sentence that sums them up."""
+    width = max(len(finding.call) for finding in findings)
+    yield f"{'call':<{width}}  turn  {'figure':<13}  {'hidden':>9}  {'found':>9}  {'error':>8}"
+    for finding in findings:
+        error = "" if finding.found is None or finding.hidden is None else _ms((finding.found - finding.hidden), "+")
+        yield (
+            f"{finding.call:<{width}}  {finding.turn + 1:>4}  {FIGURES[finding.figure]:<13}  "
+            f"{_shown(finding, finding.hidden):>9}  {_shown(finding, finding.found):>9}  {error:>8}  "
+            f"{'ok' if finding.is_right else 'WRONG' if finding.is_promised else 'an estimate'}"
+        )
+    promised = [finding for finding in findings if finding.is_promised]
+    right = sum(finding.is_right for finding in promised)
+    errors = [abs(f.found - f.hidden) for f in promised if f.found is not None and f.hidden is not None]
+    yield ""
+    yield (
+        f"{right} of {len(promised)} found to {TOLERANCE * 1000:.0f} ms; "
+        f"the largest error is {max(errors, default=0.0) * 1000:.1f} ms; {len(findings) - len(promised)} estimates of "
+        "an end of speech that noise covers are shown and not judged"
+    )
+
+
+def _written(folder: Path, seed: int) -> Iterator[Call]:
+    header = RunHeader(
+        created=CREATED,
+        command=["latency", "selftest", "--seed", str(seed)],
+        pipeline={"name": "selftest"},
+        simulated=["sim:both voices"],
+    )
+    writer = RunWriter(folder, header=header)
+    for call in calls(seed):
+        wav = writer.write_session_wav(call.name, call.samples)
+        writer.add_turns(call.turns)
+        writer.add_session(
+            Session(name=call.name, wav=wav, seconds=call.seconds, flushes=tuple(call.flushes)),
+        )
+        yield call
+    writer.finish("complete")
+
+
+def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[Finding]:
+    name = session.session.name
+    for one in hidden:
+        if one.figure == "gap":
+            lengths = [gap.end - gap.start for gap in session.gaps]
+            found = lengths[0] if len(lengths) == 1 else None
+        else:
+            value = getattr(session.outcomes[one.turn], one.figure)
+            found = None if value is None else float(value)
+        yield Finding(
+            call=name,
+            turn=one.turn,
+            figure=one.figure,
+            hidden=one.seconds,
+            found=found,
+            is_promised=name not in ESTIMATES,
+        )
+    told = {(one.turn, one.figure) for one in hidden}
+    # What was not hidden must not be found.
+    for outcome in session.outcomes:
+        number = outcome.turn.turn
+        if outcome.cut_off and (number, "cut_off") not in told:
+            yield Finding(call=name, turn=number, figure="cut_off", hidden=None, found=1.0)
+        if outcome.turn.barge_in and (number, "barge_in_stop") not in told:
+            yield Finding(call=name, turn=number, figure="barge_in_stop", hidden=None, found=outcome.barge_in_stop)
+    if session.gaps and not any(figure == "gap" for _, figure in told):
+        yield Finding(call=name, turn=0, figure="gap", hidden=None, found=session.gaps[0].end - session.gaps[0].start)
+
+
+def _shown(finding: Finding, value: float | None) -> str:
+    if value is None:
+        return "none"
+    return ("yes" if value else "no") if finding.figure == "cut_off" else _ms(value)
+
+
+def _ms(seconds: float, sign: str = "") -> str:
+    return f"{seconds * 1000:{sign}.1f} ms"

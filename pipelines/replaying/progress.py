@@ -1,0 +1,157 @@
+"""What a replay shows while it runs, on standard error: one line a turn, and what is being said right now."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from latency.budget import Budget
+from latency.judge.verdict import judge
+from voice.client.call.call_result import CallResult
+from voice.client.call.listener import CallListener
+from voice.client.caller.scripted_caller import PlacedTurn
+
+PAUSE = 0.8
+"""The turn latency, in seconds, from which people feel a pause."""
+
+
+class Progress:
+    """Lines for a whole replay. In a terminal, a status line below them moves."""
+
+    def __init__(self, *, calls: int) -> None:
+        self._console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._calls = calls
+        self._call = 0
+
+    @contextmanager
+    def starting(self) -> Iterator[Callable[[], None]]:
+        """While the server loads its models; call what it gives when it has."""
+        with self._console.status("Starting the agent: loading models…") as status:
+            yield status.stop
+
+    def serving(self, status: Mapping[str, Any]) -> None:
+        """The server is ready: what runs in each stage, and why."""
+        for stage, name in status.get("components", {}).items():
+            self._console.print(f"[dim]{stage:>6}[/]  {escape(str(name))}")
+        for reason in status.get("chosen", []):
+            self._console.print(f"[dim]  auto  {escape(reason)}[/]")
+
+    def note(self, text: str) -> None:
+        """Something the user should know before it starts."""
+        self._console.print(f"[yellow]note[/]  {escape(text)}")
+
+    def saved(self, folder: object) -> None:
+        """Where the run lies."""
+        self._console.print(f"[dim]run folder: {escape(str(folder))}[/]")
+
+    def call(self, name: str) -> "CallProgress":
+        """The display of the next call."""
+        self._call += 1
+        return CallProgress(self._console, f"{name} ({self._call}/{self._calls})")
+
+
+class CallProgress(CallListener):
+    """Lines for one call; use as a context around it.
+
+    `result` gives what there is of the call; a turn's line is printed when the next one begins or the call ends.
+    """
+
+    def __init__(self, console: Console, title: str) -> None:
+        self.result: Callable[[], CallResult] | None = None
+        self._console = console
+        self._status: Status = console.status("")
+        self._title = title
+        self._turn: PlacedTurn | None = None
+        self._heard: list[str] = []
+        self._said: list[str] = []
+        self._reports: dict[int, Mapping[str, Any]] = {}
+        self._reported_before = -1
+
+    def __enter__(self) -> "CallProgress":
+        self._console.print(f"[bold]{escape(self._title)}[/]")
+        self._status.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._status.stop()
+        self._print_turn()
+
+    def on_placed(self, turn: PlacedTurn) -> None:
+        """A new turn begins, so the one before it is over."""
+        self._print_turn()
+        self._turn, self._heard, self._said = turn, [], []
+        # What is told from now on of a turn known by now is the end of the one before.
+        self._reported_before = max(self._reports, default=self._reported_before)
+        self._reports = {}
+        self._status.update(f"[dim]caller:[/] {escape(turn.turn.text or turn.turn.name)}")
+
+    def on_partial(self, text: str) -> None:
+        """The recogniser's words so far."""
+        self._status.update(f"[dim]heard so far:[/] {escape(text)}")
+
+    def on_heard(self, text: str) -> None:
+        """A final transcript."""
+        self._heard.append(text)
+
+    def on_said(self, text: str) -> None:
+        """A clause of the bot."""
+        self._said.append(text)
+        self._status.update(f"[dim]bot:[/] {escape(text)}")
+
+    def on_turn(self, report: Mapping[str, Any]) -> None:
+        """Who was asked for an answer, and when it came."""
+        if report["turn"] > self._reported_before:
+            self._reports[report["turn"]] = report
+
+    def on_error(self, text: str) -> None:
+        """The server reports a failure."""
+        self._console.print(f"[red]server[/]  {escape(text)}")
+
+    def _print_turn(self) -> None:
+        if self._turn is None or self.result is None:
+            return
+        end = self._turn.end
+        answer = next((u.start - end for u in self.result().utterances if u.start >= end), None)
+        if answer is None:
+            took = "     –   "
+        else:
+            took = f"[{'green' if answer < PAUSE else 'yellow'}]{answer * 1000:6.0f} ms[/]"
+        heard, said = " ".join(self._heard) or "(nothing)", " ".join(self._said) or "(nothing)"
+        spoken = next(filter(None, (spoken_by(self._reports[n]) for n in sorted(self._reports, reverse=True))), "")
+        by = f"  [dim]({escape(spoken)})[/]" if spoken else ""
+        self._console.print(f"{took}  {escape(heard)} [dim]→[/] {escape(said)}{by}")
+        self._turn = None
+
+
+def spoken_by(report: Mapping[str, Any]) -> str | None:
+    """The tier that spoke, and how it came to that if it was not simply the first one asked, in time.
+
+    Args:
+        report: the server's of a turn.
+
+    Returns:
+        Such as "large", "fast, rescued", "large, 320 ms late" or "One moment. … large"; None when no language model
+        under a budget has anything to do with the turn.
+    """
+    responses = report.get("responses") or []
+    judged = judge(
+        report["marks"],
+        report.get("attempts") or [],
+        responses,
+        interrupted=bool(report.get("interrupted")),
+        budget=Budget().llm,
+    )
+    if not responses or judged is None:
+        return None
+    match judged.verdict:
+        case "rescued":
+            return f"{judged.tier}, rescued"
+        case "bridged":
+            return f"{' '.join(judged.phrases)} … {judged.tier or ''}".rstrip()
+        case "missed":
+            return f"{judged.tier}, {judged.lateness} late" if judged.tier else "no answer"
+        case _:
+            return judged.tier

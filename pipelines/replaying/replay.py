@@ -1,0 +1,162 @@
+"""`voice replay`: recorded conversations through a real server, in real time, into a run folder and a report."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from latency.cli import RUNS, show
+from latency.record.run import RunWriter, Status, new_folder
+from latency.report.thresholds import Threshold, ThresholdError
+from pipelines.replaying.progress import CallProgress, Progress
+from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
+from pipelines.serving.child import Server, health, own_server
+from voice.client.call.dialling import check_address
+from voice.client.call.line import PacedLine
+from voice.client.call.monitor import Monitor
+from voice.client.call.session import CallSession
+from voice.client.caller.scripted_caller import ScriptedCaller
+from voice.client.fixtures.fixture import Fixture, load_fixtures
+from voice.errors import ComponentError, ConfigurationError, FixtureError
+
+AUTO = "auto"
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+
+
+def run_replay(args: argparse.Namespace) -> int:
+    """Carry out the command; returns its exit status."""
+    thresholds = parse_checks(args.check)
+    check_server(args)
+    check_folder(args.out)
+    fixtures = chosen_fixtures(args.fixtures, everything=args.all)
+    folder = asyncio.run(_replay(args, fixtures))
+    return show(folder, thresholds)
+
+
+def parse_checks(expressions: Sequence[str]) -> list[Threshold]:
+    """The limits of `--check`, before anything runs.
+
+    Raises:
+        ConfigurationError: one cannot be understood.
+    """
+    try:
+        return [Threshold.parse(expression) for expression in expressions]
+    except ThresholdError as error:
+        raise ConfigurationError(str(error)) from error
+
+
+def chosen_fixtures(paths: Sequence[str], *, everything: bool) -> list[Fixture]:
+    """What to replay: the user's own, all samples, or the tour.
+
+    Raises:
+        FixtureError: something cannot be used.
+    """
+    if paths:
+        return load_fixtures(paths)
+    if not SAMPLES.is_dir():
+        raise FixtureError("The sample conversations are not installed here; name a recording: voice replay my.wav")
+    if everything:
+        return load_fixtures([SAMPLES])
+    tour = (SAMPLES / "tour.txt").read_text(encoding="utf-8").split()
+    return load_fixtures([SAMPLES / name for name in tour])
+
+
+def check_server(args: argparse.Namespace) -> None:
+    """Refuse a server that cannot be called, before anything runs.
+
+    Raises:
+        ConfigurationError: `--url` is no address, or comes with settings that its server would not know of.
+    """
+    if args.url is None:
+        return
+    check_address(args.url)
+    if args.overrides or args.pipeline != AUTO:
+        raise ConfigurationError("--pipeline and --set are for a server of our own; the one at --url has its own.")
+
+
+@asynccontextmanager
+async def server_for(args: argparse.Namespace, progress: Progress) -> AsyncIterator[Server]:
+    """The server that `--url` names, or one of our own."""
+    if args.url is not None:
+        yield Server(args.url, await health(args.url))
+        return
+    with progress.starting() as started:
+        async with own_server(args.pipeline, args.overrides) as server:
+            started()
+            yield server
+
+
+async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path:
+    """Returns the run folder, which is complete and readable however the replay ends."""
+    progress = Progress(calls=len(fixtures) * args.repeat)
+    for fixture in fixtures:
+        for notice in fixture.notices:
+            progress.note(notice)
+    async with server_for(args, progress) as server:
+        progress.serving(server.status)
+        header = run_header(server, ["voice", *sys.argv[1:]])
+        with writing(Path(args.out) if args.out else RUNS):
+            writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
+        rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
+        groups = Counter(fixture.group for fixture in fixtures)
+        status: Status = "interrupted"
+        try:
+            for number, (fixture, round_) in enumerate(rounds):
+                # A file with a single conversation needs no second name.
+                name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
+                if args.repeat > 1:
+                    name = f"{name}-{round_ + 1}"
+                shown = progress.call(name)
+                await one_call(server, fixture, name, writer, shown, cold=not (number or args.url), listen=args.listen)
+            status = "complete"
+        finally:
+            with writing(writer.folder):
+                if writer.is_empty:
+                    writer.discard()
+                else:
+                    writer.finish(status, load_after=os.getloadavg()[0])
+                    progress.saved(writer.folder)
+    return writer.folder
+
+
+async def one_call(
+    server: Server,
+    fixture: Fixture,
+    name: str,
+    writer: RunWriter,
+    progress: CallProgress,
+    *,
+    cold: bool,
+    listen: bool,
+) -> None:
+    """Replay one fixture; whatever happens, what was recorded is written.
+
+    Raises:
+        ComponentError: the server could not be reached, was not ready or ended the call, or the disk is full.
+    """
+    monitor = Monitor() if listen else None
+    line = PacedLine(
+        ScriptedCaller(fixture.turns),
+        tap=monitor.play if monitor else None,
+        user_tap=monitor.hear if monitor else None,
+    )
+    session = CallSession(server.url, line, listener=progress)
+    progress.result = session.result
+    before = server.load()
+    try:
+        if monitor:
+            monitor.open()
+        with progress:
+            await session.run()
+    finally:
+        if monitor:
+            monitor.close()
+        load = load_between(before, server.load(), session.result().seconds)
+        with writing(writer.folder):
+            save(session.result(), fixture, name, writer, cold=cold, load=load)
+    if session.result().closed:
+        raise ComponentError(f"The call was cut short: {session.result().closed}.")

@@ -1,0 +1,104 @@
+"""What a call leaves in a run folder, and whether that can be written at all."""
+
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from latency.cli import RUNS
+from latency.record.run import RunHeader, RunWriter
+from latency.record.session import Session
+from latency.record.turn import TurnError, TurnRecord
+from pipelines.serving.child import Load, Server
+from voice.client.call.call_result import CallResult
+from voice.client.call.turn_records import session_entry, turn_records
+from voice.client.fixtures.fixture import Fixture
+from voice.errors import ComponentError, ConfigurationError
+
+
+def check_folder(out: str | None) -> None:
+    """Refuse a run folder that cannot be written, before anything runs.
+
+    Args:
+        out: what `--out` names; None for a new folder in runs/.
+
+    Raises:
+        ConfigurationError: it holds a run already, or cannot be made or written.
+    """
+    folder = (Path(out) if out else RUNS).absolute()
+    if out and (folder / "run.json").exists():
+        raise ConfigurationError(f"{out} already holds a run; name another folder with --out.")
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise ConfigurationError(f"No run can be written to {folder}; name another folder with --out.")
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """While something is written to a run folder.
+
+    Raises:
+        ComponentError: the disk is full, or the folder has gone.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise ComponentError(f"The run cannot be written to {folder}: {error.strerror or error}.") from error
+
+
+def save(
+    result: CallResult, fixture: Fixture, name: str, writer: RunWriter, *, cold: bool, load: dict[str, float] | None
+) -> None:
+    """Write a call's turns, recording and facts into the run folder; a call that never began leaves nothing."""
+    if not result.seconds:
+        return
+    wav = writer.write_session_wav(name, result.stereo())
+    writer.add_turns(record(turn) for turn in turn_records(result, fixture, name, cold=cold))
+    entry = session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load)
+    # A turn that was spoken live comes from no file.
+    sources = {turn.name: str(turn.wav.resolve()) for turn in fixture.turns if turn.sha256}
+    writer.add_session(Session.from_json(entry), sources=sources)
+
+
+def record(turn: dict[str, Any]) -> TurnRecord:
+    """The record of a turn; instants with which a server contradicts itself are dropped and named, not the turn."""
+    try:
+        return TurnRecord.from_json(turn)
+    except TurnError as error:
+        said = f"the server's instants were dropped ({error})"
+        failed = f"{turn['failed']}; {said}" if turn.get("failed") else said
+        return TurnRecord.from_json(
+            turn | {"marks": {}, "server_turns": [], "attempts": [], "responses": [], "stalls": [], "failed": failed}
+        )
+
+
+def load_between(before: Load | None, after: Load | None, seconds: float) -> dict[str, float] | None:
+    """The server's cores and memory over a call of `seconds`; None when it is not our child."""
+    if before is None or after is None or not seconds:
+        return None
+    return {
+        "cpu_cores": round((after.cpu_seconds - before.cpu_seconds) / seconds, 3),
+        "rss_mb": round(after.resident_bytes / 1e6, 1),
+    }
+
+
+def run_header(server: Server, command: Sequence[str]) -> RunHeader:
+    """What this run is; `command` as it was typed."""
+    status = server.status
+    return RunHeader(
+        created=datetime.now().astimezone().isoformat(timespec="seconds"),
+        command=list(command),
+        pipeline=status.get("pipeline", {}),
+        components=status.get("components", {}),
+        simulated=status.get("simulated", []),
+        versions=status.get("versions", {}),
+        host={
+            "platform": platform.platform(),
+            "python": platform.python_version(),
+            "cpus": os.cpu_count(),
+            "load_before": os.getloadavg()[0],
+        },
+    )

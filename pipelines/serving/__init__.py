@@ -1,0 +1,1 @@
+"""Server processes: calls served, turns observed and reported to the client."""

@@ -1,0 +1,137 @@
+"""Watches the frames of a call and reports each turn to its client. The only writer of server marks.
+
+pipecat hands frames to observers in a task of their own, so the instants are those of the push (`MonotonicClock`),
+not of the observation.
+"""
+
+import time
+
+from pipecat.clocks.base_clock import BaseClock
+from pipecat.frames.frames import (
+    AggregatedTextFrame,
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
+    EagerEndOfTurnCancelFrame,
+    Frame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMTextFrame,
+    TranscriptionFrame,
+    TTSAudioRawFrame,
+    TTSTextFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.observers.base_observer import BaseObserver, FramePushed
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.processors.frameworks.rtvi import RTVIProcessor
+from pipecat.services.llm_service import LLMService
+
+from pipelines.serving.server_turn import ServerTurn
+from pipelines.serving.turn_log import TurnLog
+from voice.llm.answer.answer_frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame, SpeakAheadFrame
+from voice.server.loop_watch import LoopWatch
+from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
+
+TOLD = ("policy", "reason", "commit", "deadline", "limit", "charged", "attempts", "said", "gave_up", "final")
+"""Fields of an `AttemptsFrame` that belong to a turn's report."""
+
+
+class MonotonicClock(BaseClock):
+    """pipecat's pipeline clock without an epoch of its own: `time.monotonic_ns`, as everything else here."""
+
+    def get_time(self) -> int:
+        """Nanoseconds on the process's monotonic clock."""
+        return time.monotonic_ns()
+
+    def start(self) -> None:
+        """Nothing to start."""
+
+
+class TurnObserver(BaseObserver):
+    """Turns frames into the `TurnLog` of a call, and sends every turn that changed to the client.
+
+    Args:
+        log: the turns of this call.
+        rtvi: the way to the client.
+        watch: told how long the call lasts; None when nobody watches the event loop.
+    """
+
+    def __init__(self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None) -> None:
+        super().__init__(observe_every_push=False)
+        self.log = log
+        self._rtvi = rtvi
+        self._watch = watch
+        self._watching = False
+
+    async def on_pipeline_started(self) -> None:
+        """The call is on."""
+        if self._watch and not self._watching:
+            self._watching = True
+            self._watch.call_began()
+
+    async def cleanup(self) -> None:
+        """The call is over."""
+        await super().cleanup()  # type: ignore[no-untyped-call]
+        if self._watch and self._watching:
+            self._watching = False
+            self._watch.call_ended()
+
+    async def on_push_frame(self, data: FramePushed) -> None:
+        """A frame was pushed for the first time."""
+        upstream = data.direction is not FrameDirection.DOWNSTREAM
+        if isinstance(data.frame, LLMContextFrame):
+            # Up comes what a tool returned. The assistant's side hands its context on downstream as well, to nobody.
+            if not upstream and not isinstance(data.destination, LLMService):
+                return
+        elif upstream:
+            # Frames that go both ways are seen once.
+            return
+        changed = self._note(data.frame, data.timestamp / 1e9)
+        if changed:
+            await self._rtvi.send_server_message(changed.report())
+
+    def _note(self, frame: Frame, now: float) -> ServerTurn | None:
+        log = self.log
+        match frame:
+            case TTSAudioRawFrame():
+                log.audio(frame.context_id, frame.num_frames / frame.sample_rate, now)
+            case AggregatedTextFrame() if frame.will_be_spoken and not isinstance(frame, TTSTextFrame):
+                note = log.bridged if frame.text_type == HOLD_PHRASE else log.clause
+                note(frame.context_id, frame.text, now)
+            case AttemptsFrame():
+                return log.asked(frame.response, {key: getattr(frame, key) for key in TOLD})
+            case UserStartedSpeakingFrame():
+                return log.user_started(now)
+            case VADUserStoppedSpeakingFrame():
+                log.mark_last("vad_stop", now)
+            case TranscriptionFrame():
+                log.heard(frame.text, now)
+            case TurnEndFrame():
+                return log.ended(frame)
+            case EagerHintFrame():
+                log.hinted(now)
+            case SpeakAheadFrame():
+                log.spoken_ahead()
+            case LLMContextFrame() if frame.speculation:
+                log.asked_ahead(now)
+            case UserStoppedSpeakingFrame():
+                log.committed(now)
+            case EagerEndOfTurnCancelFrame():
+                log.withdrawn()
+            case LLMContextFrame():
+                log.requested(now)
+            case LLMFailureFrame():
+                return log.llm_failed(frame.reason, now)
+            case LLMTextFrame():
+                log.mark_first("llm_first_token", now)
+            case LLMFullResponseEndFrame():
+                log.llm_ended(now)
+            case BotStartedSpeakingFrame():
+                return log.sent(now)
+            case BotStoppedSpeakingFrame():
+                return log.bot_stopped(now)
+            case _:
+                pass
+        return None

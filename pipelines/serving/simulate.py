@@ -1,0 +1,76 @@
+"""`voice simulate`: language model servers on loopback, with the latencies and faults of the real ones."""
+
+import argparse
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from voice.errors import ConfigurationError
+from voice.server.listening import stdin_closed
+from voice.simulator.app import serving
+from voice.simulator.simulator import PREFIX, Simulator
+from voice.simulator.timing.timetable import Fault, parse_fault
+
+
+def parse_faults(settings: Sequence[str]) -> dict[str, Fault]:
+    """Faults by model, from texts such as "sonnet=silent".
+
+    Raises:
+        ConfigurationError: a text is not of that form, or names no fault.
+    """
+    faults = {}
+    for setting in settings:
+        model, equals, fault = setting.rpartition("=")
+        if not equals or not model:
+            raise ConfigurationError(
+                f"--fault takes MODEL=FAULT, such as sonnet=silent, not {setting}; faults are {', '.join(Fault)}."
+            )
+        faults[model] = parse_fault(fault)
+    return faults
+
+
+async def simulate(
+    simulator: Simulator,
+    *,
+    port: int,
+    announce: Callable[[str], None] = print,
+    until_stdin_closes: bool = False,
+) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Args:
+        announce: is told where, with which figures and which models, in a few lines.
+        until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
+    """
+    async with serving(simulator, port=port) as endpoint:
+        announce(f"Listening on {endpoint.base_url} (Chat Completions) and {endpoint.ws_url} (Responses)")
+        announce(f"Preset {simulator.preset}, seed {simulator.seed}; simulated, times to first token p50/p95 in ms:")
+        for profile in simulator.profiles.values():
+            times = f"{profile.p50 * 1000:.0f}/{profile.p95 * 1000:.0f}"
+            announce(f"  {PREFIX + profile.name:22}{times:>10}  {profile.stands_for}")
+        if not until_stdin_closes:
+            await endpoint.stopped
+            return
+        watching = asyncio.create_task(stdin_closed())
+        await asyncio.wait({endpoint.stopped, watching}, return_when=asyncio.FIRST_COMPLETED)
+        watching.cancel()
+
+
+def run_simulate(args: argparse.Namespace) -> int:
+    """`voice simulate`."""
+    if not args.until_stdin_closes:
+        # Requests and above all cancelled ones are what one looks at here; a parent has a report of its own.
+        logging.getLogger("voice.simulator").setLevel(logging.INFO)
+    simulator = Simulator(
+        preset=args.preset,
+        seed=args.seed,
+        faults=parse_faults(args.fault),
+        socket_life=args.socket_life,
+        answer=args.answer,
+    )
+
+    def announce(line: str) -> None:
+        print(line, flush=True)
+
+    asyncio.run(simulate(simulator, port=args.port, announce=announce, until_stdin_closes=args.until_stdin_closes))
+    return 0

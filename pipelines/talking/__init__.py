@@ -1,0 +1,1 @@
+"""`voice talk`: a call by microphone and loudspeaker, and the keys that steer it."""

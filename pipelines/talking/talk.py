@@ -1,0 +1,173 @@
+"""`voice talk`: the same client with a microphone and a loudspeaker in place of a recording."""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from latency.cli import RUNS, show
+from latency.record.run import RunWriter, new_folder
+from pipelines.replaying.progress import Progress
+from pipelines.replaying.replay import check_server, server_for
+from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
+from pipelines.talking.keys import single_keys
+from pipelines.talking.swap_keys import SwapKeys
+from voice.client.call.listener import CallListener
+from voice.client.call.session import CallSession
+from voice.client.caller.live_turns import with_live_turns
+from voice.client.sound.device import DeviceLine
+from voice.client.sound.sound_card import list_devices
+from voice.errors import ComponentError
+from voice.wire.client_wire import ClientMessage
+
+
+def run_talk(args: argparse.Namespace) -> int:
+    """Carry out the command; returns its exit status."""
+    check_server(args)
+    if args.record or args.out:
+        check_folder(args.out)
+        folder, spoken = asyncio.run(_talk(args, Path(args.out) if args.out else None))
+        return show(folder, ()) if spoken else _nothing()
+    # The report is made from the recording, which is not kept unless somebody asked for it.
+    with tempfile.TemporaryDirectory(prefix="voice-talk-") as temporary:
+        folder, spoken = asyncio.run(_talk(args, Path(temporary) / "call"))
+        return show(folder, ()) if spoken else _nothing()
+
+
+def _nothing() -> int:
+    print("Nothing was said, so there is nothing to report.", file=sys.stderr)
+    return 0
+
+
+class Transcript(CallListener):
+    """The conversation in the terminal, as it happens."""
+
+    def __init__(self, console: Console) -> None:
+        self.swaps: SwapKeys | None = None
+        """What takes another language model in mid-call; set it before the call."""
+        self._console = console
+        self._status = console.status("")
+        self._told: object = None
+
+    def on_ready(self) -> None:
+        """The line is open."""
+        self._console.print("[bold]Speak; Ctrl-C hangs up.[/] Use headphones, or the agent will hear itself.")
+        self._status.update("[dim]listening[/]")
+        self._status.start()
+        if self.swaps:
+            self.swaps.open()
+
+    def note(self, text: str, *, label: str = "keys") -> None:
+        """A line about the call itself."""
+        self._console.print(f"[dim]{label:>5}  {escape(text)}[/]")
+
+    def on_answer(self, asked: ClientMessage, data: Any) -> None:
+        """The server has done what was asked."""
+        if self.swaps:
+            self.swaps.answered(asked, data)
+
+    def on_refusal(self, asked: ClientMessage, reason: str) -> None:
+        """The server has not."""
+        if self.swaps:
+            self.swaps.refused(asked, reason)
+
+    def on_turn(self, report: Mapping[str, Any]) -> None:
+        """Who answered, once the turn is over."""
+        responses = report.get("responses")
+        if not (self.swaps and self.swaps.several and report.get("final") and isinstance(responses, list)):
+            return
+        last = responses[-1] if responses else None
+        if not isinstance(last, Mapping) or last.get("tier") is None:
+            return
+        # A turn is reported again after each change, and with a tool has several answers.
+        told = (report.get("turn"), len(responses), last["tier"])
+        if told != self._told:
+            self._told = told
+            self.note(f"{last['tier']} answered ({last.get('policy')}: {last.get('reason')})", label="llm")
+
+    def on_partial(self, text: str) -> None:
+        """The recogniser's words so far."""
+        self._status.update(f"[dim]you:[/] {escape(text)}…")
+
+    def on_heard(self, text: str) -> None:
+        """What was understood."""
+        self._console.print(f"[bold cyan]  you[/]  {escape(text)}")
+        self._status.update("[dim]…[/]")
+
+    def on_said(self, text: str) -> None:
+        """What the agent says."""
+        self._console.print(f"[bold green]agent[/]  {escape(text)}")
+        self._status.update("[dim]listening[/]")
+
+    def on_interruption(self) -> None:
+        """The user took the floor."""
+        self._status.update("[dim]listening[/]")
+
+    def on_error(self, text: str) -> None:
+        """The server reports a failure."""
+        self._console.print(f"[red]error[/]  {escape(text)}")
+
+    def close(self) -> None:
+        """The call is over."""
+        self._status.stop()
+        if self.swaps:
+            self.swaps.close()
+
+
+async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]:
+    """Returns the run folder and whether anything was said."""
+    console = Console(stderr=True, highlight=False)
+    progress = Progress(calls=1)
+    # Before the models load: who has no microphone should not wait to be told.
+    require_sound()
+    line = DeviceLine(input=args.input, output=args.output)
+    async with server_for(args, progress) as server:
+        progress.serving(server.status)
+        header = run_header(server, ["voice", *sys.argv[1:]])
+        transcript = Transcript(console)
+        session = CallSession(server.url, line, listener=transcript)
+        swaps = transcript.swaps = SwapKeys(session.send_message, transcript.note)
+        before = server.load()
+        calling = asyncio.create_task(session.run())
+        for hang_up in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(hang_up, calling.cancel)
+        try:
+            with single_keys(swaps.press) as swaps.active, contextlib.suppress(asyncio.CancelledError):
+                await calling
+        finally:
+            transcript.close()
+        load = load_between(before, server.load(), session.result().seconds)
+    result, fixture = with_live_turns(session.result(), name="talk")
+    with writing(out or RUNS):
+        writer = RunWriter(out or new_folder(RUNS, header), header=header)
+        save(result, fixture, "talk", writer, cold=True, load=load)
+        writer.finish("complete", load_after=os.getloadavg()[0])
+    if args.record or args.out:
+        progress.saved(writer.folder)
+    if result.closed:
+        raise ComponentError(f"The call ended: {result.closed}.")
+    return writer.folder, bool(result.placed)
+
+
+def require_sound() -> None:
+    """Check that there is something to talk into and to listen to.
+
+    Raises:
+        ComponentError: PortAudio, a microphone or a loudspeaker is missing.
+    """
+    devices = list_devices()
+    for kind, there in (
+        ("microphone", any(d.inputs for d in devices)),
+        ("loudspeaker", any(d.outputs for d in devices)),
+    ):
+        if not there:
+            raise ComponentError(f"There is no {kind} here; connect one, or replay a recording with `voice replay`.")

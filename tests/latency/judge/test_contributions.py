@@ -1,0 +1,41 @@
+from latency.judge.contributions import CONTRIBUTIONS, UNNAMED, WAY, contributions, known_instants, passages
+from latency.record.marks import Mark
+
+INSTANTS = (2.0, 2.2, 2.23, 2.29, 2.6, 2.65, 2.66, 2.7, 2.71, 2.78)
+FULL = dict(zip(WAY, INSTANTS, strict=True))
+
+
+def test_an_instant_that_was_overtaken_takes_no_time_and_keeps_no_name() -> None:
+    way = passages({**FULL, Mark.VAD_STOP: 2.25})
+    (overtaken,) = [one for one in way if one.key == "transcription"]
+    assert (overtaken.start, overtaken.end) == (2.25, 2.25)
+    (after,) = [one for one in way if one.key == "turn_detection"]
+    assert (after.after, after.before) == ("vad_stop", "turn_commit")
+
+
+def test_a_label_outranks_the_servers_end_of_speech_and_nobody_else_does() -> None:
+    marks = {Mark.SPEECH_END: 1.8}
+    assert known_instants(marks, speech_end=2.0) == {Mark.SPEECH_END: 2.0}
+    assert known_instants(marks, speech_end=None) == marks
+
+
+def test_without_an_instant_there_is_no_contribution() -> None:
+    assert contributions({}) == dict.fromkeys(CONTRIBUTIONS)
+
+
+def test_passages_lead_from_the_end_of_speech_to_the_first_sound_without_a_gap() -> None:
+    way = passages(FULL)
+    assert (way[0].after, way[-1].before) == ("speech_end", "first_audible")
+    assert all(one.end == other.start for one, other in zip(way, way[1:], strict=False))
+
+
+def test_a_passage_without_a_known_start_is_no_stage() -> None:
+    marks = {mark: at for mark, at in FULL.items() if mark != "transcript_final"}
+    (unnamed,) = [one for one in passages(marks) if one.key is None]
+    assert (unnamed.after, unnamed.before) == ("vad_stop", "turn_commit")
+    assert (unnamed.start, unnamed.end) == (2.2, 2.29)
+
+
+def test_a_turn_of_which_only_both_ends_are_known_is_one_unnamed_contribution() -> None:
+    parts = contributions({Mark.SPEECH_END: 2.0, Mark.FIRST_AUDIBLE: 2.75})
+    assert {key: part for key, part in parts.items() if part is not None} == {UNNAMED: 0.75}

@@ -1,0 +1,36 @@
+import pytest
+
+from latency.record.session import Pacing, Session
+
+
+def test_a_session_survives_run_json_and_later_keys_are_passed_over() -> None:
+    session = Session(
+        name="commands", wav="commands.wav", seconds=61.2, cold=True, underruns=((1.0, 1.1),), flushes=(4.2,),
+        pacing=Pacing(frames=3000, late_over_20ms=2, late_max_ms=25.0, clock_ratio=1.00002), server={"rss_mb": 410},
+    )  # fmt: skip
+    entry = session.to_json()
+    entry["colour"] = "blue"
+    entry["pacing"]["jitter"] = 1
+    assert Session.from_json(entry) == session
+
+
+@pytest.mark.parametrize(
+    ("late", "ratio", "complaint"),
+    [
+        (20, 1.0, None),
+        (21, 1.0, "2.1% of the audio frames left more than 20 ms late"),
+        (0, 1.001, None),
+        (0, 0.9985, "audio was sent 0.15% too fast"),
+        (0, 1.0015, "audio was sent 0.15% too slow"),
+        (0, None, None),
+    ],
+)
+def test_pacing_complains_beyond_2_percent_late_frames_or_a_thousandth_of_drift(
+    late: int, ratio: float | None, complaint: str | None
+) -> None:
+    found = Pacing(frames=1000, late_over_20ms=late, clock_ratio=ratio).complaint
+    assert found is None if complaint is None else found is not None and found.startswith(complaint)
+
+
+def test_a_frame_a_little_late_is_no_drift_in_a_short_call() -> None:
+    assert Pacing(frames=250, late_over_20ms=0, late_max_ms=12.0, clock_ratio=0.9983).complaint is None

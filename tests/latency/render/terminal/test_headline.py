@@ -1,0 +1,46 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from latency.record.run import Run
+from latency.render.terminal.headline import headline
+from latency.report.report import Report, build
+
+
+@pytest.fixture
+def report(short_run: Path, load: Callable[[Path], Run]) -> Report:
+    return build(load(short_run))
+
+
+def lines(report: Report) -> list[str]:
+    return [text for text, _ in headline(report)]
+
+
+def test_latencies_stand_against_400_and_800_ms(report: Report) -> None:
+    assert lines(report) == [
+        f"Turnaround: {report.run}",
+        "",
+        "Turn latency  p50 750  p95 885  max 900 ms; 1 of 2 turns within 800 ms, 0 within 400 ms; 3 of 4 answered",
+    ]
+
+
+def test_a_refused_run_says_so_before_and_beside_its_figures(report: Report) -> None:
+    why = "the user's audio was not fed in real time (session 'a': 5.0% of the audio frames left more than 20 ms late)"
+    _, second, third, _, figures = lines(replace(report, refused=why, notes=("this run is not complete",)))
+    assert second == f"LATENCIES REFUSED: {why}"
+    assert third == "note: this run is not complete"
+    assert figures.startswith("Turn latency (refused)  p50 750")
+
+
+def test_what_is_simulated_is_named_first(report: Report) -> None:
+    assert lines(replace(report, simulated=("sim:tier", "scripted:asr")))[1] == (
+        "SIMULATED, not real: sim:tier, scripted:asr"
+    )
+
+
+def test_a_phrase_that_bridges_sets_the_answer_apart(report: Report) -> None:
+    *_, last = lines(replace(report, llm=replace(report.llm, phrases={"hold": 1})))
+    assert last.startswith("First answer  p50 600")
+    assert last.endswith("1 of 1 within 800 ms, 0 within 400 ms (phrases do not count)")

@@ -1,0 +1,195 @@
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from latency.record.run import Run
+from latency.record.turn import TurnRecord
+from latency.render.terminal.report import write
+from latency.report.report import Report, build
+from latency.report.speculation import Speculation
+from latency.report.thresholds import Threshold
+
+
+@pytest.fixture
+def report(short_run: Path, load: Callable[[Path], Run]) -> Report:
+    return build(load(short_run), [Threshold.parse("cut_offs == 0"), Threshold.parse("turn_cold p50 < 800")])
+
+
+def drawn(report: Report) -> str:
+    file = io.StringIO()
+    write(report, file)
+    return file.getvalue()
+
+
+def test_a_pipe_gets_plain_lines_of_bounded_width(report: Report) -> None:
+    text = drawn(report)
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_everything_a_reader_needs_is_there(report: Report) -> None:
+    text = drawn(report)
+    for part in (
+        "20261120-170312-embedded", "Turn latency  p50 750", "1 of 2 turns within 800 ms", "3 of 4 answered",
+        "what is seven times eight", "7 times 8 is 56.", "UNANSWERED: nothing heard", "CUT OFF",
+        "stopped in 500 ms", "waited for the fallback", "2 of 4 of which a right answer is known",
+        "0 within 400 ms", "the slowest 3, and why", "slowest stage", "900 ms: ", "stalls       unknown",
+        "host         2",
+        "endpointing wait", "LLM budget   450 ms: within 1", "0.21 CPU cores", "410 MB", "labelled end", "4 turns",
+        "failed       cut_offs == 0 (is 1)", "no data      turn_cold p50 < 800", "linear interpolation", "│",
+    ):  # fmt: skip
+        assert part in text, part
+
+
+def test_a_single_cold_turn_is_a_sentence_instead_of_tables_of_dashes(
+    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+) -> None:
+    def turn(number: int, *, cold: bool) -> TurnRecord:
+        start = 1.0 + 10 * number
+        return TurnRecord(
+            session="commands", turn=number, speech=((start, start + 1),), wants_answer=True, heard="hello", cold=cold
+        )
+
+    alone = drawn(build(load(make_run([turn(0, cold=True)], conversation(8).bot(2.7, 4).samples))))
+    assert (
+        "Turn latency 700 ms, cold: the only turn that was answered (of 1) was the first of its process; for a warm "
+        "figure, replay it with --repeat 2"
+    ) in " ".join(alone.split())
+    assert "why it took so long" in alone
+    for heading in ("where the time goes", "cold turns (apart)", "p50 -  p95 -"):
+        assert heading not in alone
+    both = [turn(0, cold=True), turn(1, cold=False)]
+    usual = drawn(build(load(make_run(both, conversation(18).bot(2.7, 4).bot(12.5, 14).samples))))
+    assert "Turn latency  p50 500" in usual
+    assert "cold turns (apart)" in usual
+
+
+def test_where_nobody_was_answered_there_are_no_tables_of_dashes(
+    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+) -> None:
+    turn = TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True, heard="hello", cold=False)
+    text = drawn(build(load(make_run([turn], conversation(6).samples))))
+    assert "Turn latency  none to tell; 0 of 1 answered" in text
+    assert "unanswered: no speech from the bot 1" in text
+    for heading in ("where the time goes", "cold turns (apart)", "p50 -  p95 -", "0 of 0 turns"):
+        assert heading not in text
+    hum = replace(turn, wants_answer=False)
+    assert "Turn latency  none to tell; no turn wants an answer" in drawn(
+        build(load(make_run([hum], conversation(6).samples)))
+    )
+
+
+def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:
+    _, second, third, *_ = drawn(
+        replace(report, simulated=("sim:tier",), refused="audio was fed too slow")
+    ).splitlines()
+    assert second == "SIMULATED, not real: sim:tier"
+    assert third == "LATENCIES REFUSED: audio was fed too slow"
+
+
+def test_what_was_begun_ahead_is_a_line(report: Report) -> None:
+    assert "\nspeculation" not in drawn(report)
+    ahead = Speculation(started=12, discarded=3, saved_p50_ms=214.4, used=9, spoken_ahead=4, hints=14)
+    assert (
+        "speculation 12 answers begun ahead, at 14 hints: 9 used (4 of them synthesised ahead), 3 discarded; "
+        "first clause sooner by p50 214 ms"
+    ) in " ".join(drawn(replace(report, speculation=ahead)).split())
+    one = replace(ahead, started=1, hints=1, used=0, discarded=1, spoken_ahead=0, saved_p50_ms=None)
+    assert "\nspeculation  1 answer begun ahead, at 1 hint: 0 used, 1 discarded\n" in drawn(
+        replace(report, speculation=one)
+    )
+
+
+def test_a_check_without_data_says_why(report: Report) -> None:
+    judged = Threshold.parse("turn p99 < 800").judge(report)
+    assert "no data      turn p99 < 800: the 99th percentile needs 100 samples" in drawn(
+        replace(report, thresholds=(judged,))
+    )
+
+
+def test_an_estimated_end_of_speech_is_marked(report: Report) -> None:
+    session = report.sessions[0]
+    outcomes = tuple(replace(o, turn=replace(o.turn, truth="estimated")) for o in session.outcomes)
+    text = drawn(replace(report, truth="estimated", sessions=(replace(session, outcomes=outcomes),)))
+    assert "end of speech estimated" in text
+    assert "unlabelled end of speech is estimated: 4 turns." in " ".join(text.split())
+
+
+def test_text_that_looks_like_markup_is_printed_as_it_is(report: Report) -> None:
+    session = report.sessions[0]
+    outcomes = tuple(replace(o, turn=replace(o.turn, heard="[red]one[/red] :smile:")) for o in session.outcomes)
+    assert "[red]one[/red] :smile:" in drawn(replace(report, sessions=(replace(session, outcomes=outcomes),)))
+
+
+def test_a_stream_without_unicode_gets_a_report_too(report: Report) -> None:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding="ascii")
+    write(report, file)
+    file.flush()
+    assert b"Turn latency" in raw.getvalue()
+
+
+def response(**told: Any) -> dict[str, Any]:
+    usual = {"response": 0, "policy": "fallback", "reason": "large first", "commit": 2.0, "deadline": 2.45}
+    return {**usual, "limit": "llm", "charged": None, "said": [], "gave_up": None, **told}
+
+
+def budgeted(number: int, start: float, answer: float, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord:
+    """A turn of 1 s of speech; its answer is heard `answer` seconds after the first audio."""
+    shift = start - 1
+    first = {"first_audible": 2.6 + shift, "first_answer_audible": 2.6 + shift + answer, "turn_commit": 2.0 + shift}
+    moved = {key: told[key] for key in told if key != "said"}
+    said = [{**one, "at": one["at"] + shift} for one in told.get("said", [])]
+    return TurnRecord.from_json(
+        {
+            "session": "commands",
+            "turn": number,
+            "speech": [[start, start + 1]],
+            "wants_answer": True,
+            "marks": first,
+            "attempts": [{"response": 0, "request": 2.0 + shift, **one} for one in attempts],
+            "responses": [response(said=said, commit=2.0 + shift, deadline=2.45 + shift, **moved)],
+        }  # fmt: skip
+    )
+
+
+def test_a_run_under_a_budget_shows_who_spoke_and_three_times_apart(
+    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+) -> None:
+    talk = conversation(24).bot(2.6, 4.0).bot(7.6, 9.0).bot(12.6, 13.2).bot(13.8, 15.0)
+    turns = [
+        budgeted(0, 1, 0.0, [{"tier": "large", "first_clause": 2.3, "outcome": "spoken"}]),
+        budgeted(1, 6, 0.0, [{"tier": "large", "outcome": "cancelled"},
+                             {"tier": "fast", "first_clause": 7.4, "outcome": "spoken"}]),
+        budgeted(2, 11, 1.2, [{"tier": "large", "first_clause": 13.27, "outcome": "spoken"}],
+                 said=[{"at": 2.43, "kind": "hold", "text": "One moment."}]),
+    ]  # fmt: skip
+    text = drawn(build(load(make_run(turns, talk.samples))))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    for part in (
+        "First answer p50 600 p95 1680 max 1800 ms; 2 of 3 within 800 ms, 0 within 400 ms (phrases do not count)",
+        "turn latency (first audio) 3 600 600 600 - 600 0 3",
+        "first answer audio 3 600 1560 1680 - 1800 0 2",
+        "whole answer 3 2000 2800 2900 - 3000 0 0",
+        "0 - - 600 - ",
+        "1 - - 600 - rescued by fast",
+        "2 - - 600 - bridged: One moment. (answer 820 ms late)",
+        "LLM budget 450 ms: within 1, rescued 1, bridged 1, missed 0; answer text in time in 66.7% of 3 turns",
+        "overshoot p50 0, max 820 ms after the deadline (n 3); bridged answers p50 820, max 820 ms",
+        "tier model asked spoken tools cancelled failed first clause, ms: n p50 p95 max",
+        "large - 3 2 0 1 0 2 785 1222 1270",
+    ):
+        assert part.strip() in lines, part
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_run_without_a_budget_shows_nothing_of_tiers_phrases_and_whole_answers(report: Report) -> None:
+    lines = [" ".join(line.split()) for line in drawn(report).splitlines()]
+    assert "LLM budget 450 ms: within 1, rescued 0, bridged 0, missed 0" in lines
+    assert any(line.startswith("turn latency 2 750") for line in lines)
+    for part in ("overshoot", "whole answer", "first clause", "First answer", "responder 1"):
+        assert not any(part in line for line in lines), part

@@ -1,0 +1,129 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from latency.judge.verdict import Judged
+from latency.record.run import Run
+from latency.record.stall import Stall
+from latency.render.terminal.turn_table import llm_remark, turn_table
+from latency.report.report import Report, build
+
+IN_TIME = Judged(
+    verdict="within",
+    asked="large",
+    tier="large",
+    model="sim:sonnet",
+    policy="adaptive",
+    reason="large first",
+    late_ms=-120.0,
+    limit="llm",
+    charged=None,
+    phrases=(),
+    gave_up=None,
+)
+
+
+@pytest.mark.parametrize(
+    ("how", "remark"),
+    [
+        ({}, None),
+        ({"verdict": None}, None),
+        ({"verdict": None, "tier": None}, None),
+        ({"asked": "fast", "tier": "fast", "reason": "large is too slow these days"},
+         "fast: large is too slow these days"),
+        ({"verdict": "rescued", "tier": "fast"}, "rescued by fast"),
+        ({"verdict": "bridged", "phrases": ("One moment.",), "late_ms": 820.4},
+         "bridged: One moment. (answer 820 ms late)"),
+        ({"verdict": "bridged", "phrases": ("One moment.",), "late_ms": 820.4, "tier": "fast"},
+         "bridged: One moment. (answer by fast 820 ms late)"),
+        ({"verdict": "bridged", "phrases": ("One moment.",), "late_ms": None, "tier": None},
+         "bridged: One moment. (no answer)"),
+        ({"verdict": "missed", "late_ms": 320.0}, "missed by 320 ms"),
+        ({"verdict": "missed", "late_ms": 0.4, "tier": "fast"}, "missed by under 1 ms (fast)"),
+        ({"verdict": "missed", "late_ms": None, "tier": None}, "missed: no answer text"),
+        ({"verdict": "missed", "late_ms": 320.0, "policy": None}, None),
+    ],
+)  # fmt: skip
+def test_a_remark_tells_who_spoke_unless_it_was_the_usual_tier_in_time(how: dict[str, object], remark: str) -> None:
+    assert llm_remark(replace(IN_TIME, **how), usual="large") == remark  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("values", "remark"),
+    [
+        ({}, ""),
+        ({"late_ms_max": 44.6}, "fed 45 ms late"),
+        ({"late_ms_max": 20.0}, ""),
+        ({"stalls": (Stall(at=1.0, ms=153.4, kind="event loop"),)}, "153 ms stall"),
+        (
+            {"stalls": (Stall(at=1.0, ms=31.0, kind="event loop"), Stall(at=2.0, ms=60.0, kind="garbage collection"))},
+            "2 stalls, longest 60 ms",
+        ),
+    ],
+)
+def test_late_audio_and_stalls_are_remarked(
+    short_run: Path, load: Callable[[Path], Run], values: dict[str, object], remark: str
+) -> None:
+    report = build(load(short_run))
+    first = report.sessions[0].outcomes[0]
+    turn = replace(first.turn, **values)  # type: ignore[arg-type]
+    session = replace(report.sessions[0], outcomes=(replace(first, turn=turn),))
+    *_, line = lines(replace(report, sessions=(session,)))
+    assert (
+        line == f"0      what is seven times eight   7 times 8 is 56.   600   smart turn   yes      {remark}".rstrip()
+    )
+
+
+def lines(report: Report, *, width: int = 120, ascii_only: bool = False) -> list[str]:
+    return [line for line, _ in turn_table(report, width=width, ascii_only=ascii_only)]
+
+
+def test_columns_stand_one_below_the_other_and_numbers_end_together(
+    short_run: Path, load: Callable[[Path], Run]
+) -> None:
+    assert lines(build(load(short_run))) == [
+        "turn   heard                       said                    ms   ended by     right?   remarks",
+        "─" * 120,
+        "0      what is seven times eight   7 times 8 is 56.       600   smart turn   yes",
+        "1      tell me a lorry             I can't answer that.   900   fallback     NO       CUT OFF",
+        "2      never mind                  Okay.                  700   smart turn   yes      stopped in 500 ms",
+        "3" + " " * 59 + "-   -            NO       UNANSWERED: nothing heard",
+    ]
+
+
+def test_rows_are_coloured_by_what_went_wrong(short_run: Path, load: Callable[[Path], Run]) -> None:
+    styles = [style for _, style in turn_table(build(load(short_run)), width=120)]
+    assert styles == ["bold", "dim", "", "red", "", "red"]
+
+
+def test_long_texts_are_cut_wide_letters_counted_and_long_remarks_wrapped(
+    short_run: Path, load: Callable[[Path], Run]
+) -> None:
+    report = build(load(short_run))
+    first = report.sessions[0].outcomes[0]
+    turn = replace(first.turn, heard="one\ntwo " * 9, said="字" * 20, late_ms_max=99.0, failed="It broke in the middle")
+    told = replace(report, sessions=(replace(report.sessions[0], outcomes=(replace(first, turn=turn),)),))
+    _, _, line, *more = lines(told, width=115)
+    assert line == (
+        "0      one two one two one two o…   " + "字" * 12 + "…   600   smart turn   yes      It broke in the middle;"
+    )
+    assert more == [" " * 92 + "fed 99 ms late"]
+    narrow = lines(told, width=20, ascii_only=True)
+    assert narrow[1] == "-" * 20
+    assert "one t..." in narrow[2]
+
+
+def test_a_turn_that_asked_no_model_has_no_remark() -> None:
+    assert llm_remark(None, usual=None) is None
+
+
+def test_a_narrow_terminal_shortens_texts_and_tells_remarks_below(short_run: Path, load: Callable[[Path], Run]) -> None:
+    report = build(load(short_run))
+    narrow, wide = lines(report, width=60), lines(report, width=120)
+    assert all(len(line) <= 60 for line in narrow)
+    assert narrow[0].split()[-1] == "right?"
+    latencies = [f" {outcome.latency * 1000:.0f} " for outcome in report.outcomes if outcome.latency is not None]
+    assert all(any(latency in line for line in narrow) for latency in latencies)
+    assert len(narrow) > len(wide)

@@ -1,0 +1,155 @@
+"""Figures of a benchmark from made-up run folders whose every latency is known beforehand."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from latency.record.run import RunError, RunHeader, RunWriter
+from latency.record.session import Session
+from latency.record.turn import TurnRecord
+from latency.report.ablation import worth
+from latency.report.benchmark import CALLS, INDEX, Benchmark, compare
+
+HEADER = RunHeader(created="2026-11-20T17:03:12+01:00", simulated=["sim:steady at http://x", "scripted:whisper (int8)"])
+TURNS = 9
+"""With the first one, which is cold."""
+
+
+def request(outcome: str = "completed", **more: Any) -> dict[str, Any]:
+    return {"outcome": outcome, "warm_up": False, **more}
+
+
+def write_run(
+    folder: Path,
+    conversation: Callable[..., Any],
+    waits: Sequence[float | None],
+    *,
+    calls: dict[str, Any],
+    pacing: dict[str, Any] | None = None,
+) -> None:
+    """A run of one session: a turn each ten seconds, answered after a wait in seconds or not at all."""
+    talk = conversation(10.0 * len(waits))
+    turns = []
+    for number, wait in enumerate(waits):
+        start = 10.0 * number + 1
+        talk.user(start, start + 1)
+        if wait is not None:
+            talk.bot(start + 1 + wait, start + 3 + wait)
+        turns.append(
+            TurnRecord(session="a-1", scenario="a", turn=number, speech=((start, start + 1),), wants_answer=True,
+                       cold=number == 0)
+        )  # fmt: skip
+    writer = RunWriter(folder, header=HEADER)
+    writer.add_turns(turns)
+    wav = writer.write_session_wav("a-1", talk.samples)
+    server = {"cpu_cores": 0.25, "rss_mb": 300.0, "rss_peak_mb": 410.0}
+    entry = {"name": "a-1", "wav": wav, "seconds": 90.0, "server": server, "pacing": pacing}
+    writer.add_session(Session.from_json(entry))
+    writer.finish("complete")
+    (folder / CALLS).write_text(json.dumps({"session": "a-1", "turn_ends": [], "requests": [], **calls}) + "\n")
+
+
+def write_index(folder: Path, *runs: dict[str, Any], **more: Any) -> None:
+    told = {"schema": 1, "created": "now", "baseline": "stock", "rounds": 1, "fixtures": ["a"], "host": {}}
+    entries = [{"llm": "450:65", "about": "", "repeated": [], **run} for run in runs]
+    (folder / INDEX).write_text(json.dumps({**told, "skipped": {}, **more, "runs": entries}))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, conversation: Callable[..., Any]) -> Path:
+    """Ours answers each turn in half the time of the stock bot, which leaves the last one unanswered."""
+    write_run(
+        tmp_path / "ours",
+        conversation,
+        [0.9, *([0.6, 0.8] * 4)],
+        calls={"requests": [*[request()] * 10, request("cancelled"), request("cancelled"), request(warm_up=True)]},
+    )
+    write_run(
+        tmp_path / "stock", conversation, [1.9, *([1.2, 1.6] * 3), 1.2, None], calls={"requests": [request()] * 8}
+    )
+    write_index(tmp_path, {"variant": "ours", "folder": "ours"}, {"variant": "stock", "folder": "stock"})
+    return tmp_path
+
+
+def test_rows_are_derived_from_the_folder_alone(folder: Path) -> None:
+    found = Benchmark.load(folder)
+    ours, stock = found.rows
+    assert (ours.turn_ms.n, ours.expected, ours.unanswered) == (TURNS - 1, TURNS, {})
+    assert ours.turn_ms.p50 == pytest.approx(700, abs=3), "the cold turn is not in it"
+    assert (stock.turn_ms.n, stock.unanswered) == (TURNS - 2, {"no speech from the bot": 1})
+    assert (ours.cpu_s_per_minute, ours.rss_peak_mb) == (15.0, 410.0)
+    assert ours.cpu_s_per_answer == 2.5, "22.5 s of CPU in 90 s of conversation, nine answers"
+    assert ours.refused is None
+    assert ours.simulated == ["scripted:whisper", "sim:steady"]
+
+
+def test_latencies_are_compared_on_the_turns_that_both_answered(folder: Path) -> None:
+    found = Benchmark.load(folder)
+    ours, stock = found.rows
+    ratio = found.ratio(ours)
+    assert ratio is not None
+    assert (ratio.n, ratio.value) == (TURNS - 2, pytest.approx(0.5, abs=0.003))
+    assert ratio.interval is None, "seven turns are too few for one"
+    assert (itself := found.ratio(stock)) is not None
+    assert itself.value == 1.0
+
+
+def test_the_index_tells_what_an_agent_is_without(folder: Path) -> None:
+    write_index(
+        folder, {"variant": "ours", "folder": "ours"}, {"variant": "slow", "folder": "stock", "without": "hint"}
+    )
+    found = Benchmark.load(folder)
+    assert [row.without for row in found.rows] == [None, "hint"]
+    piece = worth(found, found.rows[1])
+    assert piece is not None
+    assert piece.p50_ms == pytest.approx(600, abs=5), "1200 against 600 ms"
+    assert piece.cpu_s_per_minute == 0.0
+
+
+def test_requests_beyond_one_for_each_answered_turn_are_wasted(folder: Path) -> None:
+    ours, stock = Benchmark.load(folder).rows
+    assert ours.requests is not None
+    assert (ours.requests.n, ours.requests.cancelled, ours.requests.wasted_share) == (12, 2, 0.25)
+    assert stock.requests is not None
+    assert stock.requests.wasted_share == 0.0
+
+
+def test_without_the_baseline_there_is_no_ratio(folder: Path) -> None:
+    write_index(folder, {"variant": "ours", "folder": "ours"})
+    found = Benchmark.load(folder)
+    assert found.ratio(found.rows[0]) is None
+
+
+def test_a_run_that_was_not_fed_in_real_time_is_told(folder: Path, conversation: Callable[..., Any]) -> None:
+    late = {"frames": 100, "late_over_20ms": 50, "late_max_ms": 90.0, "clock_ratio": 1.0}
+    write_run(folder / "late", conversation, [0.5, 0.5], calls={}, pacing=late)
+    repeated = [{"session": "a-1", "why": "late"}]
+    write_index(folder, {"variant": "ours", "folder": "late", "repeated": repeated})
+    (row,) = Benchmark.load(folder).rows
+    assert row.refused is not None
+    assert "50.0% of the audio frames" in row.refused
+    assert row.repeated == 1
+
+
+def test_repetitions_of_a_recording_are_drawn_together() -> None:
+    few = {("a", f"a-{round_}", turn): 1.0 + turn / 10 for turn in range(3) for round_ in range(20)}
+    many = {("a", "a-1", turn): 1.0 + turn / 100 for turn in range(60)}
+    rare = compare(few, {key: 2.0 for key in few})
+    common = compare(many, {key: 2.0 for key in many})
+    assert rare is not None
+    assert (rare.n, rare.interval) == (60, None), "60 latencies, but of three recordings"
+    assert common is not None
+    assert common.interval is not None
+    assert common.interval[0] < common.value < common.interval[1]
+    assert compare(few, {}) is None
+
+
+def test_what_is_no_benchmark_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="is not a benchmark"):
+        Benchmark.load(tmp_path)
+    (tmp_path / INDEX).write_text('{"schema": 1}')
+    with pytest.raises(RunError, match="is not what a benchmark writes"):
+        Benchmark.load(tmp_path)

@@ -1,0 +1,120 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from latency.record.run import Run
+from latency.record.turn import TurnRecord
+from latency.report.report import Report, build
+from latency.report.thresholds import FIGURES, Threshold, ThresholdError
+
+
+@pytest.fixture
+def report(short_run: Path, load: Callable[[Path], Run]) -> Report:
+    return build(load(short_run))
+
+
+@pytest.mark.parametrize(
+    ("expr", "verdict"),
+    [
+        ("turn p95 < 1000", "passed"),
+        ("turn p95 < 800", "failed"),
+        ("turn p50<=750", "passed"),
+        ("  turn   max  >= 899 ", "passed"),
+        ("turn n == 2", "passed"),
+        ("turn within_800 >= 0.5", "passed"),
+        ("turn within_800 > 0.5", "failed"),
+        ("turn p99 < 5000", "no data"),
+        ("turn_cold p50 < 800", "no data"),
+        ("turn_cold n == 0", "no data"),
+        ("turn_fallback p50 > 880", "passed"),
+        ("cut_offs == 0", "failed"),
+        ("cut_offs == 1", "passed"),
+        ("false_cut_off_rate <= 0.05", "failed"),
+        ("unanswered != 0", "passed"),
+        ("answered == 3", "passed"),
+        ("answers_ok >= 0.5", "passed"),
+        ("answers_ok >= 0.85", "failed"),
+        ("gaps == 0", "passed"),
+        ("wer < 0.1", "failed"),
+        ("llm within >= 0.99", "passed"),
+        ("llm judged == 1", "passed"),
+        ("llm textless == 0", "passed"),
+        ("llm overshoot_max <= 25", "passed"),
+        ("llm overshoot_p50 > 0", "failed"),
+        ("llm overshoot_p99 <= 25", "no data"),
+        ("llm extra == 0", "passed"),
+        ("llm wasted <= 0.1", "no data"),
+        ("whole_answer p50 > 1500", "passed"),
+        ("endpointing_wait p50 <= 200", "passed"),
+        ("endpointing_wait p95 < 100", "failed"),
+        ("residual p95 < 20", "passed"),
+        ("barge_in stop_p95 < 600", "passed"),
+        ("barge_in false == 0", "passed"),
+    ],
+)
+def test_thresholds_hold_a_report_to_its_limits(report: Report, expr: str, verdict: str) -> None:
+    assert Threshold.parse(expr).judge(report).verdict == verdict
+
+
+def test_a_run_without_a_measurement_passes_nothing(make_run: Callable[..., Path], load: Callable[[Path], Run]) -> None:
+    noise = TurnRecord(session="commands", turn=0, wants_answer=False, labels=((0.0, 1.0, "noise"),))
+    empty = build(load(make_run([noise], None)))
+    verdicts = {figure: Threshold.parse(f"{figure} >= 0").judge(empty).verdict for figure in FIGURES}
+    assert {figure for figure, verdict in verdicts.items() if verdict != "no data"} == {"total"}
+
+
+@pytest.mark.parametrize(
+    ("expr", "complaint"),
+    [
+        ("", "is no threshold; write one like"),
+        ("turn p95", "is no threshold"),
+        ("turn p95 <", "is no threshold; write one like"),
+        ("< 800", "is no threshold; write one like"),
+        ("turn p95 < fast", 'is no threshold: "fast" is no number; its limit is a number'),
+        ("turn p95 < nan", '"nan" is no number'),
+        ("turn p95 < 800 < 900", "is no threshold"),
+        ("turn p95 => 800", 'is no threshold: "=>" is no operator; write ">="'),
+        ("cut_offs = 0", '"=" is no operator; write "=="'),
+        ("cut_offs ! 0", '"!" is no operator; there is <, <=, >, >=, ==, !='),
+        ("turn p95 < 800 ms", "durations are milliseconds without a unit: write 800"),
+        ("turn p95 < 0.8s", "durations are milliseconds: write 800"),
+        ("wer < 10%", "it is a ratio: write 0.1"),
+        ("answers_ok >= 85%", "shares lie between 0 and 1: write 0.85"),
+        ("trun p95 < 800", 'there is no figure "trun p95"; did you mean "turn p95"?'),
+        ("Turn P95 < 800", 'did you mean "turn p95"?'),
+        ("cut-offs == 0", 'did you mean "cut_offs"?'),
+        ("speech synthesis p95 < 80", 'did you mean "speech_synthesis p95"?'),
+        ("llm whithin > 0.9", 'did you mean "llm within"?'),
+        ("p95 < 800", 'say of what, as in "turn p95"'),
+        ("price < 1", 'there is no figure "price"; known are turn, turn_cold'),
+        ("turn p75 < 800", "of turn there is n, p50, p90, p95, p99, max, within_400, within_800"),
+        ("turn < 800", 'there is no figure "turn"'),
+        ("answers_ok >= 85", "is a share between 0 and 1, not 85"),
+        ("llm within >= 99", "is a share between 0 and 1"),
+        ("llm wasted < 10", "is a share between 0 and 1"),
+        ("llm overshoot < 25", "of llm there is within, rescued, bridged, missed, judged, textless, overshoot_p50"),
+    ],
+)
+def test_what_is_no_threshold_is_refused_before_anything_runs(expr: str, complaint: str) -> None:
+    with pytest.raises(ThresholdError, match=complaint):
+        Threshold.parse(expr)
+
+
+def test_a_limit_may_begin_with_its_point() -> None:
+    assert Threshold.parse("llm within >= .99").limit == 0.99
+
+
+def test_no_data_says_why(report: Report) -> None:
+    def reason(expr: str) -> str | None:
+        return Threshold.parse(expr).judge(report).reason
+
+    assert reason("turn p99 < 5000") == "the 99th percentile needs 100 samples"
+    assert reason("turn_cold p50 < 800") == "nothing of that kind was measured in this run"
+    assert reason("turn p50 < 800") is None
+
+
+def test_a_judgement_keeps_the_text_and_the_figure(report: Report) -> None:
+    found: Any = Threshold.parse("  cut_offs == 0 ").judge(report)
+    assert (found.expr, found.verdict, found.value) == ("cut_offs == 0", "failed", 1)

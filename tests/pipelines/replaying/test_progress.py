@@ -1,0 +1,90 @@
+"""What a replay shows of a turn."""
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from pipelines.replaying.progress import CallProgress, spoken_by
+from voice.client.caller.scripted_caller import PlacedTurn
+from voice.client.fixtures.fixture import FixtureTurn
+from voice.client.playback.bot_utterances import Utterance
+
+
+def report(
+    number: int, *attempts: tuple[str, float | None, str], responses: bool = True, **told: Any
+) -> dict[str, Any]:
+    """A turn committed at 100 s that had to have answer text by 100.45 s."""
+    response = {"response": 0, "policy": "fallback", "reason": "large first", "commit": 100.0, "deadline": 100.45}
+    told = {"limit": "llm", "charged": None, "said": [], "gave_up": None, "tier": None} | told
+    return {
+        "type": "turn",
+        "turn": number,
+        "marks": {"turn_commit": 100.0, "vad_stop": None},
+        "interrupted": False,
+        "attempts": [
+            {"response": 0, "tier": tier, "request": 100.0, "first_clause": clause, "end": 101.0, "outcome": outcome}
+            for tier, clause, outcome in attempts
+        ],
+        "responses": [response | told] if responses else [],
+    }
+
+
+HOLD = [{"at": 100.43, "kind": "hold", "text": "One moment."}]
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        (report(0, ("large", 100.3, "spoken")), "large"),
+        (report(0, ("large", None, "cancelled"), ("fast", 100.4, "spoken")), "fast, rescued"),
+        (report(0, ("large", 100.77, "spoken")), "large, 320 ms late"),
+        (report(0, ("large", 101.2, "spoken"), said=HOLD), "One moment. … large"),
+        (report(0, ("large", None, "cancelled"), said=HOLD) | {"interrupted": True}, "One moment. …"),
+        (report(0, ("large", None, "failed"), gave_up="large: down"), "no answer"),
+        (report(0, ("large", None, None)) | {"interrupted": True}, "no answer"),
+        (report(0, ("large", None, "cancelled"), commit=None, deadline=None, limit=None), None),
+        (report(0, ("responder", 100.1, "spoken"), responses=False), None),
+        (report(0, responses=False), None),
+        ({"type": "turn", "turn": 0, "marks": {}}, None),
+    ],
+)
+def test_a_turn_names_the_tier_that_spoke_and_how_it_came_to_that(told: dict[str, Any], shown: str | None) -> None:
+    assert spoken_by(told) == shown
+
+
+def placed(index: int) -> PlacedTurn:
+    turn = FixtureTurn(
+        name=f"{index}.wav", wav=Path(f"{index}.wav"), text="what time is it", samples=np.zeros(32000, np.int16),
+        speech=((0.5, 2.0),), labels=(), send_after=None, wants_answer=True, contains=(), truth="labelled", sha256="",
+    )  # fmt: skip
+    return PlacedTurn(index=index, turn=turn, position=index * 10 * 16000)
+
+
+def shown(progress: CallProgress, file: io.StringIO) -> list[str]:
+    with progress:
+        progress.on_placed(placed(0))
+        progress.on_heard("what time is it")
+        progress.on_said("It is noon.")
+        progress.on_turn(report(0, ("large", None, None)))
+        progress.on_turn(report(0, ("large", None, "cancelled"), ("fast", 100.4, "spoken")))
+        progress.on_placed(placed(1))
+        # The end of the turn before, told late.
+        progress.on_turn(report(0, ("large", 100.3, "spoken")))
+        progress.on_heard("[thanks]")
+    return [line.strip() for line in file.getvalue().splitlines()]
+
+
+def test_a_turns_line_ends_with_who_spoke_and_never_with_another_turns() -> None:
+    file = io.StringIO()
+    progress = CallProgress(Console(file=file, width=200), "a call (1/1)")
+    utterance = Utterance(start=2.62, end=4.0, received=2.5)
+    progress.result = lambda: SimpleNamespace(utterances=(utterance,))  # type: ignore[assignment,return-value]
+    title, first, second = shown(progress, file)
+    assert title == "a call (1/1)"
+    assert first == "620 ms  what time is it → It is noon.  (fast, rescued)"
+    assert second == "–     [thanks] → (nothing)"

@@ -1,0 +1,321 @@
+"""A turn's instants are collected once, in order, and speech that answers nobody is nobody's."""
+
+from typing import Any
+
+from pipelines.serving.server_turn import ServerTurn
+from pipelines.serving.turn_log import TurnLog
+from voice.turns.turn_frames import TurnEndFrame
+
+
+def answered(log: TurnLog, at: float = 10.0) -> None:
+    log.user_started(at)
+    log.mark_last("vad_stop", at + 1.2)
+    log.heard("what time is it", at + 1.21)
+    log.requested(at + 1.25)
+    log.mark_last("turn_commit", at + 1.251)
+    log.ended(TurnEndFrame(ended_by="smart_turn", probability=0.9, inference=0.04, finished=0.8, silence=0.2))
+    log.mark_first("llm_first_token", at + 1.26)
+    log.clause("a", "It is ten,", at + 1.27)
+    log.clause("a", "past four.", at + 1.29)
+    log.llm_ended(at + 1.28)
+    log.audio("a", 0.1, at + 1.3)
+    log.sent(at + 1.31)
+
+
+def test_an_answered_turn_holds_every_instant_and_text() -> None:
+    log = TurnLog(tier="responder")
+    answered(log)
+    done = log.bot_stopped(13.0)
+    assert done is not None
+    report = done.report()
+    assert report["final"]
+    assert report["said"] == "It is ten, past four."
+    assert report["ended_by"] == "smart_turn"
+    assert report["smart_turn"] == {"probability": 0.9, "ms": 40.0, "finished": 0.8, "silence_ms": 200}
+    assert report["marks"]["first_sent"] == 11.31
+    assert list(report["marks"].values()) == sorted(report["marks"].values())
+    assert report["marks"]["turn_commit"] == report["marks"]["llm_request"] == 11.25
+    assert report["attempts"][0]["outcome"] == "spoken"
+
+
+def test_a_pause_counts_the_last_vad_stop_and_joins_the_texts() -> None:
+    log = TurnLog(tier="responder")
+    log.user_started(1.0)
+    log.mark_last("vad_stop", 2.0)
+    log.heard("set a timer for", 2.0)
+    log.mark_last("vad_stop", 3.5)
+    log.heard("ten seconds", 3.5)
+    log.mark_last("turn_commit", 3.6)
+    assert log.turn is not None
+    assert log.turn.marks["vad_stop"] == 3.5
+    assert log.turn.report()["heard"] == "set a timer for ten seconds"
+    assert log.turn.report()["ended_by"] == "timeout"
+
+
+def test_a_new_turn_interrupts_an_answer_under_way() -> None:
+    log = TurnLog(tier="responder")
+    answered(log)
+    before = log.user_started(12.0)
+    assert before is not None
+    assert before.interrupted
+    assert before.final
+
+
+def test_a_finished_turn_is_not_interrupted_by_the_next() -> None:
+    log = TurnLog(tier="responder")
+    answered(log)
+    log.bot_stopped(13.0)
+    assert log.user_started(14.0) is None
+
+
+def test_a_timer_that_rings_is_not_part_of_the_turn() -> None:
+    log = TurnLog(tier="responder")
+    answered(log)
+    log.clause("timer", "Your timer is done.", 12.0)
+    assert log.turn is not None
+    assert log.turn.report()["said"] == "It is ten, past four."
+
+
+def test_what_comes_after_the_commit_changes_nothing_heard() -> None:
+    log = TurnLog(tier="responder")
+    answered(log)
+    log.heard("too late", 12.0)
+    log.mark_last("vad_stop", 12.0)
+    assert log.turn is not None
+    assert log.turn.report()["heard"] == "what time is it"
+    assert log.turn.marks["vad_stop"] == 11.2
+
+
+def test_events_before_the_first_turn_are_ignored() -> None:
+    log = TurnLog(tier="responder")
+    log.heard("x", 0.5)
+    log.clause("a", "Hello.", 1.0)
+    log.requested(1.0)
+    assert log.ended(TurnEndFrame(ended_by="fallback")) is None
+    assert log.sent(1.0) is None
+    assert log.bot_stopped(1.0) is None
+
+
+def asked(log: TurnLog) -> None:
+    log.user_started(10.0)
+    log.mark_last("vad_stop", 11.2)
+    log.heard("what time is it", 11.21)
+    log.requested(11.25)
+
+
+def test_a_model_that_fails_before_its_first_words_leaves_a_failed_turn_with_the_apology() -> None:
+    log = TurnLog(tier="sim:echo")
+    asked(log)
+    failed = log.llm_failed("sim:echo could not be reached.", 11.3)
+    log.llm_ended(11.3)
+    log.clause("a", "Sorry.", 11.31)
+    log.audio("a", 0.1, 11.35)
+    log.sent(11.36)
+    assert failed is not None
+    assert log.bot_stopped(12.0) is failed
+    report = failed.report()
+    assert report["failed"] == "sim:echo could not be reached."
+    assert report["said"] == "Sorry."
+    assert "llm_first_clause" not in report["marks"]
+    assert report["marks"]["clause_to_tts"] == 11.31
+    (attempt,) = report["attempts"]
+    assert (attempt["outcome"], attempt["first_token"], attempt["first_clause"]) == ("failed", None, None)
+
+
+def test_a_model_that_breaks_off_has_answered_and_failed() -> None:
+    log = TurnLog(tier="sim:echo")
+    asked(log)
+    log.mark_first("llm_first_token", 11.3)
+    log.clause("a", "It is", 11.31)
+    log.llm_failed("it broke off", 11.4)
+    assert log.turn is not None
+    report = log.turn.report()
+    assert report["failed"] == "it broke off"
+    assert report["attempts"][0]["outcome"] == "spoken"
+    assert report["marks"]["llm_first_clause"] == 11.31
+
+
+def test_an_answer_with_a_tools_result_belongs_to_the_turn_though_words_before_it_were_spoken_to_their_end() -> None:
+    log = TurnLog(tier="sim:echo")
+    answered(log)
+    log.bot_stopped(13.0)
+    log.requested(13.1)
+    log.clause("b", "The tool says four.", 13.3)
+    log.llm_ended(13.2)
+    done = log.bot_stopped(14.0)
+    assert done is not None
+    report = done.report()
+    assert report["said"] == "It is ten, past four. The tool says four."
+    assert report["marks"]["llm_request"] == 11.25
+    assert report["marks"]["first_sent"] == 11.31
+    assert report["attempts"][0]["end"] == 13.2
+
+
+def attempt(tier: str, **known: Any) -> dict[str, Any]:
+    unknown = dict.fromkeys(("first_token", "first_clause", "end", "outcome", "failed", "continues"))
+    return {"tier": tier, "request": 11.25, **unknown, "calls": [], **known}
+
+
+def tell(log: TurnLog, *attempts: dict[str, Any], number: int = 0, **known: Any) -> ServerTurn | None:
+    common = {"policy": "fallback", "reason": "large first", "commit": 11.25, "deadline": 11.7, "limit": "llm"}
+    rest = {"charged": None, "said": (), "gave_up": None, "final": False}
+    return log.asked(number, {**common, **rest, "attempts": attempts, **known})
+
+
+def tiered() -> TurnLog:
+    return TurnLog(tier="fallback", models={"large": "sim:sonnet", "fast": "sim:groq-fast"})
+
+
+def test_the_attempts_of_a_turn_are_those_that_the_budgeted_service_tells() -> None:
+    log = tiered()
+    asked(log)
+    tell(log, attempt("large"))
+    tell(log, attempt("large"), attempt("fast"))
+    log.mark_first("llm_first_token", 11.66)
+    log.clause("a", "It is ten.", 11.67)
+    fast = attempt("fast", first_token=11.5, first_clause=11.52, end=11.6, outcome="spoken")
+    turn = tell(log, attempt("large", end=11.67, outcome="cancelled"), fast, final=True)
+    assert turn is not None
+    report = turn.report()
+    assert [(a["tier"], a["model"], a["outcome"]) for a in report["attempts"]] == [
+        ("large", "sim:sonnet", "cancelled"),
+        ("fast", "sim:groq-fast", "spoken"),
+    ]
+    assert report["marks"]["llm_first_token"] == 11.5, "it was there before it was chosen"
+    (response,) = report["responses"]
+    assert (response["tier"], response["deadline"], response["response"]) == ("fast", 11.7, 0)
+
+
+def test_a_hold_phrase_is_an_opening_and_no_part_of_the_answer() -> None:
+    log = tiered()
+    asked(log)
+    tell(log, attempt("large"))
+    log.bridged("hold", "One moment.", 11.68)
+    log.audio("hold", 0.4, 11.69)
+    log.audio("hold", 0.3, 11.7)
+    log.sent(11.7)
+    assert log.bot_stopped(12.4) is None, "the answer is still to come"
+    assert log.turn is not None
+    assert log.turn.report()["answer_pending"]
+    log.clause("a", "It is ten.", 12.9)
+    log.audio("a", 0.5, 12.95)
+    turn = tell(log, attempt("large", first_token=12.85, first_clause=12.9, end=13.0, outcome="spoken"), final=True)
+    assert log.bot_stopped(13.6) is turn
+    assert turn is not None
+    report = turn.report()
+    assert (report["opening"], report["opening_seconds"], report["said"]) == ("One moment.", 0.7, "It is ten.")
+    assert not report["answer_pending"]
+    marks = report["marks"]
+    assert (marks["clause_to_tts"], marks["tts_first_sample"], marks["first_sent"]) == (11.68, 11.69, 11.7)
+    assert marks["llm_first_clause"] == 12.9
+
+
+def test_what_is_told_of_an_answer_later_belongs_to_the_turn_that_it_answers() -> None:
+    log = tiered()
+    asked(log)
+    tell(log, attempt("large"))
+    log.user_started(12.0)
+    before = tell(log, attempt("large", end=12.0, outcome="cancelled"), final=True)
+    assert before is not None
+    assert (before.number, before.interrupted) == (0, True)
+    assert log.turn is not None
+    assert log.turn.report()["responses"] == []
+
+
+def test_the_time_to_a_first_sample_is_measured_where_nothing_stood_in_front() -> None:
+    told: list[float] = []
+    log = TurnLog(tier="fallback", synthesised=told.append)
+    answered(log)
+    log.audio("a", 0.1, 12.0)
+    assert [round(seconds, 3) for seconds in told] == [0.03]
+
+
+def test_stalls_are_told_with_the_turn_that_was_reported_last_before_they_ended() -> None:
+    ended = [9.0, 11.0, 12.5, 14.0]
+
+    def between(since: float, until: float) -> list[dict[str, Any]]:
+        return [{"at": at} for at in ended if since < at <= until]
+
+    log = TurnLog(tier="responder", stalls=between)
+    answered(log)
+    first = log.bot_stopped(12.0)
+    assert first is not None
+    log.user_started(13.0)
+    assert log.turn is not None
+    assert [stall["at"] for stall in first.report()["stalls"]] == [9.0, 11.0]
+    # The one at 12.5 s came after the first turn's last report.
+    assert [stall["at"] for stall in log.turn.report()["stalls"]] == [12.5, 14.0]
+
+
+def test_a_loop_that_nobody_watches_has_unknown_stalls() -> None:
+    log = TurnLog(tier="responder")
+    log.user_started(1.0)
+    assert log.turn is not None
+    assert log.turn.report()["stalls"] is None
+
+
+def ahead(log: TurnLog) -> ServerTurn:
+    log.user_started(10.0)
+    log.hinted(11.1)
+    log.asked_ahead(11.15)
+    log.spoken_ahead()
+    log.mark_last("vad_stop", 11.2)
+    log.heard("what time is it", 11.2)
+    assert log.turn is not None
+    return log.turn
+
+
+def test_an_answer_begun_ahead_has_its_request_before_the_commit() -> None:
+    log = TurnLog(tier="responder", speculates=True)
+    turn = ahead(log)
+    log.committed(11.21)
+    log.ended(TurnEndFrame(ended_by="smart_turn", speculated=1, confirmed=True))
+    log.clause("a", "It is noon.", 11.22)
+    report = turn.report()
+    assert report["speculation"] == {
+        "hints": 1, "started": 1, "discarded": 0, "used": True, "request": 11.15, "spoken_ahead": True
+    }  # fmt: skip
+    marks = report["marks"]
+    assert (marks["eager_hint"], marks["llm_request"], marks["turn_commit"]) == (11.1, 11.15, 11.21)
+    assert report["said"] == "It is noon."
+
+
+def test_a_withdrawn_answer_leaves_only_its_count() -> None:
+    log = TurnLog(tier="responder", speculates=True)
+    turn = ahead(log)
+    log.withdrawn()
+    log.hinted(12.0)
+    log.requested(12.2)
+    log.committed(12.21)
+    log.ended(TurnEndFrame(ended_by="smart_turn", speculated=1, discarded=1))
+    report = turn.report()
+    assert report["speculation"] == {
+        "hints": 2, "started": 1, "discarded": 1, "used": False, "request": None, "spoken_ahead": False
+    }  # fmt: skip
+    assert (report["marks"]["llm_request"], report["marks"]["turn_commit"]) == (12.2, 12.2)
+
+
+def test_the_instants_of_a_withdrawn_answer_are_not_those_of_the_next() -> None:
+    log = tiered()
+    turn = ahead(log)
+    known = {"first_token": 11.3, "first_clause": 11.35}
+    tell(log, attempt("large", outcome="spoken", **known))
+    assert turn.marks["llm_first_token"] == 11.3
+    log.withdrawn()
+    tell(log, attempt("large", outcome="withdrawn", end=11.4, **known), final=True)
+    log.asked_ahead(12.1)
+    log.committed(12.6)
+    tell(log, attempt("large"), number=1)
+    # The next answer has not come when the user speaks again.
+    before = log.user_started(16.0)
+    assert before is not None
+    marks = before.report()["marks"]
+    assert marks["llm_request"] == 12.1
+    assert not {"llm_first_token", "clause_ready"} & set(marks)
+
+
+def test_nothing_is_told_of_speculation_where_there_is_none() -> None:
+    log = TurnLog(tier="responder")
+    answered(log)
+    assert log.turn is not None
+    assert log.turn.report()["speculation"] is None

@@ -1,0 +1,130 @@
+"""What the keys of a talk ask for, and what is said about the server's answers."""
+
+import asyncio
+from itertools import count
+from typing import Any
+
+import pytest
+
+from pipelines.talking import swap_keys
+from pipelines.talking.swap_keys import KEYS, NOT_KNOWN, SwapKeys
+from voice.wire.client_wire import ClientMessage
+
+BOTH = {"policy": "adaptive", "tier": None, "tiers": ["large", "fast"], "policies": ["single", "adaptive"]}
+
+
+class Desk:
+    """Writes down what is sent and shown."""
+
+    def __init__(self, *, active: bool = True) -> None:
+        self.sent: list[ClientMessage] = []
+        self.shown: list[str] = []
+        self._numbers = count()
+        self.keys = SwapKeys(self._send, self.shown.append)
+        self.keys.active = active
+
+    def _send(self, type: str, data: Any) -> ClientMessage:
+        self.sent.append(ClientMessage(str(next(self._numbers)), type, data))
+        return self.sent[-1]
+
+
+def opened(state: object = BOTH, *, active: bool = True) -> Desk:
+    desk = Desk(active=active)
+    desk.keys.open()
+    desk.keys.answered(desk.sent[0], state)
+    return desk
+
+
+def test_the_keys_are_shown_in_one_line_once_there_are_two_tiers() -> None:
+    (line,) = opened().shown
+    assert line == "l large only · f fast only · a adaptive · r race · b fallback · ? now"
+    assert len(line) <= 73, "with its label it fits a terminal"
+
+
+@pytest.mark.parametrize("state", [BOTH | {"tiers": ["large"]}, BOTH | {"tiers": None}, None, ["large"]])
+def test_with_one_tier_or_none_no_keys_are_offered(state: object) -> None:
+    desk = opened(state)
+    assert desk.shown == []
+    assert not desk.keys.several
+
+
+def test_without_a_terminal_it_is_known_that_there_are_two_tiers_but_no_keys_are_offered() -> None:
+    desk = opened(active=False)
+    assert desk.shown == []
+    assert desk.keys.several
+
+
+@pytest.mark.parametrize(
+    ("key", "request_"),
+    [
+        ("l", {"tier": "large"}),
+        ("f", {"tier": "fast"}),
+        ("a", {"policy": "adaptive"}),
+        ("r", {"policy": "race"}),
+        ("b", {"policy": "fallback"}),
+        ("?", {}),
+        ("R", {"policy": "race"}),
+    ],
+)
+async def test_each_key_asks_for_what_it_is_called(key: str, request_: dict[str, str]) -> None:
+    desk = opened()
+    desk.keys.press(key)
+    assert (desk.sent[-1].type, desk.sent[-1].data) == ("llm", request_)
+    desk.keys.close()
+
+
+async def test_other_keys_do_nothing() -> None:
+    desk = opened()
+    for key in "xz \n\x04é":
+        desk.keys.press(key)
+    assert len(desk.sent) == 1
+    assert set(KEYS) == set("lfarb?")
+
+
+@pytest.mark.parametrize(
+    ("key", "state", "line"),
+    [
+        ("f", {"policy": "single", "tier": "fast"}, "from your next turn on: fast only"),
+        ("r", {"policy": "race", "tier": None}, "from your next turn on: race"),
+        ("?", {"policy": "adaptive", "tier": None}, "in force: adaptive"),
+        ("?", {"policy": "hedged", "tier": "large"}, "in force: hedged, large only"),
+    ],
+)
+async def test_the_answer_is_confirmed_in_words(key: str, state: dict[str, Any], line: str) -> None:
+    desk = opened()
+    desk.keys.press(key)
+    desk.keys.answered(desk.sent[-1], BOTH | state)
+    assert desk.shown[1:] == [line]
+
+
+async def test_a_refusal_is_shown_as_the_server_says_it_but_not_that_of_the_question_at_the_start() -> None:
+    desk = Desk()
+    desk.keys.open()
+    desk.keys.refused(desk.sent[0], "There are no tiers.")
+    assert desk.shown == []
+    desk.keys.press("f")
+    desk.keys.refused(desk.sent[1], "There are no tiers.")
+    assert desk.shown == ["There are no tiers."]
+
+
+async def test_a_server_that_does_not_answer_is_said_to_have_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(swap_keys, "UNANSWERED", 0.05)
+    desk = Desk()
+    desk.keys.open()
+    desk.keys.press("f")
+    async with asyncio.timeout(10):
+        while not desk.shown:
+            await asyncio.sleep(0.01)
+    assert desk.shown == [NOT_KNOWN]
+    desk.keys.press("r")
+    desk.keys.close()
+    await asyncio.sleep(0.2)
+    assert desk.shown == [NOT_KNOWN], "after the call nothing more is said"
+
+
+async def test_answers_to_other_questions_are_let_be() -> None:
+    desk = opened()
+    other = ClientMessage("99", "weather", {})
+    desk.keys.answered(other, BOTH)
+    desk.keys.refused(other, "It rains.")
+    assert len(desk.shown) == 1

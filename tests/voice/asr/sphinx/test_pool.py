@@ -1,0 +1,150 @@
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from voice.asr.sphinx.language_model import LanguageModel
+from voice.asr.sphinx.pool import SphinxPool
+from voice.asr.sphinx.process import WorkerDied
+from voice.asr.sphinx.worker_protocol import Audio, Final, FinishUtterance, StartUtterance
+from voice.errors import ComponentError
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[SphinxPool]:
+    pool = SphinxPool(spare=1)
+    yield pool
+    await pool.close()
+
+
+def workers() -> set[int]:
+    found = set()
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # ended just now
+            if "voice.asr.sphinx.worker" in child.cmdline():
+                found.add(child.pid)
+    return found
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_spare_workers_are_loaded_before_they_are_needed(pool: SphinxPool) -> None:
+    await pool.start()
+    assert pool.idle == 1
+    worker = await pool.acquire()
+    assert worker.models.startswith("pocketsphinx ")
+    assert {worker.pid} <= workers()
+
+
+async def test_a_ctrl_c_in_the_terminal_does_not_reach_a_worker_that_is_starting(pool: SphinxPool) -> None:
+    loading = asyncio.create_task(pool.start())
+    await until(lambda: len(workers()) == 1)
+    (pid,) = workers()
+    assert os.getpgid(pid) != os.getpgid(0)
+    await loading
+
+
+async def test_a_released_worker_is_used_again(pool: SphinxPool) -> None:
+    await pool.start()
+    first = await pool.acquire()
+    first.send(StartUtterance(1))
+    first.send(Audio(bytes(6400)))
+    await until(lambda: pool.idle == 1)
+    spare = await pool.acquire()
+    await until(lambda: pool.idle == 1)
+    pool.release(spare)
+    pool.release(first)
+    # Three are loaded, one is kept: those given back too many are ended.
+    await until(lambda: pool.idle == 1 and len(workers()) == 1)
+    last = await pool.acquire()
+    last.send(FinishUtterance(1))
+    last.send(StartUtterance(2))
+    last.send(FinishUtterance(2))
+    reply = await last.receive()
+    assert isinstance(reply, Final)
+    assert reply.utterance == 2
+
+
+async def test_nothing_of_the_last_caller_reaches_the_next(pool: SphinxPool) -> None:
+    worker = await pool.acquire()
+    worker.send(StartUtterance(1))
+    worker.send(FinishUtterance(1))
+    pool.release(worker)
+    await until(lambda: pool.idle == 1)
+    again = await pool.acquire()
+    again.send(StartUtterance(5))
+    again.send(FinishUtterance(5))
+    reply = await again.receive()
+    assert isinstance(reply, Final)
+    assert reply.utterance == 5
+
+
+async def test_several_callers_get_several_workers(pool: SphinxPool) -> None:
+    taken = await asyncio.gather(*(pool.acquire() for _ in range(3)))
+    assert len({worker.pid for worker in taken}) == 3
+
+
+async def test_a_worker_that_dies_while_idle_is_replaced(pool: SphinxPool) -> None:
+    await pool.start()
+    (dead,) = workers()
+    os.kill(dead, signal.SIGKILL)
+    await until(lambda: pool.idle == 1 and dead not in workers() and len(workers()) == 1)
+    worker = await pool.acquire()
+    assert worker.pid != dead
+    assert worker.is_alive
+
+
+async def test_a_worker_that_dies_in_a_callers_hands_says_so_and_is_not_used_again(pool: SphinxPool) -> None:
+    worker = await pool.acquire()
+    os.kill(worker.pid, signal.SIGKILL)
+    with pytest.raises(WorkerDied, match="signal 9"):
+        await worker.receive()
+    with pytest.raises(WorkerDied):
+        worker.send(StartUtterance(1))
+    pool.release(worker)
+    assert (await pool.acquire()).pid != worker.pid
+
+
+async def test_closing_leaves_no_process_even_with_workers_out_and_loading() -> None:
+    pool = SphinxPool(spare=0)
+    out = await pool.acquire()
+    loading = asyncio.create_task(pool.acquire())
+    await asyncio.sleep(0)
+    await pool.close()
+    assert workers() == set()
+    pool.release(out)
+    with pytest.raises(ComponentError, match="closed"):
+        await loading
+    with pytest.raises(ComponentError, match="closed"):
+        await pool.acquire()
+    assert workers() == set()
+
+
+async def test_a_caller_who_stops_waiting_costs_no_worker(pool: SphinxPool) -> None:
+    waiting = asyncio.create_task(pool.acquire())
+    await asyncio.sleep(0.01)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await until(lambda: pool.idle == 1)
+    assert len(workers()) == 1
+
+
+async def test_a_model_that_cannot_be_loaded_is_an_error_that_says_why(tmp_path: Path) -> None:
+    broken = LanguageModel(name="broken", path=tmp_path / "none.lm.bin")
+    pool = SphinxPool(language_model=broken)
+    with pytest.raises(ComponentError, match="did not start: recogniser process .*RuntimeError"):
+        await pool.start()
+    with pytest.raises(ComponentError, match="did not start"):
+        await pool.acquire()
+    await pool.close()
+    assert workers() == set()

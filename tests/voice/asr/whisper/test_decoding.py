@@ -1,0 +1,145 @@
+"""How much each pass encodes, when it is repeated, and what it makes of silence."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from faster_whisper import WhisperModel
+from numpy.typing import NDArray
+
+from voice.asr.scripted import model_folder
+from voice.asr.scripted.model import ScriptedWhisperModel, build_for_fixtures
+from voice.asr.whisper.decoding import SAMPLE_RATE, Context, WhisperPasses
+from voice.client.fixtures.fixture import load_fixtures
+
+SAMPLES = Path(__file__).parents[4] / "samples" / "arithmetic"
+Load = Callable[..., WhisperModel]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Loads a model of the text that it is given."""
+    return lambda text, **options: WhisperModel(
+        str(model_folder.build(tmp_path / "model", text=text, **options)), compute_type="int8", cpu_threads=1
+    )
+
+
+def noise(seconds: float) -> NDArray[np.float32]:
+    return (np.random.default_rng(0).standard_normal(round(seconds * SAMPLE_RATE)) * 0.1).astype(np.float32)
+
+
+class Spy:
+    """A model with what its passes encoded, in frames of features, and what they were told to begin with."""
+
+    def __init__(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.encoded: list[int] = []
+        self.prefixes: list[str | None] = []
+        encode, get_prompt = model.encode, model.get_prompt
+
+        def noting_encode(features: NDArray[np.float32]) -> Any:
+            self.encoded.append(features.shape[-1])
+            return encode(features)
+
+        def noting_prompt(*args: Any, prefix: str | None, **options: Any) -> Any:
+            self.prefixes.append(prefix)
+            return get_prompt(*args, prefix=prefix, **options)
+
+        monkeypatch.setattr(model, "encode", noting_encode)
+        monkeypatch.setattr(model, "get_prompt", noting_prompt)
+
+
+def passes(model: WhisperModel, context: Context) -> WhisperPasses:
+    return WhisperPasses(model, name="scripted:whisper", language="en", context=context)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "frames"), [(0.0, 600), (3.5, 600), (4.0, 650), (27.4, 2990), (27.5, 3000), (30.0, 3000)]
+)
+def test_auto_encodes_the_audio_and_a_margin(
+    load: Load, monkeypatch: pytest.MonkeyPatch, seconds: float, frames: int
+) -> None:
+    model = load("Yes.")
+    spy = Spy(model, monkeypatch)
+    assert passes(model, "auto").transcribe(noise(seconds)) == "Yes."
+    assert spy.encoded == [frames]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 4.0, 30.0])
+def test_full_encodes_the_whole_window(load: Load, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    model = load("Yes.")
+    spy = Spy(model, monkeypatch)
+    assert passes(model, "full").transcribe(noise(seconds)) == "Yes."
+    assert spy.encoded == [3000]
+
+
+def test_a_long_utterance_is_decoded_window_by_window_without_a_prefix(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = load("Yes.")
+    spy = Spy(model, monkeypatch)
+    assert passes(model, "auto").transcribe(noise(33.0), prefix="no") == "Yes. Yes."
+    assert spy.encoded == [3000, 600]
+    assert spy.prefixes == [None, None]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [" ".join(str(i) for i in range(460)), "no " * 25],
+    ids=["more words than can be said", "a loop"],
+)
+def test_what_looks_wrong_is_decoded_again_with_the_whole_window_but_only_in_the_end(
+    load: Load, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    model = load(wrong)
+    spy = Spy(model, monkeypatch)
+    auto = passes(model, "auto")
+    assert auto.listen(noise(2.0)) is None
+    assert spy.encoded == [600]
+    auto.transcribe(noise(2.0))
+    assert spy.encoded == [600, 600, 3000]
+    spy.encoded.clear()
+    passes(model, "full").transcribe(noise(2.0))
+    assert spy.encoded == [3000]
+
+
+def test_an_improbable_text_is_decoded_again_unless_it_is_silence(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load("Thank you for watching.", unsure=True)
+    spy = Spy(model, monkeypatch)
+    auto = passes(model, "auto")
+    assert auto.transcribe(noise(2.0)) == ""
+    assert auto.listen(noise(2.0)) == ""
+    assert auto.listen(noise(2.0), prefix="Thank") == "Thank"
+    assert spy.encoded == [600, 600, 600]
+    genuine = model.generate_with_fallback
+
+    def sure_of_speech(*args: Any) -> Any:
+        result, *rest = genuine(*args)
+        return SimpleNamespace(sequences_ids=result.sequences_ids, no_speech_prob=0.1), *rest
+
+    monkeypatch.setattr(model, "generate_with_fallback", sure_of_speech)
+    assert auto.transcribe(noise(2.0)) == "Thank you for watching."
+    assert spy.encoded[3:] == [600, 3000]
+
+
+def test_a_prefix_is_part_of_the_text_and_is_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ScriptedWhisperModel(str(build_for_fixtures(tmp_path, [SAMPLES], size="quick", misheard=0)))
+    turn = load_fixtures([SAMPLES])[0].turns[0]
+    audio, text = turn.samples.astype(np.float32) / 32768, turn.text
+    spy = Spy(model, monkeypatch)
+    auto = passes(model, "auto")
+    beginning = " ".join(text.split()[:4])
+    assert auto.transcribe(audio, prefix=beginning) == text
+    assert auto.transcribe(audio, prefix=text) == text
+    assert auto.listen(audio, prefix=text) == text
+    assert spy.prefixes == [beginning, text, text]
+
+
+def test_what_looks_wrong_behind_a_prefix_is_decoded_without_it(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load("no " * 25)
+    spy = Spy(model, monkeypatch)
+    passes(model, "full").transcribe(noise(2.0), prefix="no no")
+    assert spy.prefixes == ["no no", None]
+    assert spy.encoded == [3000, 3000]

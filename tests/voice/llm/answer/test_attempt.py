@@ -1,0 +1,158 @@
+import pytest
+from pipecat.frames.frames import FunctionCallFromLLM, LLMThoughtTextFrame
+from pipecat.metrics.metrics import LLMTokenUsage
+
+from latency.budget import Deadline
+from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.policy.plan import HOLD_GUARD
+from voice.llm.policy.tier_stats import Wait
+
+
+@pytest.fixture
+def attempt() -> LiveAttempt:
+    return LiveAttempt(number=0, tier="large", request=1.0)
+
+
+def call() -> FunctionCallFromLLM:
+    return FunctionCallFromLLM(function_name="order", tool_call_id="1", arguments={}, context=None)
+
+
+def test_only_speakable_text_is_progress(attempt: LiveAttempt) -> None:
+    assert not attempt.add("", 1.1)
+    assert not attempt.add("  ", 1.2)
+    assert attempt.first_token is None
+    assert attempt.add("Well", 1.3)
+    assert not attempt.add(" then, the", 1.4)
+    assert (attempt.first_token, attempt.first_clause) == (1.3, None)
+    assert attempt.add(" sky is blue, and", 1.5)
+    assert (attempt.first_clause, attempt.clauses) == (1.5, 1)
+
+
+def test_text_is_given_out_once_and_in_whole_clauses(attempt: LiveAttempt) -> None:
+    attempt.add("The sky is blue, and 3.5 mi", 1.1)
+    assert attempt.take() == ["The sky is blue, "]
+    assert attempt.take() == []
+    attempt.add("les high. Th", 1.2)
+    assert attempt.take() == ["and 3.5 miles high. "]
+    attempt.add("at is all", 1.3)
+    attempt.complete(1.4)
+    assert attempt.take() == ["That is all"]
+    assert attempt.clauses == 3
+
+
+def test_a_short_answer_without_marks_is_a_clause_at_its_end(attempt: LiveAttempt) -> None:
+    attempt.add("Four", 1.1)
+    attempt.complete(1.2)
+    assert (attempt.first_clause, attempt.outcome, attempt.take()) == (1.2, "complete", ["Four"])
+
+
+def test_a_stream_that_breaks_inside_a_clause_leaves_no_torn_words(attempt: LiveAttempt) -> None:
+    attempt.add("The sky is blue, because the", 1.1)
+    attempt.fail("it broke", 1.2)
+    attempt.add(" air.", 1.3)
+    assert attempt.take() == ["The sky is blue, "]
+    assert (attempt.outcome, attempt.failed, attempt.end) == ("failed", "it broke", 1.2)
+
+
+@pytest.mark.parametrize("silent", ["\n", " . . . ", "🙂"])
+def test_an_answer_without_words_or_tools_has_failed(silent: str, attempt: LiveAttempt) -> None:
+    attempt.add(silent, 1.1)
+    attempt.complete(1.2)
+    assert attempt.outcome == "failed"
+    assert attempt.failed == "it gave an answer without words"
+
+
+def test_an_answer_of_tools_alone_is_complete_and_what_fails_after_it_does_not_count(attempt: LiveAttempt) -> None:
+    attempt.call([call()], 1.2)
+    attempt.fail("an answer without words", 1.3)
+    attempt.complete(1.4)
+    assert (attempt.outcome, attempt.view.ready, attempt.first_clause) == ("complete", 1.2, None)
+    attempt.spoken = True
+    assert attempt.record(prompt_tokens=0)["outcome"] == "called"
+
+
+def test_frames_of_other_kinds_keep_their_place(attempt: LiveAttempt) -> None:
+    thought = LLMThoughtTextFrame("hm")
+    attempt.add("It is so. ", 1.1)
+    attempt.add_frame(thought)
+    attempt.add("Really. ", 1.2)
+    assert attempt.take() == ["It is so. ", thought, "Really. "]
+
+
+def test_a_continuation_is_cut_as_synthesis_cuts_it_and_set_apart_by_a_space() -> None:
+    attempt = LiveAttempt(number=1, tier="fast", request=2.0, continues=0, heard=1)
+    attempt.add("because the air, as we", 2.1)
+    assert attempt.take() == []
+    attempt.add(" know, scatters it. ", 2.2)
+    assert attempt.take() == [" because the air, as we know, scatters it. "]
+
+
+def test_the_outcome_tells_who_was_heard(attempt: LiveAttempt) -> None:
+    attempt.add("Four.", 1.1)
+    attempt.complete(1.2)
+    assert attempt.record(prompt_tokens=0)["outcome"] == "cancelled"
+    attempt.spoken = True
+    assert attempt.record(prompt_tokens=0)["outcome"] == "spoken"
+
+
+def test_tokens_are_estimated_until_they_are_told(attempt: LiveAttempt) -> None:
+    attempt.add("Nine char", 1.1)
+    attempt.cancel(1.2)
+    record = attempt.record(prompt_tokens=50)
+    assert record["outcome"] == "cancelled"
+    assert record["tokens"] == {"in": 50, "out": 3, "estimated": True}
+    attempt.usage = LLMTokenUsage(prompt_tokens=40, completion_tokens=5, total_tokens=45)
+    assert attempt.record(prompt_tokens=50)["tokens"] == {"in": 40, "out": 5, "estimated": False}
+
+
+def test_a_cancelled_attempt_stays_as_it_was(attempt: LiveAttempt) -> None:
+    attempt.cancel(1.1)
+    assert not attempt.add("Too late. ", 1.2)
+    attempt.call([call()], 1.2)
+    attempt.complete(1.3)
+    assert (attempt.outcome, attempt.end, attempt.calls, attempt.take()) == ("cancelled", 1.1, (), [])
+    assert attempt.summary(since=0.0).startswith("large cancelled, asked at 1000, no clause")
+
+
+def test_what_was_withdrawn_and_broke_is_not_spoken(attempt: LiveAttempt) -> None:
+    attempt.add("It is so. And ", 1.1)
+    attempt.spoken = attempt.withdrawn = True
+    attempt.fail("The connection ended.", 1.2)
+    assert attempt.record(prompt_tokens=0)["outcome"] == "failed"
+
+
+def test_how_long_it_took_tells_of_the_tier_unless_it_was_withdrawn_before_a_clause() -> None:
+    def ended(*, text: str = "", withdrawn: bool = False, continues: int | None = None) -> Wait | None:
+        attempt = LiveAttempt(number=0, tier="large", request=1.0, continues=continues)
+        attempt.add(text, 1.25)
+        assert attempt.wait is None, "it runs"
+        attempt.withdrawn = withdrawn
+        attempt.cancel(1.5)
+        return attempt.wait
+
+    assert ended(text="It is so. ") == ended(text="It is so. ", withdrawn=True) == Wait(0.25, reached=True)
+    assert ended(text="It is") == Wait(0.5, reached=False)
+    assert ended(text="It is", withdrawn=True) is None
+    assert ended(text="It is so. ", continues=0) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "fails", "in_time"),
+    [
+        ("It is so. ", 1.2, False, True),
+        ("It is", 1.2, False, None),
+        ("It is", 1.2, True, False),
+        ("It is", 1.5 - HOLD_GUARD, False, False),
+    ],
+)
+def test_it_was_in_time_or_not_only_if_it_was_let_try(
+    attempt: LiveAttempt, text: str, end: float, fails: bool, in_time: bool | None
+) -> None:
+    attempt.add(text, 1.1)
+    assert attempt.in_time(Deadline(1.5)) is None, "it runs"
+    if fails:
+        attempt.fail("it broke", end)
+    else:
+        attempt.cancel(end)
+    assert attempt.in_time(Deadline(1.5)) is in_time
+    assert attempt.in_time(Deadline(1.05)) is False

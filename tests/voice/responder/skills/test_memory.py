@@ -1,0 +1,86 @@
+from datetime import datetime
+
+import pytest
+
+from voice.responder.dialogue import Responder
+from voice.responder.language.speech import other_side
+
+NOW = datetime(2026, 11, 20, 16, 10)
+
+
+def talk(*heard: str) -> list[str]:
+    responder = Responder()
+    return [responder.reply(text, NOW).text for text in heard]
+
+
+@pytest.mark.parametrize(
+    ("told", "confirmed", "asked", "recalled"),
+    [
+        ("remember that my car is on level three", "I will remember that your car is on level three.",
+         "where is my car", "Your car is on level three."),
+        ("please remember my keys are on the table", "I will remember that your keys are on the table.",
+         "where are my keys", "Your keys are on the table."),
+        ("can you remember that the meeting is at nine", "I will remember that the meeting is at nine.",
+         "when is the meeting", "The meeting is at nine."),
+        ("remember that i parked on level four", "I will remember that you parked on level four.",
+         "where did i park", "You parked on level four."),
+        ("Remember that I'm allergic to nuts.", "I will remember that you're allergic to nuts.",
+         "what am i allergic to", "You're allergic to nuts."),
+        ("don't forget that my flight is on monday", "I will remember that your flight is on monday.",
+         "do you remember when my flight is", "Your flight is on monday."),
+        ("remember to buy milk", "I will remember to buy milk.",
+         "what did i ask you to remember", "You asked me to remember to buy milk."),
+        ("my name is anna", "Nice to meet you, Anna.", "what is my name", "Your name is Anna."),
+    ],
+)  # fmt: skip
+def test_a_fact_comes_back_as_it_was_told(told: str, confirmed: str, asked: str, recalled: str) -> None:
+    assert talk(told, asked) == [confirmed, recalled]
+
+
+def test_all_facts_come_back_in_order() -> None:
+    *_, everything = talk(
+        "remember that my car is on level three", "remember that my dog is called rex", "what do you remember"
+    )
+    assert everything == "Your car is on level three. Your dog is called rex."
+
+
+def test_a_newer_fact_about_the_same_thing_replaces_the_older() -> None:
+    *_, everything = talk(
+        "remember that my car is on level three", "remember that my car is on level four", "what do you remember"
+    )
+    assert everything == "Your car is on level four."
+
+
+def test_what_was_never_told_is_not_made_up() -> None:
+    assert talk("where is my phone", "what do you remember") == [
+        "You have not told me about your phone.",
+        "You have not asked me to remember anything yet.",
+    ]
+
+
+def test_a_question_about_something_else_is_not_answered_from_memory() -> None:
+    *_, answer = talk("remember that my car is on level three", "where is the station")
+    assert "language model" in answer
+
+
+def test_facts_are_forgotten_one_by_one_and_all_at_once() -> None:
+    answers = talk(
+        "remember that my car is on level three", "remember that my dog is called rex", "forget my car",
+        "where is my car", "what is my dog called", "forget everything", "what do you remember",
+    )  # fmt: skip
+    assert answers[2:] == [
+        "Okay, I have forgotten that.", "You have not told me about your car.", "Your dog is called rex.",
+        "Okay, I have forgotten everything.", "You have not asked me to remember anything yet.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "turned"),
+    [
+        ("my car", "your car"), ("i was late", "you were late"), ("you are a robot", "I am a robot"),
+        ("i am at home", "you are at home"), ("it is mine", "it is yours"), ("call me", "call you"),
+        ("our house", "your house"), ("the sky is blue", "the sky is blue"),
+    ],
+)  # fmt: skip
+def test_the_users_words_are_turned_to_the_other_side(words: str, turned: str) -> None:
+    assert other_side(words) == turned

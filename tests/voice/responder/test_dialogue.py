@@ -1,0 +1,171 @@
+import random
+from datetime import datetime, timedelta
+
+import pytest
+
+from voice.errors import ConfigurationError
+from voice.responder.dialogue import FALLBACK, Responder
+
+NOW = datetime(2026, 11, 20, 16, 10)
+UNRELATED = [
+    "what is the capital of france", "why do people say hello", "who sang stop in the name of love", "i like trains",
+    "tell me about the weather", "do you like pizza", "how far is it to the moon", "sing me a song",
+    "what is one two three",
+    "i think that two plus two is four", "the dog ate two for one", "don't set a timer for ten seconds",
+    "what is twenty",
+    "play some music", "how many people live in london", "never set a timer for ten seconds", "convert two to",
+    "what should i cook for dinner", "he asked me to count to ten", "who won the match", "is it raining",
+    "turn on the lights",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("heard", UNRELATED)
+def test_what_no_skill_knows_gets_no_invented_answer(heard: str) -> None:
+    reply = Responder().reply(heard, NOW)
+    assert reply.intent == FALLBACK
+    assert not reply.complete
+
+
+def test_the_first_refusal_explains_and_later_ones_are_brief() -> None:
+    responder = Responder()
+    first, second, third = (responder.reply(text, NOW).text for text in UNRELATED[:3])
+    assert first == (
+        "I run without a language model, so I can't answer that. I can tell the time, do arithmetic, convert units, "
+        "set timers, spell words and remember things."
+    )
+    assert second == third == "I can't answer that without a language model. Ask me for help to hear what I can do."
+
+
+def test_nothing_heard_is_said_so_and_is_no_refusal() -> None:
+    responder = Responder()
+    assert responder.reply(" um ", NOW).intent == "unheard"
+    assert responder.state.refusals == 0
+
+
+def test_the_last_answer_is_said_again() -> None:
+    responder = Responder()
+    assert responder.reply("say that again", NOW).text == "I have not said anything yet."
+    responder.reply("what is seven times eight", NOW)
+    assert responder.reply("say that again", NOW).text == "7 times 8 is 56."
+    assert responder.reply("what did you say", NOW).text == "7 times 8 is 56."
+
+
+def test_a_proposal_changes_nothing_until_it_is_accepted() -> None:
+    responder = Responder()
+    before = responder.state
+    proposal = responder.propose("set a timer for ten seconds", NOW)
+    responder.propose("remember that my car is on level three", NOW)
+    assert responder.state == before
+    assert responder.accept(proposal) is proposal.reply
+    assert [timer.seconds for timer in responder.state.timers] == [10]
+    assert responder.state.facts == ()
+
+
+@pytest.mark.parametrize(
+    ("heard", "intent", "complete"),
+    [
+        ("what time is it", "time", True), ("set a timer for ten seconds", "timer", True),
+        ("set a timer for", "timer", False),
+        ("repeat after me the sky is blue", "repeat", False), ("remember that my car is blue", "remember", False),
+        ("what is seven times eight and", "arithmetic", False), ("where is my car", "recall", True),
+        ("spell giraffe", "spell", True),
+    ],
+)  # fmt: skip
+def test_replies_name_their_skill_and_whether_the_request_was_whole(heard: str, intent: str, complete: bool) -> None:
+    reply = Responder().reply(heard, NOW)
+    assert (reply.intent, reply.complete) == (intent, complete)
+
+
+def test_calls_share_nothing() -> None:
+    one, other = Responder(rng=random.Random(1)), Responder(rng=random.Random(1))
+    one.reply("remember that my car is on level three", NOW)
+    assert other.reply("what do you remember", NOW).text == "You have not asked me to remember anything yet."
+
+
+def order_status() -> str:
+    return "Your order is on its way."
+
+
+def weather(place: str) -> str:
+    return f"It is sunny in {place}."
+
+
+def broken() -> str:
+    raise RuntimeError("no connection")
+
+
+async def stock_price(company: str) -> str:
+    return f"{company} is at 10."
+
+
+def test_a_tool_is_called_by_its_name_with_the_other_words() -> None:
+    responder = Responder(tools=[order_status, weather, broken])
+    assert responder.reply("what is my order status", NOW).text == "Your order is on its way."
+    assert responder.reply("can you tell me the status of my orders", NOW).text == "Your order is on its way."
+    assert responder.reply("what's the weather in new york", NOW).text == "It is sunny in new york."
+    assert responder.reply("say that again", NOW).text == "It is sunny in new york."
+
+
+def test_a_failing_tool_is_said_politely_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    assert Responder(tools=[broken]).reply("is it broken", NOW).text == "The broken tool failed."
+    assert "no connection" in caplog.text
+
+
+def test_built_in_skills_come_before_tools() -> None:
+    def time() -> str:
+        return "never"
+
+    assert Responder(tools=[time]).reply("what time is it", NOW).intent == "time"
+
+
+def test_a_proposal_runs_no_tool() -> None:
+    calls: list[str] = []
+
+    def note_taker(text: str) -> str:
+        calls.append(text)
+        return "noted"
+
+    proposal = Responder(tools=[note_taker]).propose("note taker buy milk", NOW)
+    assert proposal.reply.call is not None
+    assert proposal.reply.call.arguments == ("buy milk",)
+    assert calls == []
+
+
+def test_an_asynchronous_tool_needs_the_service() -> None:
+    with pytest.raises(ConfigurationError, match="ResponderLLMService"):
+        Responder(tools=[stock_price]).reply("what is the stock price of acme", NOW)
+
+
+HALVES = [
+    (["what is", "seven times eight"], "56"),
+    (["remember that my car", "is on level three", "where is my car"], "level three"),
+    (["what is", "twenty percent of fifty"], "10"),
+    (["how many feet", "are in a mile"], "5280"),
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), HALVES)
+def test_a_request_that_a_pause_cut_in_two_is_answered_as_one(texts: list[str], expected: str) -> None:
+    responder = Responder()
+    replies = []
+    for i, text in enumerate(texts):
+        replies.append(responder.reply(text, NOW + timedelta(seconds=2 * i)))
+        responder.interrupted()
+    assert expected in replies[-1].text
+
+
+def test_only_an_answer_cut_short_a_moment_ago_is_taken_back() -> None:
+    responder = Responder()
+    responder.reply("how many feet", NOW)
+    assert responder.reply("are in a mile", NOW + timedelta(seconds=3)).intent == FALLBACK
+    responder.reply("how many feet", NOW + timedelta(seconds=10))
+    responder.interrupted()
+    assert responder.reply("are in a mile", NOW + timedelta(seconds=30)).intent == FALLBACK
+
+
+def test_a_timer_that_runs_is_not_taken_back_by_what_follows() -> None:
+    responder = Responder()
+    responder.reply("set a timer for ten minutes", NOW)
+    responder.interrupted()
+    responder.reply("and forty blue windows", NOW + timedelta(seconds=2))
+    assert len(responder.state.timers) == 1

@@ -1,0 +1,214 @@
+import asyncio
+import random
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import pytest
+from pipecat.frames.frames import (
+    EagerEndOfTurnCancelFrame,
+    Frame,
+    InterruptionFrame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    LLMTextFrame,
+    MetricsFrame,
+    TTSSpeakFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+)
+from pipecat.metrics.metrics import TTFBMetricsData
+from pipecat.pipeline.worker import PipelineParams
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.tests.utils import SleepFrame, run_test
+
+from voice.llm.answer.speaking_ahead import last_user_text
+from voice.responder.service import ResponderLLMService
+
+NOW = datetime(2026, 11, 20, 16, 10)
+
+
+def context(*messages: tuple[str, object]) -> LLMContext:
+    contents: Any = [{"role": role, "content": content} for role, content in messages]
+    return LLMContext(contents)
+
+
+def ask(*heard: str, speculation: bool = False) -> LLMContextFrame:
+    return LLMContextFrame(context(*(("user", text) for text in heard)), speculation=speculation)
+
+
+async def run(service: ResponderLLMService, frames: Sequence[Frame], **options: Any) -> tuple[list[Frame], list[Frame]]:
+    down, up = await run_test(service, frames_to_send=frames, start_timeout=30, **options)
+    return list(down), list(up)
+
+
+def said(frames: Sequence[Frame]) -> str:
+    return "".join(frame.text for frame in frames if isinstance(frame, LLMTextFrame))
+
+
+def spoken_up(frames: Sequence[Frame]) -> list[str]:
+    return [frame.text for frame in frames if isinstance(frame, TTSSpeakFrame)]
+
+
+@pytest.fixture
+def service() -> ResponderLLMService:
+    return ResponderLLMService(rng=random.Random(1), clock=lambda: NOW)
+
+
+async def test_an_answer_streams_word_by_word_between_its_start_and_end(service: ResponderLLMService) -> None:
+    down, _ = await run(service, [ask("what is seven times eight")])
+    kinds = [type(frame) for frame in down]
+    assert kinds[-7:] == [LLMFullResponseStartFrame, *[LLMTextFrame] * 5, LLMFullResponseEndFrame]
+    assert said(down) == "7 times 8 is 56."
+
+
+async def test_only_the_last_user_message_is_answered(service: ResponderLLMService) -> None:
+    down, _ = await run(service, [ask("what is seven times eight", "what time is it")])
+    assert said(down) == "It is 4:10 in the afternoon."
+
+
+async def test_a_turn_without_words_behind_the_last_message_does_not_repeat_it(service: ResponderLLMService) -> None:
+    messages = context(("user", "set a timer for ten seconds"), ("developer", "That was noise."))
+    down, _ = await run(service, [LLMContextFrame(messages)])
+    assert said(down) == "Sorry, I did not catch that."
+
+
+async def test_a_call_that_asks_for_words_first_is_greeted(service: ResponderLLMService) -> None:
+    down, _ = await run(service, [LLMContextFrame(context(("system", "Be kind.")))])
+    assert said(down) == "Hello. How can I help you?"
+
+
+def test_text_parts_of_a_message_are_read() -> None:
+    parts = [{"type": "text", "text": "what time"}, {"type": "text", "text": "is it"}]
+    assert last_user_text(context(("user", parts))) == "what time is it"
+
+
+async def test_a_timer_speaks_up_by_itself(service: ResponderLLMService) -> None:
+    down, _ = await run(service, [ask("set a timer for 0.1 seconds"), SleepFrame(sleep=0.6)])
+    assert said(down).startswith("Timer set")
+    assert spoken_up(down) == ["Your 0.1 second timer is done."]
+
+
+async def test_a_cancelled_timer_stays_silent(service: ResponderLLMService) -> None:
+    down, _ = await run(service, [ask("set a timer for 0.3 seconds"), ask("cancel the timer"), SleepFrame(sleep=0.7)])
+    assert said(down).endswith("Timer cancelled.")
+    assert spoken_up(down) == []
+
+
+async def test_a_timer_waits_for_the_user_to_finish(service: ResponderLLMService) -> None:
+    down, _ = await run(
+        service,
+        [
+            ask("set a timer for 0.1 seconds"), SleepFrame(sleep=0.05), UserStartedSpeakingFrame(),
+            SleepFrame(sleep=0.6), UserStoppedSpeakingFrame(), SleepFrame(sleep=0.2),
+        ],
+    )  # fmt: skip
+    kinds = [type(frame) for frame in down]
+    assert kinds.index(TTSSpeakFrame) > kinds.index(UserStoppedSpeakingFrame)
+
+
+async def test_a_running_timer_ends_with_the_call(service: ResponderLLMService) -> None:
+    down, _ = await run(service, [ask("set a timer for ten minutes")])
+    assert spoken_up(down) == []
+    assert not [task for task in asyncio.all_tasks() if "timer" in task.get_name()]
+
+
+async def test_speculation_is_silent_and_without_effect_until_the_turn_is_committed(
+    service: ResponderLLMService,
+) -> None:
+    down, _ = await run(
+        service,
+        [
+            UserStartedSpeakingFrame(), ask("set a timer for 0.1 seconds", speculation=True), SleepFrame(sleep=0.5),
+            EagerEndOfTurnCancelFrame(), SleepFrame(sleep=0.05), UserStoppedSpeakingFrame(), SleepFrame(sleep=0.2),
+            ask("how many timers do i have"), SleepFrame(sleep=0.1),
+        ],
+    )  # fmt: skip
+    assert said(down) == "There is no timer running."
+    assert spoken_up(down) == []
+
+
+async def test_a_confirmed_speculation_is_said_and_takes_effect(service: ResponderLLMService) -> None:
+    down, _ = await run(
+        service,
+        [
+            UserStartedSpeakingFrame(), ask("set a timer for 0.3 seconds", speculation=True), SleepFrame(sleep=0.2),
+            UserStoppedSpeakingFrame(), SleepFrame(sleep=1.0),
+        ],
+    )  # fmt: skip
+    kinds = [type(frame) for frame in down]
+    assert kinds.index(LLMFullResponseStartFrame) > kinds.index(UserStoppedSpeakingFrame)
+    assert said(down).startswith("Timer set")
+    assert len(spoken_up(down)) == 1
+
+
+async def test_an_interruption_discards_a_speculation(service: ResponderLLMService) -> None:
+    down, _ = await run(
+        service,
+        [
+            UserStartedSpeakingFrame(), ask("remember that my car is blue", speculation=True), SleepFrame(sleep=0.2),
+            InterruptionFrame(), SleepFrame(sleep=0.1), UserStoppedSpeakingFrame(), SleepFrame(sleep=0.1),
+            ask("what do you remember"), SleepFrame(sleep=0.1),
+        ],
+    )  # fmt: skip
+    assert said(down) == "You have not asked me to remember anything yet."
+
+
+async def test_a_speculative_tool_waits_for_the_commit() -> None:
+    calls = []
+
+    async def order_status() -> str:
+        calls.append("called")
+        return "Your order is on its way."
+
+    service = ResponderLLMService(tools=[order_status])
+    down, up = await run(
+        service,
+        [
+            UserStartedSpeakingFrame(), ask("what is my order status", speculation=True), SleepFrame(sleep=0.2),
+            UserStoppedSpeakingFrame(), SleepFrame(sleep=0.1), ask("what is my order status"), SleepFrame(sleep=0.1),
+        ],
+    )  # fmt: skip
+    assert any(isinstance(frame, EagerEndOfTurnCancelFrame) for frame in up)
+    assert said(down) == "Your order is on its way."
+    assert calls == ["called"]
+
+
+async def test_an_interruption_cuts_off_a_slow_tool() -> None:
+    outcome = []
+
+    async def slow_lookup() -> str:
+        try:
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            outcome.append("cancelled")
+            raise
+        return "late"
+
+    service = ResponderLLMService(tools=[slow_lookup])
+    down, _ = await run(
+        service, [ask("slow lookup"), SleepFrame(sleep=0.2), InterruptionFrame(), SleepFrame(sleep=0.2), ask("hello")]
+    )
+    assert outcome == ["cancelled"]
+    assert "late" not in said(down)
+    assert re.search("help|What can I do", said(down))
+
+
+async def test_goodbye_is_announced_to_who_listens(service: ResponderLLMService) -> None:
+    heard = asyncio.Event()
+
+    @service.event_handler("on_goodbye")  # type: ignore[untyped-decorator]
+    async def leave(_: ResponderLLMService) -> None:
+        heard.set()
+
+    await run(service, [ask("goodbye"), SleepFrame(sleep=0.1)])
+    assert heard.is_set()
+
+
+async def test_time_to_first_token_is_reported(service: ResponderLLMService) -> None:
+    down, _ = await run(service, [ask("hello")], pipeline_params=PipelineParams(enable_metrics=True))
+    metrics = [data for frame in down if isinstance(frame, MetricsFrame) for data in frame.data]
+    measured = [data for data in metrics if isinstance(data, TTFBMetricsData) and data.value > 0]
+    assert [data.model for data in measured] == ["responder"]

@@ -1,0 +1,65 @@
+import time
+
+import pytest
+
+from voice.responder.understanding import LAST_SKILLS, SKILLS, grammar, parses
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what time is it", "hey what's the time", "what is seven times eight", "What's 7 × 8?", "seven times eight",
+        "what is twenty percent of fifty", "how many feet are in a mile", "convert ten miles to kilometers",
+        "set a timer for ten seconds", "can you set a timer for two and a half minutes please", "cancel the timer",
+        "how long is left on the timer", "spell necessary", "how do you spell giraffe", "say that again", "repeat that",
+        "where is my car", "what did i ask you to remember", "forget everything", "hello", "how are you", "thank you",
+        "who are you", "tell me a joke", "tell me a story", "count to ten", "count from five to ten", "stop",
+        "what can you do", "goodbye", "flip a coin", "roll a die", "the what time is it", "my name is anna",
+        "what day is it today", "roll two dice", "what is the sum of five and six",
+    ],
+)  # fmt: skip
+def test_a_whole_request_is_known_to_be_one(text: str) -> None:
+    assert parses(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "what", "what is", "what time", "what time is", "what is seven", "what is seven times",
+        "what is the square root of",
+        "what is twenty percent", "what is twenty percent of", "how many", "how many feet", "how many feet are in",
+        "how many feet are in a", "convert", "convert ten miles", "convert ten miles to", "set a timer",
+        "set a timer for",
+        "set a timer for ten", "set a timer for ten and", "cancel the", "how long is left on", "spell", "how do you",
+        "how do you spell", "repeat after me", "where is", "where is my", "what did i ask", "tell me", "tell me a",
+        "count", "count to", "count from five", "flip a", "roll", "who are", "what can you", "my name is",
+        "how many days until",
+        "repeat after me the sky is", "remember that my car is on level three", "what time is it in",
+        "what is seven times eight plus", "what is the capital of france", "set a timer for ten minutes because",
+        "i like trains", "the", "can you",
+    ],
+)  # fmt: skip
+def test_the_beginning_of_a_request_is_not_a_whole_one(text: str) -> None:
+    assert not parses(text)
+
+
+def test_no_beginning_of_a_long_request_is_taken_for_a_whole_one() -> None:
+    request = "could you convert one hundred and twenty five miles to kilometers"
+    assert parses(request)
+    assert not any(parses(request[:length]) for length in range(len(request) - len("kilometers")))
+
+
+def test_parsing_a_long_partial_takes_a_small_part_of_a_turn() -> None:
+    grammar()
+    texts = ["could you please tell me how many kilometers there are in twenty five and a half", "set a timer for " * 3]
+    start = time.process_time()
+    for _ in range(50):
+        for text in texts:
+            parses(text)
+    # Half a second of processor for a hundred partials leaves room for slow machines; it takes some 30 ms.
+    assert time.process_time() - start < 0.5
+
+
+def test_every_template_of_every_skill_compiles() -> None:
+    templates = [template for skill in [*SKILLS, *LAST_SKILLS] for template in skill.compiled()]
+    assert len(templates) > 200

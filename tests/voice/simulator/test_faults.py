@@ -1,0 +1,344 @@
+"""Every fault, on both wires, as the unmodified OpenAI SDK sees it; and the timetable behind them."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+from openai import AsyncOpenAI
+from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
+
+from voice.simulator.app import serving
+from voice.simulator.journal import Exchange
+from voice.simulator.simulator import Simulator
+from voice.simulator.timing.latency_model import LatencyModel, StallState
+from voice.simulator.timing.profiles import load_profiles
+from voice.simulator.timing.timetable import Cut, Failure, Fault, Hang, KeepAlive, Text, parse_fault, timetable
+
+STORY = [{"role": "user", "content": "tell me a story"}]
+WAIT = 1.0  # seconds a client is patient with a server that says nothing
+LIMIT = 10.0
+TEXT = "Once upon a time, there was a fox. It slept until noon."
+
+
+def faulty(fault: str, **options: object) -> str:
+    given = {"ttft_ms": 20, "tokens_per_s": 2000, "fault": fault, **options}
+    return "sim:steady?" + "&".join(f"{key}={value}" for key, value in given.items())
+
+
+@asynccontextmanager
+async def simulated() -> AsyncIterator[tuple[Simulator, AsyncOpenAI]]:
+    simulator = Simulator(seed=1)
+    async with (
+        serving(simulator) as endpoint,
+        AsyncOpenAI(base_url=endpoint.base_url, api_key="none", max_retries=0) as client,
+    ):
+        yield simulator, client
+
+
+async def ended(simulator: Simulator) -> Exchange:
+    """The only request, once it is over."""
+    async with asyncio.timeout(LIMIT):
+        while not simulator.journal.exchanges or simulator.journal.exchanges[0].outcome is None:
+            await asyncio.sleep(0.005)
+    (exchange,) = simulator.journal.exchanges
+    return exchange
+
+
+async def stream(client: AsyncOpenAI, model: str, received: list[str]) -> None:
+    """Read a streamed chat answer; `received` gets every chunk's text, empty ones too."""
+    async for chunk in await client.chat.completions.create(model=model, messages=STORY, stream=True):
+        received.append(chunk.choices[0].delta.content or "")
+
+
+async def listen(client: AsyncOpenAI, model: str, received: list[Any], **query: str) -> None:
+    """Ask over a socket and read to the terminal event; `received` gets every event."""
+    async with client.responses.connect(extra_query={"model": "sim:steady", **query}) as socket:
+        await socket.response.create(model=model, input="tell me a story")
+        while True:
+            received.append(await socket.recv())
+            if received[-1].type in ("response.completed", "response.failed", "error"):
+                return
+
+
+async def begin(reading: Coroutine[Any, Any, None], enough: Callable[[], bool]) -> None:
+    """Let a client read until it has seen enough, and stop it there."""
+    task = asyncio.create_task(reading)
+    async with asyncio.timeout(LIMIT):
+        while not enough():
+            assert not task.done()
+            await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.wait({task})
+
+
+def spoken(events: list[Any]) -> str:
+    return "".join(event.delta for event in events if event.type == "response.output_text.delta")
+
+
+async def test_silent_sends_nothing_on_chat_and_sees_the_client_leave() -> None:
+    received: list[str] = []
+    async with simulated() as (simulator, client):
+        with pytest.raises(openai.APITimeoutError):
+            await stream(client.with_options(timeout=WAIT), faulty("silent"), received)
+        assert (await ended(simulator)).outcome == "cancelled"
+    assert received == []
+
+
+async def test_silent_sends_nothing_on_the_socket_and_sees_the_client_leave() -> None:
+    received: list[Any] = []
+    async with simulated() as (simulator, client):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(WAIT):
+                await listen(client, faulty("silent"), received)
+        assert (await ended(simulator)).outcome == "cancelled"
+    assert received == []
+
+
+async def test_keepalive_shows_life_without_text_on_chat() -> None:
+    received: list[str] = []
+    async with simulated() as (simulator, client):
+        await begin(stream(client, faulty("keepalive"), received), lambda: len(received) >= 4)
+        exchange = await ended(simulator)
+    assert set(received) == {""}
+    assert (exchange.outcome, exchange.tokens_sent) == ("cancelled", 0)
+
+
+async def test_keepalive_shows_life_without_text_on_the_socket() -> None:
+    received: list[Any] = []
+    async with simulated() as (simulator, client):
+        await begin(listen(client, faulty("keepalive"), received), lambda: len(received) >= 4)
+        exchange = await ended(simulator)
+    assert [event.type for event in received[:4]] == ["response.created", *["response.in_progress"] * 3]
+    assert (exchange.outcome, exchange.tokens_sent) == ("cancelled", 0)
+
+
+async def test_dribble_sends_single_characters_on_chat() -> None:
+    received: list[str] = []
+    async with simulated() as (simulator, client):
+        await begin(stream(client, faulty("dribble"), received), lambda: len(received) >= 4)
+        exchange = await ended(simulator)
+    assert received[0] == ""
+    assert {len(piece) for piece in received[1:]} == {1}
+    assert exchange.outcome == "cancelled"
+
+
+async def test_dribble_sends_single_characters_on_the_socket() -> None:
+    received: list[Any] = []
+    async with simulated() as (_, client):
+        await begin(listen(client, faulty("dribble"), received), lambda: len(spoken(received)) >= 3)
+    assert {len(event.delta) for event in received if event.type == "response.output_text.delta"} == {1}
+
+
+def test_dribble_takes_three_tenths_of_a_second_a_character() -> None:
+    times = [action.at for action in timetable(TEXT, steady(), now=0.0, fault=Fault.DRIBBLE)]
+    assert len(times) == len(TEXT)
+    assert times == pytest.approx([0.1 + 0.3 * index for index in range(len(TEXT))])
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("401", openai.AuthenticationError),
+        ("429", openai.RateLimitError),
+        ("500", openai.InternalServerError),
+    ],
+)
+async def test_statuses_are_the_sdks_errors_on_chat(fault: str, error: type[openai.APIStatusError]) -> None:
+    async with simulated() as (simulator, client):
+        with pytest.raises(error, match="simulated") as caught:
+            await stream(client, faulty(fault), [])
+        assert (await ended(simulator)).outcome == "failed"
+    assert caught.value.response.headers.get("retry-after") == ("3" if fault == "429" else None)
+
+
+@pytest.mark.parametrize("fault", ["401", "429", "500"])
+async def test_statuses_are_error_events_on_an_open_socket(fault: str) -> None:
+    received: list[Any] = []
+    async with simulated() as (simulator, client):
+        await listen(client, faulty(fault), received)
+        assert (await ended(simulator)).outcome == "failed"
+    (event,) = received
+    assert (event.type, event.status) == ("error", int(fault))
+    assert (event.error.headers or {}).get("retry-after") == ("3" if fault == "429" else None)
+
+
+@pytest.mark.parametrize("fault", ["401", "429", "500"])
+async def test_statuses_in_the_url_keep_the_socket_from_opening(fault: str) -> None:
+    async with simulated() as (simulator, client):
+        with pytest.raises(InvalidStatus, match=fault):
+            await listen(client, faulty(fault), [], fault=fault)
+        assert not simulator.journal.exchanges
+
+
+async def test_refuse_resets_the_connection_before_any_answer_on_chat() -> None:
+    async with simulated() as (simulator, client):
+        with pytest.raises(openai.APIConnectionError):
+            await stream(client, faulty("refuse"), [])
+        exchange = await ended(simulator)
+    assert (exchange.outcome, exchange.tokens_sent) == ("cut", 0)
+
+
+async def test_refuse_resets_the_socket_at_the_request_or_by_url_at_the_opening() -> None:
+    received: list[Any] = []
+    async with simulated() as (simulator, client):
+        with pytest.raises(ConnectionClosed):
+            await listen(client, faulty("refuse"), received)
+        assert (await ended(simulator)).outcome == "cut"
+        with pytest.raises((InvalidMessage, ConnectionError)):
+            await listen(client, faulty("refuse"), received, fault="refuse")
+    assert received == []
+
+
+@pytest.mark.parametrize("after", [None, 12])
+async def test_midfail_breaks_off_with_an_error_on_chat(after: int | None) -> None:
+    received: list[str] = []
+    model = faulty("midfail") if after is None else faulty("midfail", after=after)
+    async with simulated() as (simulator, client):
+        with pytest.raises(openai.APIError, match="had an error"):
+            await stream(client, model, received)
+        exchange = await ended(simulator)
+    assert exchange.outcome == "failed"
+    assert len("".join(received)) > 10
+    if after is not None:
+        assert exchange.tokens_sent == after
+
+
+async def test_midfail_ends_in_a_failed_response_and_the_socket_stays() -> None:
+    async with simulated() as (_, client), client.responses.connect(extra_query={"model": "sim:steady"}) as socket:
+        events: list[Any] = []
+        for model in (faulty("midfail"), "sim:steady"):
+            await socket.response.create(model=model, input="tell me a story")
+            while not events or events[-1].type not in ("response.failed", "response.completed"):
+                events.append(await socket.recv())
+            if events[-1].type == "response.failed":
+                assert spoken(events)
+                assert "had an error" in events[-1].response.error.message
+                events = []
+    assert events[-1].type == "response.completed"
+
+
+async def test_cut_socket_resets_in_the_middle_on_chat() -> None:
+    received: list[str] = []
+    async with simulated() as (simulator, client):
+        # The SDK lets the transport's error through.
+        with pytest.raises((httpx2.ReadError, httpx2.RemoteProtocolError, openai.APIConnectionError)):
+            await stream(client, faulty("cut-socket", after=8, tokens_per_s=40), received)
+        exchange = await ended(simulator)
+    assert (exchange.outcome, exchange.tokens_sent) == ("cut", 8)
+    assert "".join(received)
+
+
+async def test_cut_socket_resets_in_the_middle_on_the_socket() -> None:
+    received: list[Any] = []
+    async with simulated() as (simulator, client):
+        with pytest.raises(ConnectionClosed):
+            await listen(client, faulty("cut-socket", after=8, tokens_per_s=40), received)
+        exchange = await ended(simulator)
+    assert (exchange.outcome, exchange.tokens_sent) == ("cut", 8)
+    assert spoken(received)
+
+
+async def test_slow_connect_delays_only_the_first_request_of_a_connection() -> None:
+    async with simulated() as (simulator, client):
+        for _ in range(2):
+            await stream(client, faulty("slow-connect"), [])
+        first, second = simulator.journal.exchanges
+    assert first.first_text is not None
+    assert second.first_text is not None
+    assert first.first_text - first.requested >= 1.5
+    assert second.first_text - second.requested < 1.5
+
+
+async def test_slow_connect_in_the_url_delays_the_opening_of_a_socket() -> None:
+    loop = asyncio.get_running_loop()
+    async with simulated() as (simulator, client):
+        start = loop.time()
+        await listen(client, faulty("slow-connect"), [], fault="slow-connect")
+        assert loop.time() - start >= 1.5
+        exchange = simulator.journal.exchanges[0]
+    assert exchange.first_text is not None
+    assert exchange.first_text - exchange.requested < 1.5
+
+
+async def test_a_client_that_leaves_while_the_socket_opens_leaves_nothing_behind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with simulated() as (simulator, client):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(WAIT):
+                await listen(client, "sim:steady", [], fault="slow-connect")
+        async with asyncio.timeout(LIMIT):
+            while len(simulator.connections):
+                await asyncio.sleep(0.01)
+    assert not caplog.records
+
+
+async def test_faults_of_the_opening_hit_a_warm_up_by_the_list_of_models() -> None:
+    async with simulated() as (_, client):
+        with pytest.raises(openai.APIConnectionError):
+            await client.models.list(extra_query={"fault": "refuse"})
+        with pytest.raises(openai.APITimeoutError):
+            await client.with_options(timeout=WAIT).models.list(extra_query={"fault": "silent"})
+        with pytest.raises(openai.AuthenticationError):
+            await client.models.list(extra_query={"fault": "401"})
+        assert (await client.models.list()).data
+
+
+def steady() -> LatencyModel:
+    profile = load_profiles("field")["steady"]
+    return LatencyModel(profile, StallState(profile.provider, 1), 1)
+
+
+def test_a_healthy_timetable_sends_all_the_text_in_order_from_the_first_token_on() -> None:
+    actions = list(timetable(TEXT, steady(), now=0.0))
+    assert all(isinstance(action, Text) for action in actions)
+    assert "".join(action.text for action in actions if isinstance(action, Text)) == TEXT
+    times = [action.at for action in actions]
+    assert times == sorted(times)
+    assert times[0] == pytest.approx(0.1)
+
+
+def test_a_random_error_of_the_model_comes_instead_of_its_first_token() -> None:
+    profile = load_profiles("field")["sonnet"]
+    sonnet = LatencyModel(profile, StallState(profile.provider, 1), 1)
+    plans = [list(timetable(TEXT, sonnet, now=3.0 * index)) for index in range(4000)]
+    failed = [plan for plan in plans if isinstance(plan[0], Failure)]
+    assert 1 <= len(failed) <= 30
+    assert all(len(plan) == 1 for plan in failed)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kinds"),
+    [
+        (Fault.SILENT, [Hang]),
+        (Fault.REFUSE, [Cut]),
+        (Fault.UNAUTHORIZED, [Failure]),
+        (Fault.KEEPALIVE, [KeepAlive] * 5),
+        (Fault.DRIBBLE, [Text] * 5),
+    ],
+)
+def test_a_faults_timetable(fault: Fault, kinds: list[type]) -> None:
+    actions = itertools.islice(timetable(TEXT, steady(), now=0.0, fault=fault), 5)
+    assert [type(action) for action in actions] == kinds
+
+
+@pytest.mark.parametrize(("fault", "last"), [(Fault.MIDFAIL, Failure), (Fault.CUT_SOCKET, Cut)])
+@pytest.mark.parametrize("after", [None, 1, 5, 1000])
+def test_faults_in_the_middle_come_after_as_many_tokens_as_asked(fault: Fault, last: type, after: int | None) -> None:
+    *sent, end = timetable(TEXT, steady(), now=0.0, fault=fault, fault_after=after)
+    count = sum(action.tokens for action in sent if isinstance(action, Text))
+    total = sum(action.tokens for action in timetable(TEXT, steady(), now=0.0) if isinstance(action, Text))
+    assert count == (total // 2 if after is None else min(after, total))
+    assert isinstance(end, last)
+    assert end.at > sent[-1].at
+
+
+def test_every_fault_is_named_as_it_is_written() -> None:
+    assert {str(parse_fault(str(fault))) for fault in Fault} == {
+        *("silent", "keepalive", "dribble", "refuse", "401", "429", "500", "midfail", "slow-connect", "cut-socket")
+    }

@@ -1,0 +1,254 @@
+"""Audio flows while it is made, stops soon when it is not wanted, and the context keeps the words that were heard."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pipecat.frames.frames import (
+    AggregatedTextFrame,
+    EagerEndOfTurnCancelFrame,
+    Frame,
+    InterruptionFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    LLMTextFrame,
+    TTSAudioRawFrame,
+    TTSTextFrame,
+)
+from pipecat.pipeline.worker import PipelineParams
+from pipecat.tests.utils import run_test
+
+from voice.llm.answer.answer_frames import HoldPhraseFrame, SpeakAheadFrame
+from voice.tts.piper.pieces import samples_of
+from voice.tts.piper.service import PiperTTSService
+from voice.tts.piper.voice import Voice, embedded_voice
+from voice.tts.synthesis_thread import Urgency
+
+COUNT = "One two three four five six seven eight nine ten eleven twelve."
+FIRST, SECOND = "It is ten past four.", "Anything else?"
+
+
+@pytest.fixture
+def gated(tts_rig: Any) -> Iterator[Any]:
+    voice = tts_rig.GatedVoice()
+    yield voice
+    voice.gate.set()
+    voice.close()
+
+
+@pytest.fixture
+def flowing(tts_rig: Any, vits: Any, tmp_path: Path) -> Iterator[Any]:
+    """A voice of the true architecture, gated."""
+    voice = tts_rig.GatedVoice(vits.write_voice(tmp_path, vits.SMALL))
+    yield voice
+    voice.gate.set()
+    voice.close()
+
+
+async def until(is_so: Callable[[], Any]) -> None:
+    async with asyncio.timeout(30):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+async def idle(voice: Any) -> None:
+    """Nothing is left on the voice's thread."""
+    voice.gate.set()
+    await voice._thread.run(lambda: None, Urgency.LATER)
+
+
+async def test_audio_leaves_while_the_rest_of_the_sentence_is_made(tts_rig: Any, flowing: Any) -> None:
+    flowing.held_from = 1
+    flowing.gate.clear()
+    async with tts_rig.calling(flowing) as call:
+        await call.answer([COUNT])
+        await until(lambda: call.loudspeaker.played)
+        assert flowing.steps == 1
+        flowing.gate.set()
+        await call.out.until(LLMFullResponseEndFrame)
+    assert flowing.steps > 3
+    assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
+
+
+async def test_an_interruption_ends_the_synthesis_with_the_chunk_under_way(tts_rig: Any, flowing: Any) -> None:
+    flowing.held_from = 2
+    flowing.gate.clear()
+    async with tts_rig.calling(flowing) as call:
+        await call.answer([COUNT, " " + COUNT])
+        await until(lambda: flowing.steps == 2)
+        await call.say(InterruptionFrame())
+        await call.out.until(InterruptionFrame)
+        await idle(flowing)
+        assert flowing.steps <= 3
+        assert flowing.asked == [COUNT]
+        flowing.held_from = 0
+        await call.answer()
+        await call.out.until(LLMFullResponseEndFrame)
+    assert flowing.asked == [COUNT, FIRST, SECOND]
+
+
+async def test_the_next_clause_is_made_while_one_plays(tts_rig: Any, gated: Any) -> None:
+    async with tts_rig.calling(gated) as call:
+        await call.answer([FIRST, " " + SECOND])
+        await until(lambda: gated.steps == 4)
+        assert call.loudspeaker.played < len(samples_of(gated.made)) / 2
+        await call.out.until(LLMFullResponseEndFrame)
+
+
+async def test_samples_reach_a_client_of_the_voices_rate_as_they_were_made(tts_rig: Any, flowing: Any) -> None:
+    async with tts_rig.calling(flowing) as call:
+        await call.answer()
+        await call.out.until(LLMFullResponseEndFrame)
+        sound = np.frombuffer(call.loudspeaker.sound, np.int16)
+    made = samples_of(flowing.made)
+    assert np.array_equal(sound[: len(made)], made)
+    assert not sound[len(made) :].any()
+
+
+@pytest.mark.parametrize("count", [1, 5, 9])
+async def test_of_an_interrupted_answer_the_context_keeps_the_words_heard(tts_rig: Any, gated: Any, count: int) -> None:
+    async with tts_rig.calling(gated) as call:
+        await call.answer([COUNT, " This is never heard."])
+        await call.out.until(TTSTextFrame, count)
+        await call.say(InterruptionFrame())
+        await call.out.until(InterruptionFrame)
+        await until(call.context.get_messages)
+    (message,) = call.context.get_messages()
+    kept = str(message["content"]).split()
+    assert kept == COUNT.split()[: len(kept)]
+    assert count <= len(kept) <= count + 2
+
+
+async def test_a_clause_is_announced_in_front_of_its_audio(tts_rig: Any, gated: Any) -> None:
+    async with tts_rig.calling(gated) as call:
+        await call.answer([FIRST, " " + SECOND])
+        await call.out.until(LLMFullResponseEndFrame)
+    told = [(type(frame), frame.text) for frame in call.out.frames if isinstance(frame, AggregatedTextFrame)]
+    words = [[(TTSTextFrame, word) for word in clause.split()] for clause in (FIRST, SECOND)]
+    assert told == [(AggregatedTextFrame, FIRST), *words[0], (AggregatedTextFrame, SECOND), *words[1]]
+
+
+async def test_nothing_of_a_phrase_without_a_word_heard_is_kept(tts_rig: Any, gated: Any) -> None:
+    async with tts_rig.calling(gated) as call:
+        await call.answer([COUNT])
+        await until(lambda: call.loudspeaker.played)
+        await call.say(InterruptionFrame())
+        await call.out.until(InterruptionFrame)
+    assert call.context.get_messages() == []
+
+
+async def test_words_wait_for_what_has_been_sent_ahead() -> None:
+    # How long this voice's phonemes last does not depend on chance.
+    voice = Voice(embedded_voice())
+    sent = [await samples_before_words(voice, ahead) for ahead in (0.0, 0.3)]
+    at_once, later = (np.array(samples) / voice.sample_rate for samples in sent)
+    assert len(at_once) == len(COUNT.split())
+    assert (np.diff(at_once) > 0.05).all()
+    waited = (later - at_once)[:-2]
+    # A word waits for the piece that holds its end, of 0.1 s at most; where the silence ends is up to chance.
+    assert waited == pytest.approx(0.35, abs=0.07)
+
+
+async def samples_before_words(voice: Voice, ahead: float) -> list[int]:
+    down, _ = await run_test(
+        PiperTTSService(voice, sent_ahead=ahead),
+        frames_to_send=[LLMFullResponseStartFrame(), LLMTextFrame(COUNT), LLMFullResponseEndFrame()],
+        start_timeout=30,
+        pipeline_params=PipelineParams(audio_out_sample_rate=voice.sample_rate),
+    )
+    sent, before = 0, []
+    for frame in down:
+        if isinstance(frame, TTSAudioRawFrame):
+            sent += frame.num_frames
+        elif isinstance(frame, TTSTextFrame):
+            before.append(sent)
+    return before
+
+
+async def test_a_clause_spoken_ahead_stays_here_until_it_is_wanted(tts_rig: Any, gated: Any) -> None:
+    async with tts_rig.calling(gated) as call:
+        await call.say(SpeakAheadFrame(text=FIRST))
+        await until(lambda: gated.steps == 2)
+        await idle(gated)
+        assert [f for f in call.spoken.frames if isinstance(f, TTSAudioRawFrame | TTSTextFrame)] == []
+        gated.gate.clear()
+        await call.answer([FIRST + " "])
+        await until(lambda: call.loudspeaker.played)
+        assert gated.asked == [FIRST]
+        gated.gate.set()
+        await call.out.until(LLMFullResponseEndFrame)
+        assert (call.tts.ahead.started, call.tts.ahead.used, call.tts.ahead.dropped) == (1, 1, 0)
+    assert call.context.get_messages() == [{"role": "assistant", "content": FIRST}]
+
+
+async def test_a_clause_still_being_made_ahead_is_joined(tts_rig: Any, flowing: Any) -> None:
+    flowing.held_from = 1
+    flowing.gate.clear()
+    async with tts_rig.calling(flowing) as call:
+        await call.say(SpeakAheadFrame(text=COUNT), SpeakAheadFrame(text=COUNT))
+        await until(lambda: flowing.steps == 1)
+        await call.answer([COUNT])
+        await until(lambda: call.loudspeaker.played)
+        flowing.gate.set()
+        await call.out.until(LLMFullResponseEndFrame)
+    assert flowing.asked == [COUNT]
+    assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
+
+
+async def test_what_comes_ahead_next_leaves_the_clause_that_is_spoken_alone(tts_rig: Any, flowing: Any) -> None:
+    flowing.held_from = 1
+    flowing.gate.clear()
+    async with tts_rig.calling(flowing) as call:
+        await call.say(SpeakAheadFrame(text=COUNT))
+        await call.answer([COUNT])
+        await until(lambda: call.loudspeaker.played)
+        await call.say(EagerEndOfTurnCancelFrame(), SpeakAheadFrame(text=SECOND))
+        await until(lambda: call.tts.ahead.started == 2)
+        flowing.gate.set()
+        await call.out.until(LLMFullResponseEndFrame)
+    assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
+
+
+async def test_a_hold_phrase_comes_before_the_clause_made_ahead(tts_rig: Any, gated: Any) -> None:
+    await gated.prepare(["One moment."])
+    async with tts_rig.calling(gated) as call:
+        await call.say(SpeakAheadFrame(text=FIRST), HoldPhraseFrame("One moment."))
+        await call.answer([FIRST])
+        await call.out.until(LLMFullResponseEndFrame)
+    assert gated.asked == ["One moment.", FIRST]
+    assert call.tts.ahead.used == 1
+
+
+@pytest.mark.parametrize("drop", [EagerEndOfTurnCancelFrame, InterruptionFrame, lambda: SpeakAheadFrame(text=SECOND)])
+async def test_a_clause_made_ahead_is_dropped_with_its_turn(
+    tts_rig: Any, flowing: Any, drop: Callable[[], Frame]
+) -> None:
+    flowing.held_from = 1
+    flowing.gate.clear()
+    async with tts_rig.calling(flowing) as call:
+        await call.say(SpeakAheadFrame(text=COUNT))
+        await until(lambda: flowing.steps == 1)
+        await call.say(drop())
+        await until(lambda: call.tts.ahead.dropped == 1)
+        await idle(flowing)
+        assert flowing.asked.count(COUNT) == 1
+        made = [piece for piece in flowing.made if piece.words]
+        assert not any("twelve." in piece.words for piece in made)
+        await call.answer([COUNT])
+        await call.out.until(LLMFullResponseEndFrame)
+        assert flowing.asked.count(COUNT) == 2
+        assert call.tts.ahead.used == 0
+
+
+async def test_the_end_of_a_call_drops_what_was_made_ahead(tts_rig: Any, flowing: Any) -> None:
+    flowing.held_from = 1
+    flowing.gate.clear()
+    async with tts_rig.calling(flowing) as call:
+        await call.say(SpeakAheadFrame(text=COUNT))
+        await until(lambda: flowing.steps == 1)
+    await idle(flowing)
+    assert call.tts.ahead.dropped == 1
+    assert flowing.steps <= 2

@@ -1,0 +1,1 @@
+"""PocketSphinx: worker processes, the recogniser of a call, and its language model."""

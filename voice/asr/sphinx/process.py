@@ -1,0 +1,151 @@
+"""One PocketSphinx worker process as the event loop sees it: commands in, replies out, and how it ends."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+from loguru import logger
+
+from voice.asr.sphinx.language_model import LanguageModel
+from voice.asr.sphinx.worker_protocol import Command, Failed, MessageReader, ProtocolError, Ready, Reply, encode
+
+_EXIT_TIMEOUT = 2.0
+_UNREAD_LIMIT = 1 << 19  # bytes that a worker may be behind, 16 s of audio; a worker that far behind has hung
+
+
+class WorkerDied(Exception):
+    """The worker process has ended, or cannot be talked to any more."""
+
+
+class SphinxWorker:
+    """One worker process. Belongs to one caller at a time; made by `spawn`."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._reader = MessageReader()
+        self._replies: list[Reply] = []
+        self.models = ""
+
+    @classmethod
+    async def spawn(cls, language_model: LanguageModel) -> "SphinxWorker":
+        """Start a process; it loads its models until `wait_ready` returns.
+
+        Raises:
+            OSError: The system starts no more processes.
+        """
+        arguments = ["--name", language_model.name]
+        if language_model.path is not None:
+            arguments += ["--language-model", str(language_model.path)]
+        return cls(
+            await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "voice.asr.sphinx.worker",
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env=_environment(),
+                # A Ctrl-C is for us: a worker that is still starting would die of it before it can look away.
+                start_new_session=True,
+            )
+        )
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs, as far as the event loop knows."""
+        return self._process.returncode is None
+
+    def send(self, command: Command) -> None:
+        """Hand a command to the worker without waiting.
+
+        Raises:
+            WorkerDied: The process has ended, or has not read for so long that it must be taken for hung.
+        """
+        pipe = self._process.stdin
+        assert pipe is not None
+        if not self.is_alive or pipe.is_closing():
+            raise WorkerDied(self._obituary())
+        if pipe.transport.get_write_buffer_size() > _UNREAD_LIMIT:
+            raise WorkerDied(f"recogniser process {self.pid} does not read its input any more")
+        pipe.write(encode(command))
+
+    async def receive(self) -> Reply:
+        """The next reply; cancelling loses none.
+
+        Raises:
+            WorkerDied: The process has ended, or what it wrote are not replies.
+        """
+        pipe = self._process.stdout
+        assert pipe is not None
+        while not self._replies:
+            data = await pipe.read(1 << 16)
+            if not data:
+                await self.stop()
+                raise WorkerDied(self._obituary())
+            try:
+                messages = self._reader.feed(data)
+            except ProtocolError as error:
+                raise WorkerDied(f"recogniser process {self.pid}: {error}") from error
+            self._replies += [message for message in messages if isinstance(message, Reply)]
+        reply = self._replies.pop(0)
+        if isinstance(reply, Failed):
+            raise WorkerDied(f"recogniser process {self.pid}: {reply.reason}")
+        return reply
+
+    async def wait_ready(self) -> None:
+        """Read on until the worker has loaded, or has carried out a reset.
+
+        Raises:
+            WorkerDied: It ended instead.
+        """
+        while not isinstance(reply := await self.receive(), Ready):
+            pass
+        self.models = reply.models
+
+    async def stop(self) -> None:
+        """End the process: it leaves when its input closes, or is killed."""
+        try:
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            async with asyncio.timeout(_EXIT_TIMEOUT):
+                await self._process.wait()
+        except TimeoutError:
+            logger.warning(f"Recogniser process {self.pid} did not end by itself; killed.")
+        finally:
+            if self.is_alive:
+                self.kill()
+                await self._process.wait()
+
+    async def wait_end(self) -> None:
+        """Return when the process has ended."""
+        await self._process.wait()
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self.is_alive:
+            # Process.kill() first asks whether it has ended by itself, and with that takes its exit status away from
+            # whoever waits for it: we could no longer tell how it ended.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def _obituary(self) -> str:
+        code = self._process.returncode
+        if code is None:
+            return f"recogniser process {self.pid} has closed its input"
+        how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
+        return f"recogniser process {self.pid} {how}"
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, with the folder that holds the `voice` package on the path of its child."""
+    root = str(Path(__file__).resolve().parents[3])
+    path = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{path}" if path else root}

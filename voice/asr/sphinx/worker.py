@@ -1,0 +1,236 @@
+"""The worker process: a PocketSphinx decoder between two pipes (`python -m voice.asr.sphinx.worker`).
+
+A process of its own because the decoder holds Python's lock while it computes, and because one decoder serves one
+speaker. It knows no event loop, no pipeline and no numpy: it reads commands (`worker_protocol`) from standard input,
+answers on standard output, and ends when its input does.
+"""
+
+import argparse
+import os
+import select
+import signal
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+import pocketsphinx
+
+from voice.asr.sphinx.cepstral_mean import CepstralMean
+from voice.asr.sphinx.worker_protocol import (
+    AbandonUtterance,
+    Audio,
+    Command,
+    Failed,
+    Final,
+    FinishUtterance,
+    MessageReader,
+    Partial,
+    Peeked,
+    PeekUtterance,
+    ProtocolError,
+    Ready,
+    Reply,
+    Reset,
+    StartUtterance,
+    encode,
+)
+
+SAMPLE_RATE = 16000
+BYTES_PER_SECOND = 2 * SAMPLE_RATE
+
+PARTIAL_EVERY = 0.1
+"""Seconds of audio between two looks at what has been recognised so far."""
+
+FOLLOW_EVERY = 0.2
+FOLLOW_FROM = 0.6
+"""Seconds of an utterance between two corrections of the cepstral mean, and before the first one.
+
+Only in the first five seconds of a call: until then every correction makes the rest of the utterance easier to hear.
+"""
+
+# One pass: the second one (fwdflat) runs only after the end of speech, 80-260 ms for 2-10 s of it, where the best path
+# through the first pass's word lattice takes about 20 ms.
+_SEARCH = {"fwdflat": False, "bestpath": True, "maxhmmpf": 5000}
+
+
+def load_decoder(language_model: Path | None = None) -> pocketsphinx.Decoder:
+    """A decoder for US English at 16 kHz with the models that PocketSphinx ships.
+
+    Args:
+        language_model: A trigram model of the same dictionary in place of the general one.
+
+    Raises:
+        RuntimeError: PocketSphinx cannot load a model.
+    """
+    models = Path(pocketsphinx.get_model_path()) / "en-us"
+    return pocketsphinx.Decoder(
+        hmm=str(models / "en-us"),
+        dict=str(models / "cmudict-en-us.dict"),
+        lm=str(language_model or models / "en-us.lm.bin"),
+        samprate=SAMPLE_RATE,
+        loglevel="FATAL",
+        **_SEARCH,
+    )
+
+
+class Recognition:
+    """Carries out commands on a decoder, one utterance at a time."""
+
+    def __init__(self, decoder: pocketsphinx.Decoder, models: str, load_seconds: float) -> None:
+        self.ready = Ready(models, load_seconds)
+        self._decoder = decoder
+        self._mean = CepstralMean()
+        self._told = ""  # the mean that the decoder was told last, after this many frames of the utterance
+        self._told_after = 0
+        self._utterance: int | None = None
+        self._text = ""
+        self._bytes = 0
+        self._spent = 0.0
+
+    @property
+    def utterance(self) -> int | None:
+        """The utterance under way."""
+        return self._utterance
+
+    def carry_out(self, command: Command) -> Reply | None:
+        """Do as commanded; commands about an utterance that is not under way are ignored."""
+        match command:
+            case StartUtterance(utterance):
+                self._stop()
+                self._utterance, self._text, self._bytes, self._spent = utterance, "", 0, 0.0
+                self._tell_mean(0)
+                self._decoder.start_utt()
+            case Audio(pcm) if self._utterance is not None:
+                return self._hear(pcm, self._utterance)
+            case FinishUtterance(utterance) if utterance == self._utterance:
+                return self._finish(utterance)
+            case PeekUtterance(utterance) if utterance == self._utterance:
+                return Peeked(utterance, self._hypothesis())
+            case AbandonUtterance(utterance) if utterance == self._utterance:
+                self._stop()
+            case Reset():
+                self._stop()
+                # Voice, microphone and room are the last caller's, and so is the noise that the front end has learnt.
+                self._mean = CepstralMean()
+                self._decoder.reinit_feat()
+                return self.ready
+            case _:
+                pass
+        return None
+
+    def _hear(self, pcm: bytes, utterance: int) -> Partial | None:
+        start = time.perf_counter()
+        self._decoder.process_raw(pcm)
+        text = self._text
+        if self._passes(PARTIAL_EVERY, pcm):
+            text = self._hypothesis()
+        if self._passes(FOLLOW_EVERY, pcm) and self._bytes >= FOLLOW_FROM * BYTES_PER_SECOND:
+            self._follow_mean()
+        self._bytes += len(pcm)
+        self._spent += time.perf_counter() - start
+        if text == self._text:
+            return None
+        self._text = text
+        return Partial(utterance, text)
+
+    def _passes(self, seconds: float, pcm: bytes) -> bool:
+        """Whether `pcm` completes another of such stretches of the utterance."""
+        stretch = int(seconds * BYTES_PER_SECOND)
+        return (self._bytes + len(pcm)) // stretch > self._bytes // stretch
+
+    def _finish(self, utterance: int) -> Final:
+        start = time.perf_counter()
+        self._stop()
+        text = self._hypothesis()
+        took = time.perf_counter() - start
+        return Final(utterance, text, self._spent + took, took)
+
+    def _stop(self) -> None:
+        # Without the second pass this costs next to nothing; the lattice is searched only when a text is asked for.
+        if self._utterance is not None:
+            self._utterance = None
+            self._decoder.end_utt()
+            self._follow_mean()
+
+    def _follow_mean(self) -> None:
+        """Take in what the decoder has heard, and tell it the better mean; what follows is heard with that."""
+        if not self._mean.is_settled:
+            frames = self._decoder.n_frames()
+            self._mean.take_in(told=self._told, learnt=self._decoder.get_cmn(True), frames=frames - self._told_after)
+            self._tell_mean(frames)
+
+    def _tell_mean(self, frames: int) -> None:
+        if not self._mean.is_settled:
+            self._told, self._told_after = self._mean.estimate(), frames
+            self._decoder.set_cmn(self._told)
+
+    def _hypothesis(self) -> str:
+        hypothesis = self._decoder.hyp()
+        return hypothesis.hypstr if hypothesis else ""
+
+
+def serve(recognition: Recognition, commands: int, replies: int) -> None:
+    """Carry out the commands that arrive on one file descriptor and answer on another, until the first one ends.
+
+    Raises:
+        ProtocolError: What arrives are not commands.
+        OSError: The answers cannot be written: the service is gone.
+    """
+    reader = MessageReader()
+    _write(replies, encode(recognition.ready))
+    while data := _read_waiting(commands):
+        batch = reader.feed(data)
+        abandoned = {command.utterance for command in batch if isinstance(command, AbandonUtterance)}
+        for command in batch:
+            if isinstance(command, Audio) and recognition.utterance in abandoned:
+                continue
+            if not isinstance(command, Command):
+                raise ProtocolError(f"A {type(command).__name__} is an answer, not a command.")
+            reply = recognition.carry_out(command)
+            if reply is not None:
+                _write(replies, encode(reply))
+
+
+def _read_waiting(descriptor: int) -> bytes:
+    """All that has arrived, at least one byte; empty at the end of the stream."""
+    data = os.read(descriptor, 1 << 16)
+    while data and select.select([descriptor], [], [], 0)[0]:
+        more = os.read(descriptor, 1 << 16)
+        if not more:
+            break
+        data += more
+    return data
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Load the decoder, say so, and serve until standard input ends; 1 when the decoder fails."""
+    parser = argparse.ArgumentParser(prog="python -m voice.asr.sphinx.worker", description=__doc__.split("\n")[0])
+    parser.add_argument("--language-model", type=Path, help="a trigram model in place of the general English one")
+    parser.add_argument("--name", default="en-us", help="what the models are called in reports")
+    arguments = parser.parse_args(argv)
+    # Ctrl-C reaches the whole process group; the service ends its workers by closing their input.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Only replies may reach the pipe: what a library prints goes where the logs go.
+    replies = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    start = time.perf_counter()
+    try:
+        decoder = load_decoder(arguments.language_model)
+        models = f"pocketsphinx {version('pocketsphinx')} {arguments.name}"
+        serve(Recognition(decoder, models, time.perf_counter() - start), sys.stdin.fileno(), replies)
+    except BrokenPipeError:
+        return 0
+    except Exception as error:  # whatever it is, the service must hear why its worker has gone
+        _write(replies, encode(Failed(f"{type(error).__name__}: {error}")))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""One Whisper model in memory, shared by all calls, and the thread that runs it.
+
+On small machines set `OPENBLAS_NUM_THREADS=1` and `OMP_WAIT_POLICY=passive` before numpy is imported: idle OpenBLAS
+workers spin for 70-100 ms on a second core after every feature extraction.
+
+Each pass over the full window has glibc fetch its blocks of 54 MB and more anew: 53,000 page faults, 100 of 450 ms on a
+virtual machine. `MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2147483647` keeps them (tiny; larger models'
+do not fit an arena), but is no default: protobuf calls `malloc_trim` after every 10,000 messages, on the event loop,
+which then takes 6-14 ms instead of 2-3.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voice.asr.pace import Pace
+from voice.asr.scripted import SCRIPT
+from voice.asr.whisper.decoding import SAMPLE_RATE, Context, WhisperPasses
+from voice.asr.whisper.weights import from_folder
+from voice.errors import ComponentError, ConfigurationError
+
+if TYPE_CHECKING:
+    from faster_whisper import WhisperModel
+
+Text = TypeVar("Text")
+
+
+class SharedWhisper:
+    """One Whisper model and its thread.
+
+    Passes run one after the other, first come first served, outside the default executor, where they would hold up the
+    detector. A pass that runs cannot be stopped, only its result ignored; a partial one begins only when none other
+    runs or waits, and is left out otherwise.
+    """
+
+    def __init__(self, model: "WhisperModel", *, name: str, language: str | None, context: Context = "full") -> None:
+        self.name = name
+        """What the model is called in reports; begins with "scripted:" for a test double."""
+        self.language = language
+        """The language spoken; None lets a multilingual model find out."""
+        self._passes = WhisperPasses(model, name=name, language=language, context=context)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="whisper")
+        self._unfinished: set[Future[Any]] = set()
+        self._pace = Pace(0.0)
+        second = np.zeros(SAMPLE_RATE, np.float32)
+        self.submit(second).result()  # the first pass of a process takes longer than all others
+        began = time.perf_counter()
+        self.submit(second).result()
+        self.pass_seconds = time.perf_counter() - began
+        """Wall time of a pass over a second of audio with next to no text."""
+        self._pace = Pace(self.pass_seconds)
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        *,
+        name: str | None = None,
+        device: str = "cpu",
+        compute_type: str = "int8",
+        cpu_threads: int = 1,
+        language: str | None = "en",
+        context: Context = "full",
+    ) -> Self:
+        """Load a model folder and run it; blocks for about a second.
+
+        Args:
+            path: Folder in CTranslate2 format (see `voice.asr.whisper.weights`), or of a scripted model.
+            name: What to call it; None for the folder's own name.
+            device: "cpu" or "cuda".
+            compute_type: CTranslate2's; int8 halves memory and the decoder's time on a CPU.
+            cpu_threads: Threads of one pass. A second one slows the decoder's small matrices down.
+            language: The language spoken, such as "en"; None to have a multilingual model detect it.
+            context: What each pass encodes: "full", a window of 30 s, or "auto", little more than the audio.
+
+        Raises:
+            ConfigurationError: The folder is not a model, or it does not know the language or compute type.
+            ComponentError: The engine cannot load or run it.
+        """
+        folder_name = from_folder(path).name
+        try:
+            model = _engine(path)(str(path), device=device, compute_type=compute_type, cpu_threads=cpu_threads)
+            if language is not None and language not in model.supported_languages:
+                raise ConfigurationError(
+                    f"The Whisper model {name or folder_name} does not know asr.language {language!r}; "
+                    "only models without .en in their name know others than 'en'."
+                )
+            return cls(model, name=name or folder_name, language=language, context=context)
+        except ValueError as error:
+            raise ConfigurationError(f"Whisper cannot run on {device} with {compute_type}: {error}.") from error
+        except RuntimeError as error:
+            raise ComponentError(
+                f"The Whisper model in {path} does not run on {device}: {error}; copy or download it again, "
+                'or set asr.device = "cpu".'
+            ) from error
+
+    @property
+    def may_listen(self) -> bool:
+        """Whether a partial pass may begin now: none runs or waits, and they have not taken their share of time."""
+        return not self._unfinished and self._pace.is_due(time.monotonic())
+
+    def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> "Future[str]":
+        """Have a whole utterance decoded on the model's thread; arguments and result as in `transcribe`."""
+        return self._run(self.transcribe, audio, prefix)
+
+    def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> "Future[str | None]":
+        """Have the beginning of an utterance decoded on the model's thread; as `WhisperPasses.listen`."""
+        return self._run(self.listen, audio, prefix)
+
+    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "") -> str:
+        """Decode a whole utterance; blocks. See `WhisperPasses.transcribe`."""
+        return self._passes.transcribe(audio, prefix=prefix)
+
+    def listen(self, audio: NDArray[np.float32], *, prefix: str = "") -> str | None:
+        """Decode the beginning of an utterance; blocks. See `WhisperPasses.listen`."""
+        return self._passes.listen(audio, prefix=prefix)
+
+    def close(self) -> None:
+        """Let go of the thread; passes that have not begun are dropped."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self, decode: Callable[..., Text], audio: NDArray[np.float32], prefix: str) -> "Future[Text]":
+        def timed() -> Text:
+            began = time.monotonic()
+            try:
+                return decode(audio, prefix=prefix)
+            finally:
+                self._pace.took(began, time.monotonic())
+
+        future = self._thread.submit(timed)
+        self._unfinished.add(future)
+        future.add_done_callback(self._unfinished.discard)
+        return future
+
+
+def _engine(path: Path) -> Any:
+    """What runs a model folder: faster-whisper, or the double that hears what its script says."""
+    if (path / SCRIPT).exists():
+        from voice.asr.scripted.model import ScriptedWhisperModel
+
+        return ScriptedWhisperModel
+    from faster_whisper import WhisperModel
+
+    return WhisperModel

@@ -1,0 +1,235 @@
+"""Recognises speech with faster-whisper while it is spoken, and has the final text soon after it ends.
+
+`SharedWhisper` decodes audio and knows no turns; `WhisperSTTService` knows which audio is an utterance and whether a
+result is still wanted. Between them pass float32 samples and text.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from loguru import logger
+from pipecat.audio.vad.vad_analyzer import VAD_STOP_SECS
+from pipecat.frames.frames import (
+    CancelFrame,
+    EagerTranscriptionFrame,
+    EndFrame,
+    Frame,
+    InterimTranscriptionFrame,
+    STTMuteFrame,
+    TranscriptionFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
+from pipecat.services.settings import STTSettings
+from pipecat.services.stt_service import STTService
+from pipecat.transcriptions.language import Language
+from pipecat.utils.time import time_now_iso8601
+from pipecat.utils.tracing.service_decorators import traced_stt
+
+from voice.asr.hypothesis import Hypothesis
+from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
+from voice.asr.segment import Segment, SegmentBuffer
+from voice.asr.whisper.decoding import SAMPLE_RATE, WINDOW
+from voice.asr.whisper.model import SharedWhisper
+from voice.errors import ConfigurationError
+from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
+
+PRE_ROLL = 0.7
+"""Seconds kept from before the detector's report: 0.2 s that it takes to report, and 0.5 s of a soft beginning."""
+LONGEST = 2 * WINDOW
+"""Seconds of an utterance that are recognised: more passes than two would keep the caller waiting for seconds."""
+NEW_AUDIO = 0.3
+"""Seconds that must have come since the last partial pass: about a word."""
+LONG_TEXT = 0.3
+"""Seconds that the tokens of a long request take, beyond a pass with next to no text: 100 of them with tiny."""
+
+
+@dataclass(eq=False, slots=True)
+class _Utterance:
+    """The utterance being spoken."""
+
+    hypothesis: Hypothesis = field(default_factory=Hypothesis)
+    heard: float = 0.0  # seconds of audio that the last partial pass was given
+    early: asyncio.Task[str] | None = None  # the final pass, begun at a hint that still holds
+
+
+class WhisperSTTService(STTService):
+    """Transcribes each utterance while it is spoken and once it has ended.
+
+    Pushes `InterimTranscriptionFrame`s, and then one finalised `TranscriptionFrame` an utterance, or a
+    `NothingHeardFrame`, or a `RecogniserFailedFrame`. At an `EagerHintFrame` the final pass begins; its text is pushed
+    as an `EagerTranscriptionFrame`, unless speech ends before it is there, and is the final text unless a
+    `SpeechResumedFrame` comes first. When the user goes on before the final text is there, that result is discarded and
+    its audio becomes the beginning of the new utterance: nothing is heard twice and no word is lost.
+
+    This is an `STTService`, not pipecat's `SegmentedSTTService`, because that one transcribes and pushes every
+    segment in its order of arrival, knows no utterance to discard, and hides its buffer.
+
+    Args:
+        model: The model that all calls share; the service does not close it.
+        streaming: Whether to decode speech that is still going on. A model whose passes take too long never does.
+        pre_roll: Seconds of audio kept from before the detector's report of speech.
+        ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None takes the detector's
+            wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits as long only when nothing comes.
+        kwargs: Passed on to `STTService`.
+    """
+
+    def __init__(
+        self,
+        model: SharedWhisper,
+        *,
+        streaming: bool = True,
+        pre_roll: float = PRE_ROLL,
+        ttfs_p99_latency: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._language = None if model.language is None else Language(model.language)
+        if ttfs_p99_latency is None:
+            ttfs_p99_latency = VAD_STOP_SECS + LONG_TEXT + 2 * model.pass_seconds
+        super().__init__(
+            settings=STTSettings(model=model.name, language=self._language), ttfs_p99_latency=ttfs_p99_latency, **kwargs
+        )
+        self._model = model
+        self._streaming = streaming
+        self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST)
+        self._spoken: _Utterance | None = None
+        self._awaited: Segment | None = None
+        self._final: asyncio.Task[None] | None = None
+        self._listening: set[asyncio.Task[None]] = set()
+
+    def can_generate_metrics(self) -> bool:
+        """Reports time to the final transcript and decoding time."""
+        return True
+
+    # pipecat's FrameProcessor itself widens what its base says of `setup`.
+    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]
+        """Refuses audio at another rate than Whisper's."""
+        await super().setup(setup)
+        if self.sample_rate != SAMPLE_RATE:
+            raise ConfigurationError(f"Whisper hears 16000 Hz, not {self.sample_rate}: set audio_in_sample_rate=16000.")
+
+    @traced_stt
+    async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
+        """Keeps the audio, and now and then has it decoded so far; texts come from elsewhere, when they are ready."""
+        self._buffer.append(audio)
+        if self._streaming and self._spoken is not None and self._spoken.early is None:
+            self._look(self._spoken)
+        yield None
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Begins and ends utterances with the detector's reports."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, VADUserStartedSpeakingFrame) and not self.is_muted:
+            self._buffer.open(resumed=await self._discard())
+            self._spoken = _Utterance()
+        elif isinstance(frame, EagerHintFrame) and self._spoken is not None and self._spoken.early is None:
+            self._spoken.early = early = asyncio.create_task(self._decode(self._buffer.copy(), self._spoken))
+            self._follow(self._announce(self._spoken, early), "early")
+        elif isinstance(frame, SpeechResumedFrame) and self._spoken is not None:
+            self._spoken.early = None
+        elif isinstance(frame, VADUserStoppedSpeakingFrame) and self._spoken is not None:
+            self._finish(self._spoken)
+        elif isinstance(frame, STTMuteFrame) and frame.mute:
+            self._spoken = None
+            self._buffer.clear()
+
+    async def stop(self, frame: EndFrame) -> None:
+        """Waits for the utterance that is being decoded."""
+        if self._awaited is not None and self._final is not None:
+            await self._final
+        await super().stop(frame)
+
+    async def cancel(self, frame: CancelFrame) -> None:
+        """Drops the utterance that is being decoded."""
+        await self._discard()
+        await super().cancel(frame)
+
+    async def cleanup(self) -> None:
+        """Drops what is left of a session that ended without a farewell."""
+        self._spoken = None
+        await self._discard()
+        for task in list(self._listening):
+            await self.cancel_task(task)
+        self._buffer.clear()
+        await super().cleanup()  # type: ignore[no-untyped-call]
+
+    def _look(self, spoken: _Utterance) -> None:
+        """Begin a partial pass if enough has been said, the model is free and the user does not seem to stop."""
+        seconds = self._buffer.seconds
+        if not spoken.heard + NEW_AUDIO <= seconds <= WINDOW or not self._model.may_listen or self._buffer.is_fading:
+            return
+        spoken.heard = seconds
+        self._follow(self._report(self._buffer.copy(), spoken), "partial")
+
+    def _follow(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = self.create_task(work, name)
+        self._listening.add(task)
+        task.add_done_callback(self._listening.discard)
+
+    async def _report(self, segment: Segment, spoken: _Utterance) -> None:
+        """Push what a partial pass makes of the utterance so far."""
+        before = spoken.hypothesis.text
+        passing = self._model.submit_partial(segment.samples(), prefix=spoken.hypothesis.confirmed)
+        if text := await asyncio.wrap_future(passing):
+            spoken.hypothesis.take(text)
+        text = spoken.hypothesis.text
+        if text != before and self._spoken is spoken and spoken.early is None:
+            await self.push_frame(
+                InterimTranscriptionFrame(text, self._user_id, time_now_iso8601(), language=self._language)
+            )
+
+    async def _announce(self, spoken: _Utterance, early: asyncio.Task[str]) -> None:
+        """Push the text of a final pass that was begun at a hint, if the hint still holds and speech has not ended."""
+        text = await early
+        spoken.hypothesis.take(text)
+        if text and self._spoken is spoken and spoken.early is early:
+            await self.push_frame(
+                EagerTranscriptionFrame(text, self._user_id, time_now_iso8601(), language=self._language)
+            )
+
+    async def _decode(self, segment: Segment, spoken: _Utterance) -> str:
+        passing = self._model.submit(segment.samples(), prefix=spoken.hypothesis.confirmed)
+        return await asyncio.wrap_future(passing)
+
+    def _finish(self, spoken: _Utterance) -> None:
+        self._spoken = None
+        if (segment := self._buffer.close()) is None:
+            return
+        if segment.dropped:
+            logger.warning(f"{self.name}: an utterance over {LONGEST:.0f} s lost its first {segment.dropped:.1f} s")
+        self._awaited = segment
+        self._final = self.create_task(self._recognise(segment, spoken), f"utterance_{segment.id}")
+
+    async def _discard(self) -> Segment | None:
+        """Give up the result that is awaited; returns its audio."""
+        segment, self._awaited = self._awaited, None
+        if segment is not None and self._final is not None:
+            await self.cancel_task(self._final)
+        return segment
+
+    async def _recognise(self, segment: Segment, spoken: _Utterance) -> None:
+        await self.start_processing_metrics()
+        try:
+            text = await (spoken.early or self._decode(segment, spoken))
+        except Exception as error:
+            # The engine's errors are of any type, and the call must outlive them.
+            logger.exception(f"{self.name}: {self._model.name} failed on {segment.seconds:.1f} s of audio")
+            await self._deliver(segment, RecogniserFailedFrame(reason=f"{self._model.name} failed: {error}"))
+            return
+        await self.stop_processing_metrics()
+        if text:
+            stamp = time_now_iso8601()
+            await self._deliver(segment, TranscriptionFrame(text, self._user_id, stamp, self._language, finalized=True))
+        else:
+            await self._deliver(segment, NothingHeardFrame())
+
+    async def _deliver(self, segment: Segment, frame: Frame) -> None:
+        if self._awaited is None or self._awaited.id != segment.id:
+            return
+        # From here on the result counts: an utterance that begins while it is pushed does not take its audio over.
+        self._awaited = None
+        await self.push_frame(frame)
+        await self.emit_stt_usage_metrics()  # type: ignore[no-untyped-call]

@@ -1,0 +1,1 @@
+"""One call as a client holds it: dialled, paced, recorded."""

@@ -1,0 +1,79 @@
+"""What a call left behind: the recording, where the truth lies in it, and what the server reported."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from latency.record.marks import Mark
+from voice.client.call.clock import ClockAlignment
+from voice.client.call.pacing import PacingLog
+from voice.client.caller.scripted_caller import PlacedTurn
+from voice.client.playback.bot_utterances import Utterance
+from voice.client.playback.recorder import Recorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedTurn:
+    """The server's last report of one of its turns."""
+
+    number: int
+    report: Mapping[str, Any]
+    """As it came; instants are on the server's clock."""
+    received: float
+    """When its first report came, seconds on the recording's clock."""
+    origin: float
+    """When sample 0 of the recording was, on the client's clock and as known when the report came: a sound card's clock
+    drifts, and the instants of a report are as old as the report."""
+
+    def instant(self, mark: Mark) -> float | None:
+        """When `mark` was, seconds on the server's clock; None when unknown."""
+        at = self.report["marks"].get(mark)
+        return float(at) if isinstance(at, int | float) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CallResult:
+    """One call so far; instants are seconds on the recording's clock."""
+
+    url: str
+    seconds: float
+    """Length of the recording."""
+    placed: tuple[PlacedTurn, ...]
+    turns: tuple[ReportedTurn, ...]
+    alignment: ClockAlignment | None
+    """None: the server answered no ping."""
+    pacing: PacingLog
+    rate: int | None
+    """Hertz of the bot's audio; None when none came."""
+    jitter: float
+    utterances: tuple[Utterance, ...]
+    underruns: tuple[tuple[float, float], ...]
+    flushes: tuple[float, ...]
+    closed: str | None
+    """Why the server's side ended the call; None when the client did."""
+    recorder: Recorder
+
+    def stereo(self) -> npt.NDArray[np.int16]:
+        """The recording: shape (samples, 2), 16 kHz, left the user as injected, right the bot as played.
+
+        Raises:
+            ValueError: the call was not recorded.
+        """
+        return self.recorder.stereo()
+
+    def recording_time(self, server_time: float, turn: ReportedTurn) -> float | None:
+        """An instant that `turn` reports on the recording's clock; None when the clocks could not be aligned."""
+        return None if self.alignment is None else self.alignment.to_client(server_time) - turn.origin
+
+    def stopped(self, turn: ReportedTurn) -> float:
+        """When the server heard the user stop, seconds on the recording's clock.
+
+        Without aligned clocks that is when the turn's first report came, a network's delay after its commit.
+        """
+        known = (turn.instant(mark) for mark in (Mark.VAD_STOP, Mark.TURN_COMMIT))
+        at = next((at for at in known if at is not None), None)
+        on_recording = None if at is None else self.recording_time(at, turn)
+        return turn.received if on_recording is None else on_recording

@@ -1,0 +1,119 @@
+"""The user's end of a call: where its audio comes from, on which clock, and where the bot's audio goes."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Protocol
+
+from voice.client.call.pacing import PacingLog
+from voice.client.caller.scripted_caller import PlacedTurn
+from voice.client.playback.playout import Playout
+from voice.client.sound.pcm import FRAME, RATE, Pcm
+
+
+class Source(Protocol):
+    """Gives the user's audio when asked; a `ScriptedCaller` is one."""
+
+    answer_pending: bool
+    """The agent has said that its answer is still to come."""
+
+    @property
+    def placed(self) -> Sequence[PlacedTurn]:
+        """Turns with known truth that have started."""
+
+    def next_frame(self, at: float, playout: Playout) -> Pcm | None:
+        """The frame that begins at `at` seconds of the recording, 16 kHz; None hangs up."""
+
+
+class Line(Protocol):
+    """One end of a call, used once: `open`, then `frames` until they end, then `close`."""
+
+    pacing: PacingLog
+
+    @property
+    def placed(self) -> Sequence[PlacedTurn]:
+        """Turns with known truth that have started; empty for a live user."""
+
+    @property
+    def origin(self) -> float:
+        """When sample 0 of the recording was, seconds on the monotonic clock."""
+
+    def open(self, *, keep: bool) -> Playout:
+        """Start the clock; the loudspeaker that goes with it. `keep`: its audio will be wanted at the end."""
+
+    def frames(self) -> AsyncGenerator[Pcm, None]:
+        """The user's audio frame by frame, each when its last sample has been captured."""
+
+    def wait_for_answer(self, pending: bool) -> None:
+        """Whether the agent has said that its answer is still to come."""
+
+    def close(self) -> None:
+        """Release what `open` took; may be called without it."""
+
+
+class PacedLine:
+    """Plays a source in real time: a frame leaves when its last sample would have been captured.
+
+    Deadlines are absolute, so that a late frame delays no other.
+
+    Args:
+        source: what the user says and when.
+        tap: called with every block the loudspeaker plays (samples, hertz), for listening in.
+        user_tap: called with every frame of the source.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        tap: Callable[[Pcm, int], None] | None = None,
+        user_tap: Callable[[Pcm], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.pacing = PacingLog()
+        self._source = source
+        self._tap = tap
+        self._user_tap = user_tap
+        self._clock = clock
+        self._playout = Playout(0.0, keep=False)
+
+    @property
+    def placed(self) -> Sequence[PlacedTurn]:
+        """The turns that have started."""
+        return self._source.placed
+
+    @property
+    def origin(self) -> float:
+        """When the first frame began, seconds on the monotonic clock."""
+        return self._playout.start
+
+    def open(self, *, keep: bool) -> Playout:
+        """Start the clock now."""
+        self._playout = Playout(self._clock(), keep=keep)
+        self._playout.tap = self._tap
+        return self._playout
+
+    async def frames(self) -> AsyncGenerator[Pcm, None]:
+        """The source's frames in real time until it hangs up."""
+        for index in itertools.count():
+            due = self.origin + (index + 1) * FRAME / RATE
+            # Even when late, sleep(0) lets the receiver note what has arrived.
+            await asyncio.sleep(max(0.0, due - self._clock()))
+            now = self._clock()
+            self._playout.advance(now)
+            frame = self._source.next_frame(index * FRAME / RATE, self._playout)
+            if frame is None:
+                return
+            self.pacing.note(due, now)
+            if self._user_tap:
+                self._user_tap(frame)
+            yield frame
+
+    def wait_for_answer(self, pending: bool) -> None:
+        """The source knows what to make of it."""
+        self._source.answer_pending = pending
+
+    def close(self) -> None:
+        """Nothing is held."""

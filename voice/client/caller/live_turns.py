@@ -1,0 +1,66 @@
+"""The turns of a call without a script: which of the user's sounds was which turn. Pure.
+
+Nobody labelled them, so the speech is measured on the user's channel and marked as estimated.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from latency.audio.onset import estimated_speech
+from latency.record.marks import Mark
+from voice.client.call.call_result import CallResult, ReportedTurn
+from voice.client.caller.scripted_caller import PlacedTurn
+from voice.client.fixtures.fixture import Fixture, FixtureTurn
+from voice.client.sound.pcm import RATE, Pcm
+
+BEFORE = 1.0
+"""Seconds of sound before a turn's speech that are looked at with it, for the room's noise."""
+
+
+def with_live_turns(result: CallResult, *, name: str) -> tuple[CallResult, Fixture]:
+    """The call as if its user's turns had been played from recordings, and the fixture that they would make.
+
+    A turn is what the server committed with words in it; a server whose clock could not be aligned gives none.
+    """
+    user = np.ascontiguousarray(result.stereo()[:, 0])
+    placed: list[PlacedTurn] = []
+    since = 0.0
+    for reported in result.turns:
+        until = _committed(result, reported)
+        if until is None:
+            continue
+        turn = _turn(len(placed), user, since, until)
+        since = until
+        if turn and reported.report.get("heard"):
+            placed.append(PlacedTurn(index=len(placed), turn=turn, position=0))
+    fixture = Fixture(name=name, source=Path(name), group="", turns=tuple(one.turn for one in placed), notices=())
+    return replace(result, placed=tuple(placed)), fixture
+
+
+def _committed(result: CallResult, reported: ReportedTurn) -> float | None:
+    at = reported.report["marks"].get(Mark.TURN_COMMIT)
+    return None if at is None else result.recording_time(float(at), reported)
+
+
+def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | None:
+    start = max(0.0, since - BEFORE)
+    stretches = estimated_speech(user[round(start * RATE) : round(until * RATE)], RATE)
+    # What straddles the last commit is the part of it that came after.
+    speech = tuple((max(start + a, since), start + b) for a, b in stretches if start + b > since)
+    if not speech:
+        return None
+    return FixtureTurn(
+        name=f"turn {index + 1}",
+        wav=Path(),
+        text="",
+        samples=np.zeros(0, np.int16),
+        speech=speech,
+        labels=(),
+        send_after=None,
+        wants_answer=True,
+        contains=(),
+        truth="estimated",
+        sha256="",
+    )

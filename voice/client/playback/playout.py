@@ -1,0 +1,189 @@
+"""The loudspeaker's clock: what the user hears, rendered in 10 ms blocks, exact given the arrival times. Pure.
+
+One core serves two clocks: a simulated device, where `advance` renders what a loudspeaker would have played by now
+however late it is called, and a sound card, which calls `pull` from its own thread.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from voice.client.playback.bot_utterances import Utterance, UtteranceTracker
+from voice.client.playback.jitter_buffer import JitterBuffer
+from voice.client.sound.pcm import Pcm, StreamResampler
+
+_EARLY = 1e-9
+
+
+class Playout:
+    """Feed it packets as they arrive; it plays them as a loudspeaker would.
+
+    Instants given are seconds on any one clock; instants it reports are seconds since `start` (the recording's clock).
+    `push`, `flush` and `pull` may be called from different threads.
+
+    Args:
+        start: when block 0 begins; unused with a sound card, whose block 0 is the first one it pulls.
+        jitter: seconds buffered before playing starts.
+        block: seconds rendered at once; 1/block must be whole.
+        device_rate: hertz of a sound card that drives the clock through `pull`; None: `advance` and `push` drive it.
+        delay: seconds between a block being pulled and being heard (the sound card's latency).
+        keep: whether `rendered` is wanted; without it hours of playing take no memory.
+    """
+
+    def __init__(
+        self,
+        start: float,
+        jitter: float = 0.06,
+        block: float = 0.01,
+        *,
+        device_rate: int | None = None,
+        delay: float = 0.0,
+        keep: bool = True,
+    ) -> None:
+        self.start = start
+        self.rate = device_rate
+        """Hertz of what is played; None until the first packet."""
+        self.flushes: list[float] = []
+        """When interruptions arrived."""
+        self.tap: Callable[[Pcm, int], None] | None = None
+        """Called with every block (samples, hertz) as it is played, once the rate is known."""
+        self._per_second = round(1 / block)
+        self._has_device = device_rate is not None
+        self._delay = delay
+        self._buffer = JitterBuffer(jitter)
+        self._tracker = UtteranceTracker()
+        self._pushed_rate: int | None = None
+        self._resampler: StreamResampler | None = None
+        self._blocks = 0
+        self._played = bytearray() if keep else None
+        self._pulled = np.zeros(0, np.int16)
+        self._lock = threading.Lock()
+
+    @property
+    def jitter(self) -> float:
+        """Seconds buffered before playing starts."""
+        return self._buffer.jitter
+
+    @property
+    def underruns(self) -> list[tuple[float, float]]:
+        """Gaps in bot speech because audio came too late: start and end as heard."""
+        return [(start + self._delay, end + self._delay) for start, end in self._buffer.underruns]
+
+    @property
+    def utterances(self) -> Sequence[Utterance]:
+        """Audible bot speech so far, in order; the last one may still grow."""
+        return self._tracker.utterances
+
+    @property
+    def is_audible(self) -> bool:
+        """Whether bot speech is heard at the last rendered block."""
+        return self._tracker.is_audible
+
+    @property
+    def position(self) -> float:
+        """Seconds rendered so far."""
+        return self._blocks / self._per_second
+
+    def push(self, now: float, pcm: Pcm, rate: int) -> None:
+        """Audio (mono) arrived at `now`; nothing of it is in a block that began earlier.
+
+        Raises:
+            ValueError: `rate` differs from the rate of the audio before it.
+        """
+        with self._lock:
+            if self._pushed_rate not in (None, rate):
+                raise ValueError(f"the bot changed its sample rate from {self._pushed_rate} to {rate} Hz during a call")
+            at = self._reach(now)
+            if len(pcm):
+                self._set_rate(rate)
+                self._buffer.push(at, self._resampler.push(pcm) if self._resampler else pcm)
+
+    def flush(self, now: float) -> None:
+        """Interrupted at `now`: what has not been played is dropped."""
+        with self._lock:
+            at = self._reach(now)
+            self._buffer.flush()
+            if self._resampler:
+                self._resampler.flush()
+            self._tracker.cut(at + self._delay)
+            self.flushes.append(at)
+
+    def advance(self, now: float) -> None:
+        """Render every block that begins before `now`; does nothing with a sound card, which pulls by itself."""
+        with self._lock:
+            self._reach(now)
+
+    def pull(self, frames: int) -> Pcm:
+        """The next `frames` samples, on the sound card's clock."""
+        with self._lock:
+            parts = [self._pulled]
+            have = len(self._pulled)
+            while have < frames:
+                parts.append(self._render())
+                have += len(parts[-1])
+            samples = np.concatenate(parts)
+            self._pulled = samples[frames:]
+            return samples[:frames]
+
+    def rendered(self) -> Pcm:
+        """Everything heard so far at `rate`, from sample 0 of the recording; empty while no audio has arrived.
+
+        Raises:
+            ValueError: made with keep=False.
+        """
+        if self._played is None:
+            raise ValueError("this playout keeps no audio")
+        with self._lock:
+            played = np.frombuffer(bytes(self._played), np.int16)
+        lead = np.zeros(round(self._delay * (self.rate or 0)), np.int16)
+        return np.concatenate([lead, played])
+
+    def _reach(self, now: float) -> float:
+        """Render what begins before `now`; returns `now` on the recording's clock."""
+        if self._has_device:
+            return self.position
+        at = now - self.start
+        while self.position < at - _EARLY:
+            self._render()
+        return at
+
+    def _set_rate(self, rate: int) -> None:
+        if self._pushed_rate is not None:
+            return
+        self._pushed_rate = rate
+        if self.rate is None:
+            self.rate = rate
+            if self._played is not None:
+                self._played.extend(bytes(2 * self._first_sample(self._blocks, rate)))
+        elif self.rate != rate:
+            self._resampler = StreamResampler(rate, self.rate)
+
+    def _first_sample(self, block: int, rate: int) -> int:
+        """At 22.05 kHz blocks of 10 ms take turns at 220 and 221 samples: the clock does not drift."""
+        return block * rate // self._per_second
+
+    def _render(self) -> Pcm:
+        index, self._blocks = self._blocks, self._blocks + 1
+        if self.rate is None:
+            return np.zeros(0, np.int16)
+        size = self._first_sample(index + 1, self.rate) - self._first_sample(index, self.rate)
+        block = self._next_block(index / self._per_second, size, self.rate)
+        if self._played is not None:
+            self._played += block.tobytes()
+        if self.tap:
+            self.tap(block, self.rate)
+        return block
+
+    def _next_block(self, when: float, size: int, rate: int) -> Pcm:
+        if not self._buffer.is_playing(when, rate):
+            self._tracker.silence()
+            return np.zeros(size, np.int16)
+        if len(self._buffer) < size and self._resampler:
+            self._buffer.push(when, self._resampler.flush())
+        received = self._buffer.received(when, speaking=self._tracker.is_audible)
+        samples = self._buffer.take(when, size, rate)
+        if len(samples) < size:
+            samples = np.concatenate([samples, np.zeros(size - len(samples), np.int16)])
+        self._tracker.block(when + self._delay, samples, rate, received)
+        return samples

@@ -1,0 +1,1 @@
+"""Sound cards: microphone and loudspeaker."""

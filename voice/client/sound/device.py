@@ -1,0 +1,119 @@
+"""A live user: microphone and loudspeaker as one end of a call, on the sound card's own clock."""
+
+import asyncio
+import functools
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from voice.client.call.pacing import PacingLog
+from voice.client.caller.scripted_caller import PlacedTurn
+from voice.client.playback.playout import Playout
+from voice.client.sound.pcm import FRAME, RATE, Pcm
+from voice.client.sound.sound_card import BLOCK, Device, DuplexCallback, SoundStream, open_duplex
+from voice.errors import ComponentError
+
+STALLED = 3.0
+"""Seconds without a sample after which a sound card is given up."""
+
+_RECENT = 5 * RATE // BLOCK
+"""Callbacks (of 5 s) over which the card's clock is compared with the computer's: a late one must not count."""
+
+
+class DeviceLine:
+    """A microphone and a loudspeaker; both sides of the recording share the card's sample clock.
+
+    The recording holds the bot when it is heard, not when it is handed to the card: the card's latency lies between.
+
+    Args:
+        input: the microphone; None for the default.
+        output: the loudspeaker.
+        open_stream: opens a duplex stream that calls back; None for the machine's sound card.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self,
+        *,
+        input: Device = None,
+        output: Device = None,
+        open_stream: Callable[[DuplexCallback], SoundStream] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.pacing = PacingLog()
+        self.dropouts = 0
+        """Callbacks before which the card had lost input or run out of output."""
+        self.placed: Sequence[PlacedTurn] = ()
+        self._open_stream = open_stream or functools.partial(open_duplex, input=input, output=output)
+        self._clock = clock
+        self._stream: SoundStream | None = None
+        self._playout = Playout(0.0, device_rate=RATE, keep=False)
+        self._captured: asyncio.Queue[tuple[float, Pcm]] = asyncio.Queue()
+        self._partial = bytearray()
+        self._samples = 0
+        self._input_latency = 0.0
+        self._starts: deque[float] = deque(maxlen=_RECENT)
+
+    @property
+    def origin(self) -> float:
+        """When sample 0 was captured, seconds on the monotonic clock, as the last 5 s of callbacks show it."""
+        return min(self._starts, default=self._clock()) - self._input_latency
+
+    def open(self, *, keep: bool) -> Playout:
+        """Start the card; call it on the running event loop.
+
+        Raises:
+            ComponentError: PortAudio or a device is missing or cannot be opened.
+            ConfigurationError: no device, or more than one, goes by the name given.
+        """
+        loop = asyncio.get_running_loop()
+        self._stream = self._open_stream(functools.partial(self._exchange, loop))
+        self._input_latency, output_latency = self._stream.latency
+        delay = self._input_latency + output_latency
+        self._playout = Playout(0.0, device_rate=RATE, delay=delay, keep=keep)
+        self._stream.start()
+        return self._playout
+
+    async def frames(self) -> AsyncGenerator[Pcm, None]:
+        """What the microphone hears, until the call is cancelled.
+
+        Raises:
+            ComponentError: the card has stopped delivering.
+        """
+        while True:
+            try:
+                async with asyncio.timeout(STALLED):
+                    captured, frame = await self._captured.get()
+            except TimeoutError:
+                raise ComponentError(
+                    f"The microphone has delivered nothing for {STALLED:g} s; reconnect it or choose another device."
+                ) from None
+            self.pacing.note(captured, self._clock())
+            yield frame
+
+    def wait_for_answer(self, pending: bool) -> None:
+        """A person hears that."""
+
+    def close(self) -> None:
+        """Stop the card."""
+        if self._stream:
+            self._stream.close()
+            self._stream = None
+
+    def _exchange(
+        self, loop: asyncio.AbstractEventLoop, indata: Any, outdata: Any, frames: int, _times: Any, status: Any
+    ) -> None:
+        """Runs in the card's thread: hand out what is to be played, hand over what was heard."""
+        now = self._clock()
+        outdata[:] = self._playout.pull(frames).tobytes()
+        self._starts.append(now - self._samples / RATE)
+        self._samples += frames
+        self.dropouts += bool(status)
+        self._partial += bytes(indata)
+        while len(self._partial) >= 2 * FRAME:
+            frame = np.frombuffer(bytes(self._partial[: 2 * FRAME]), np.int16)
+            del self._partial[: 2 * FRAME]
+            loop.call_soon_threadsafe(self._captured.put_nowait, (now, frame))

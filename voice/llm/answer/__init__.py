@@ -1,0 +1,1 @@
+"""One answer: tiers asked under a policy, a deadline kept, the loser cancelled."""

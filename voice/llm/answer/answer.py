@@ -1,0 +1,278 @@
+"""One answer in the making: carries out what the policy decides, until the answer is spoken or given up."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from pipecat.frames.frames import Frame, FunctionCallFromLLM
+from pipecat.processors.aggregators.llm_context import LLMContext
+
+from latency.budget import Deadline
+from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.llm.answer.attempt import CHARS_PER_TOKEN, LiveAttempt
+from voice.llm.answer.continuation import continued, estimated_tokens
+from voice.llm.answer.playout_estimate import PlayoutEstimate
+from voice.llm.answer.tier import Tier
+from voice.llm.policy import Decision, Plan, Situation, Start
+from voice.llm.policy.tier_stats import TierBook
+
+log = logging.getLogger(__name__)
+
+
+class Speaker(Protocol):
+    """What a response does to the call."""
+
+    async def begin(self) -> None:
+        """The answer begins."""
+
+    async def speak(self, piece: str | Frame) -> None:
+        """The next piece of it."""
+
+    async def say(self, kind: Literal["hold", "delay"]) -> str | None:
+        """Say a phrase that is no answer; returns it, None when nothing is to be spoken."""
+
+    async def apologise(self, reason: str) -> None:
+        """No (whole) answer will come."""
+
+    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
+        """Run tools."""
+
+    async def report(self, frame: AttemptsFrame) -> None:
+        """What became of the requests changed."""
+
+
+class Response:
+    """Asks tiers, speaks one, cancels the others.
+
+    Args:
+        number: of the answer in this call.
+        plan: the turn's policy.
+        tiers: by name.
+        book: learns from every request.
+        context: what is answered.
+        speaker: the way out.
+        judged: the tier whose standing depends on being in time, if it is asked first.
+        clock: seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        number: int,
+        plan: Plan,
+        tiers: Mapping[str, Tier],
+        book: TierBook,
+        context: LLMContext,
+        speaker: Speaker,
+        judged: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._number, self._plan, self._tiers, self._book = number, plan, tiers, book
+        self._context, self._speaker, self._judged = context, speaker, judged
+        self._clock = clock
+        self._changed = asyncio.Event()
+        self._attempts: list[LiveAttempt] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._commit: float | None = None
+        self._deadline: Deadline | None = None
+        self._speaking: LiveAttempt | None = None
+        self.began = False
+        """Whether the answer (or an apology) has begun."""
+        self._heard = ""
+        self._playout = PlayoutEstimate()
+        self._said: list[dict[str, Any]] = []
+        self._gave_up: str | None = None
+        self._final = False
+        self._committed = asyncio.Event()
+
+    @property
+    def committed(self) -> bool:
+        """Whether the turn it answers is over."""
+        return self._commit is not None
+
+    def expect(self, deadline: Deadline) -> None:
+        """The turn, which is not committed yet, would leave the answer so much time."""
+        if not self.committed:
+            self._deadline = deadline
+
+    def commit(self, at: float, deadline: Deadline) -> None:
+        """The turn is committed: the budget runs."""
+        self._commit, self._deadline = at, deadline
+        self._book.turn(self._plan.first[0], judged=self._judged)
+        self._playout.release(at)
+        self._changed.set()
+        self._committed.set()
+        if self._final:
+            self._judge()
+
+    def withdraw(self) -> None:
+        """The turn it answers was not over: what was asked for is of no use."""
+        for attempt in self._attempts:
+            attempt.withdrawn = True
+
+    async def run(self) -> None:
+        """Answer. Cancelling it cancels every request."""
+        try:
+            while not self._over():
+                self._changed.clear()
+                decision = self._plan.decide(self._situation())
+                await self._carry_out(decision)
+                await self._forward()
+                if not (decision.start or decision.speak is not None or self._over()):
+                    await self._wait(decision.wake_at)
+            # The last clause may have come with the end.
+            await self._forward()
+            if self._speaking and self._speaking.calls:
+                # What a tool does cannot be taken back.
+                await self._committed.wait()
+                await self._speaker.call(self._speaking.calls)
+        finally:
+            self._cancel([attempt.number for attempt in self._attempts if attempt.outcome is None])
+            self._learn()
+            self._judge()
+            self._final = True
+            self._log()
+            await self.report()
+
+    def _over(self) -> bool:
+        return self._gave_up is not None or (self._speaking is not None and self._speaking.outcome == "complete")
+
+    def _situation(self) -> Situation:
+        return Situation(
+            now=self._clock(),
+            commit=self._commit,
+            deadline=self._deadline,
+            attempts=[attempt.view for attempt in self._attempts],
+            speaking=self._speaking.number if self._speaking else None,
+            dry_at=self._playout.ends_at,
+            held=len(self._said),
+        )
+
+    async def _carry_out(self, decision: Decision) -> None:
+        if decision.speak is not None:
+            self._speaking = self._attempts[decision.speak]
+            self._speaking.spoken = True
+            # The words come first; whoever lost can be cancelled while they are on their way.
+            await self._forward()
+        self._cancel(decision.cancel)
+        for start in decision.start:
+            self._start(start)
+        if decision.say is not None:
+            at = self._clock()
+            phrase = await self._speaker.say(decision.say)
+            self._said.append({"at": at, "kind": decision.say, "text": phrase})
+            self._playout.add(phrase or "", at)
+        if decision.give_up:
+            await self._give_up()
+        if decision.start or decision.speak is not None or decision.say is not None:
+            await self.report()
+
+    def _start(self, start: Start) -> None:
+        context, heard = self._context, 0
+        if start.continues is not None:
+            context, heard = continued(context, self._heard), self._attempts[start.continues].clauses
+        if start.hedge:
+            self._book.hedges.take()
+        attempt = LiveAttempt(
+            number=len(self._attempts),
+            tier=start.tier,
+            request=self._clock(),
+            continues=start.continues,
+            heard=heard,
+        )
+        self._attempts.append(attempt)
+        self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))
+
+    def _cancel(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self._attempts[number].cancel(self._clock())
+            self._tasks[number].cancel()
+
+    async def _forward(self) -> None:
+        """Speak what the chosen attempt has ready."""
+        attempt = self._speaking
+        pieces = attempt.take() if attempt else []
+        if attempt and not self.began and (pieces or attempt.calls):
+            self.began = True
+            await self._speaker.begin()
+        for piece in pieces:
+            await self._speaker.speak(piece)
+            if isinstance(piece, str):
+                self._heard += piece
+                self._playout.add(piece, self._clock() if self.committed else None)
+
+    async def _give_up(self) -> None:
+        silent = "it had nothing to say in time"
+        told_by = [(a.tier, a.failed or (None if a.clauses else silent)) for a in self._attempts]
+        failures = [f"{tier}: {why}" for tier, why in told_by if why]
+        # Failures are whole sentences; together they are one.
+        told = "; ".join(dict.fromkeys(failures)).replace(".; ", "; ")
+        self._gave_up = told or "no language model answered in time"
+        log.warning("no %sanswer: %s", "whole " if self._heard else "", self._gave_up)
+        if not self.began:
+            self.began = True
+            await self._speaker.begin()
+        await self._speaker.apologise(self._gave_up)
+
+    async def _wait(self, wake_at: float | None) -> None:
+        """Until something happens, or the policy wants to be asked again."""
+        if wake_at is None:
+            await self._changed.wait()
+            return
+        try:
+            async with asyncio.timeout(max(0.0, wake_at - self._clock())):
+                await self._changed.wait()
+        except TimeoutError:
+            # The policy's instant has come.
+            return
+
+    def _learn(self) -> None:
+        """Tell the book how fast everyone was, and who will not serve."""
+        for attempt in self._attempts:
+            if attempt.failed and self._gave_up is None:
+                log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
+            if attempt.outcome == "failed" and not self._tiers[attempt.tier].usable:
+                self._book.refused(attempt.tier, self._clock())
+            if wait := attempt.wait:
+                self._book.observe(attempt.tier, wait.seconds, reached=wait.reached)
+
+    def _judge(self) -> None:
+        """Tell the book whether the tier that was asked first was in time."""
+        first = self._attempts[0] if self._attempts else None
+        if first is None or first.tier != self._judged or not self.committed or self._deadline is None:
+            return
+        in_time = first.in_time(self._deadline)
+        if in_time is not None:
+            self._book.standing[first.tier].observe(in_time)
+
+    def _log(self) -> None:
+        start = self._attempts[0].request if self._attempts else 0.0
+        log.info(
+            "answer %d, %s, %s: %s",
+            self._number,
+            self._plan.policy,
+            self._plan.reason,
+            "; ".join(attempt.summary(since=start) for attempt in self._attempts),
+        )
+
+    async def report(self) -> None:
+        """Tell who watches the call what became of the requests so far."""
+        prompt = estimated_tokens(self._context, CHARS_PER_TOKEN)
+        deadline = self._deadline if self.committed else None
+        await self._speaker.report(
+            AttemptsFrame(
+                response=self._number,
+                policy=self._plan.policy,
+                reason=self._plan.reason,
+                commit=self._commit,
+                deadline=deadline.at if deadline else None,
+                limit=deadline.limit if deadline else None,
+                charged=deadline.charged if deadline else None,
+                attempts=tuple(attempt.record(prompt_tokens=prompt) for attempt in self._attempts),
+                said=tuple(said for said in self._said if said["text"] is not None),
+                gave_up=self._gave_up,
+                final=self._final,
+            )
+        )

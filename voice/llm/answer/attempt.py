@@ -1,0 +1,215 @@
+"""One request to a tier while it runs: what came of it, what of that may be spoken, and what it will cost."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pipecat.frames.frames import Frame, FunctionCallFromLLM
+from pipecat.metrics.metrics import LLMTokenUsage
+
+from latency.budget import Deadline
+from voice.llm.answer.thoughts import ThoughtFilter
+from voice.llm.policy import Attempt, Outcome
+from voice.llm.policy.plan import HOLD_GUARD
+from voice.llm.policy.tier_stats import Wait
+from voice.tts.clauses import ClauseSplitter, has_words
+
+CHARS_PER_TOKEN = 4
+"""Of English text, to estimate what a request that never told its usage was billed."""
+
+
+class LiveAttempt:
+    """Collects what a tier streams. Instants are passed in; nothing is awaited.
+
+    Text is given out clause by clause: what is held back could not be spoken yet anyway, and a stream that breaks
+    inside a clause leaves no torn words behind.
+
+    Args:
+        number: position among the turn's attempts.
+        tier: whom it asks.
+        request: when, seconds.
+        continues: the attempt whose unfinished answer it goes on with.
+        heard: how many clauses of that attempt were known.
+    """
+
+    def __init__(self, *, number: int, tier: str, request: float, continues: int | None = None, heard: int = 0) -> None:
+        self.number, self.tier, self.request = number, tier, request
+        self.continues, self.heard = continues, heard
+        self.alive: float | None = None
+        """When its server first showed a sign of life, for one that can tell."""
+        self.first_token: float | None = None
+        self.first_clause: float | None = None
+        self.called: float | None = None
+        self.end: float | None = None
+        self.outcome: Outcome | None = None
+        self.failed: str | None = None
+        self.calls: Sequence[FunctionCallFromLLM] = ()
+        self.usage: LLMTokenUsage | None = None
+        self.clauses = 0
+        self.spoken = False
+        self.withdrawn = False
+        """It answered a turn that was not over after all."""
+        self._splitter = ClauseSplitter()
+        self._thoughts = ThoughtFilter()
+        if continues is not None:
+            # Synthesis is past its first clause by then, and cuts at whole sentences.
+            self._splitter.feed("Heard. ")
+        self._text = ""
+        self._given = 0
+        self._speakable: list[str | Frame] = []
+
+    def stirred(self, now: float) -> None:
+        """The server showed a sign of life: it has begun to answer, if only with headers."""
+        if self.alive is None and self.outcome is None:
+            self.alive = now
+
+    def add(self, text: str, now: float) -> bool:
+        """Text arrived; returns whether that was progress (a first token or a clause)."""
+        if self.outcome is not None or not (text := self._thoughts.feed(text)):
+            return False
+        return self._add_words(text, now)
+
+    def _add_words(self, text: str, now: float) -> bool:
+        progress = False
+        if self.first_token is None and text.strip():
+            self.first_token, progress = now, True
+        if self.continues is not None and not self._text and not text[0].isspace():
+            text = f" {text}"
+        self._text += text
+        if finished := self._splitter.feed(text):
+            self._finish_clauses(len(finished), now)
+            # The white space that proved the clause's end goes with it: synthesis needs that proof too.
+            self._give(len(self._text) - len(self._splitter.pending) + 1)
+        return progress or bool(finished)
+
+    def add_frame(self, frame: Frame) -> None:
+        """A frame that is no text but belongs to the answer, such as a thought; given out in its place."""
+        if self.outcome is None:
+            self._speakable.append(frame)
+
+    def call(self, calls: Sequence[FunctionCallFromLLM], now: float) -> None:
+        """The model asked for tools; they are run when it is spoken, and never when it is not."""
+        if self.outcome is None and calls:
+            self.calls, self.called = calls, now
+
+    def complete(self, now: float) -> None:
+        """The stream ended. One without words or tools has failed."""
+        if self.outcome is not None:
+            return
+        if rest := self._thoughts.flush():
+            self._add_words(rest, now)
+        if has_words(self._splitter.pending):
+            self._finish_clauses(1, now)
+        if self.clauses:
+            self._give(len(self._text))
+        if self.clauses or self.calls:
+            self._over("complete", now)
+        else:
+            self.fail("it gave an answer without words", now)
+
+    def fail(self, reason: str, now: float) -> None:
+        """The request failed; what it asked for before that stands."""
+        if self.outcome is None and not self.calls:
+            self.failed = reason
+            self._over("failed", now)
+
+    def cancel(self, now: float) -> None:
+        """It is not wanted any more."""
+        if self.outcome is None:
+            self._over("cancelled", now)
+
+    def take(self) -> list[str | Frame]:
+        """What may be spoken since the last time, in order."""
+        taken, self._speakable = self._speakable, []
+        return taken
+
+    @property
+    def view(self) -> Attempt:
+        """As a policy sees it."""
+        return Attempt(
+            number=self.number,
+            tier=self.tier,
+            request=self.request,
+            first_token=self.first_token,
+            first_clause=self.first_clause,
+            called=self.called,
+            clauses=self.clauses,
+            outcome=self.outcome,
+            continues=self.continues,
+            heard=self.heard,
+        )
+
+    def record(self, *, prompt_tokens: int) -> dict[str, Any]:
+        """As it is reported (JSON); `prompt_tokens` is the estimate for a request that never told its usage."""
+        return {
+            "tier": self.tier,
+            "request": self.request,
+            "alive": self.alive,
+            "first_token": self.first_token,
+            "first_clause": self.first_clause,
+            "end": self.end,
+            "outcome": self._reported_outcome,
+            "failed": self.failed,
+            "continues": self.continues,
+            "calls": [call.function_name for call in self.calls],
+            "tokens": {
+                # Nobody is billed for a request that was refused.
+                "in": self.usage.prompt_tokens if self.usage else 0 if self._was_refused else prompt_tokens,
+                "out": self.usage.completion_tokens if self.usage else -(-len(self._text) // CHARS_PER_TOKEN),
+                "estimated": self.usage is None,
+            },
+        }
+
+    @property
+    def wait(self) -> Wait | None:
+        """What it tells of its tier's speed; None while it runs, and when it tells nothing."""
+        if self.continues is not None or self.end is None:
+            return None
+        if self.first_clause is not None:
+            return Wait(self.first_clause - self.request, reached=True)
+        if self.outcome == "cancelled" and not self.withdrawn:
+            # What was withdrawn, mostly within tenths of a second, says next to nothing of a tier's tail.
+            return Wait(self.end - self.request, reached=False)
+        return None
+
+    def in_time(self, deadline: Deadline) -> bool | None:
+        """Whether it had something to say or do by the deadline; None while it runs, and when it was not let try."""
+        if self.end is None:
+            return None
+        ready = self.view.ready
+        if ready is not None and ready <= deadline.at:
+            return True
+        return False if self.outcome == "failed" or self.end >= deadline.at - HOLD_GUARD else None
+
+    def summary(self, *, since: float) -> str:
+        """One line for the log; milliseconds after `since`."""
+        clause = "no clause" if self.first_clause is None else f"clause at {(self.first_clause - since) * 1000:.0f}"
+        why = f" ({self.failed})" if self.failed else ""
+        asked = f"asked at {(self.request - since) * 1000:.0f}"
+        return f"{self.tier} {self._reported_outcome or 'running'}{why}, {asked}, {clause}"
+
+    @property
+    def _was_refused(self) -> bool:
+        return self.outcome == "failed" and self.first_token is None
+
+    @property
+    def _reported_outcome(self) -> str | None:
+        if self.withdrawn and self.outcome != "failed":
+            return "withdrawn"
+        if self.spoken and self.clauses and not self.withdrawn:
+            return "spoken"
+        if self.spoken and self.calls:
+            return "called"
+        # What ended well but came second was of no use either.
+        return "cancelled" if self.outcome == "complete" else self.outcome
+
+    def _finish_clauses(self, count: int, now: float) -> None:
+        self.clauses += count
+        if self.first_clause is None:
+            self.first_clause = now
+
+    def _give(self, until: int) -> None:
+        self._speakable.append(self._text[self._given : until])
+        self._given = until
+
+    def _over(self, outcome: Outcome, now: float) -> None:
+        self.outcome, self.end = outcome, now

@@ -1,0 +1,95 @@
+"""By when an answer is due: follows the end of the user's turn. Pure: instants are passed in, in seconds."""
+
+from collections.abc import Callable
+
+from pipecat.frames.frames import (
+    Frame,
+    InterruptionFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+
+from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, what_a_turn_leaves
+from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
+
+Percentile = Callable[[], float | None]
+
+
+def unmeasured() -> float | None:
+    """A percentile nobody measures: the stage's share is taken."""
+    return None
+
+
+class TurnDeadline:
+    """What is known of the user's silence, and what that leaves the answer.
+
+    Args:
+        budget: the shares of a turn.
+        synthesis_p95: measured seconds from a clause to its first sample, or None.
+        transport_p95: measured seconds from that sample to the loudspeaker, or None.
+    """
+
+    def __init__(
+        self, budget: Budget, *, synthesis_p95: Percentile = unmeasured, transport_p95: Percentile = unmeasured
+    ) -> None:
+        self._budget = budget
+        self._synthesis_p95, self._transport_p95 = synthesis_p95, transport_p95
+        self._speech_end: float | None = None
+        self._vad_stop: float | None = None
+        self._silence_needed: float | None = None
+        self.ended: float | None = None
+        """When the turn ended that is yet to be answered; None when there is none."""
+
+    def follow(self, frame: Frame, now: float) -> None:
+        """Something was told of the user, or the bot was silenced."""
+        match frame:
+            case UserStartedSpeakingFrame():
+                self.ended = None
+            case UserStoppedSpeakingFrame():
+                self.ended = now
+            case InterruptionFrame() if self.ended is not None:
+                # It took what was to be answered: the next context is no answer to that silence.
+                self._forget()
+            case VADUserStartedSpeakingFrame():
+                self._speech_end = self._vad_stop = self._silence_needed = None
+            case EagerHintFrame():
+                self._speech_end = now - frame.silence - DETECTOR_LAG
+            case SpeechResumedFrame():
+                self._speech_end = None
+            case VADUserStoppedSpeakingFrame():
+                self._vad_stop = now
+                self._speech_end = now - frame.stop_secs - DETECTOR_LAG
+            case TurnEndFrame():
+                self._silence_needed = frame.silence
+
+    def ahead(self) -> Deadline | None:
+        """When the answer would be due if the turn, which is not over, is over soon; None while the user speaks."""
+        if self._speech_end is None:
+            return None
+        left = what_a_turn_leaves(self._speech_end, self._budget, self._synthesis_p95(), self._transport_p95())
+        return Deadline(left, "turn")
+
+    def commit(self, at: float, *, fast_p95: float | None) -> Deadline:
+        """When the answer is due, the turn being over at `at`. What was known of the user's silence is used up.
+
+        Args:
+            at: when, seconds.
+            fast_p95: what the floor is made of; see `Commit`.
+        """
+        since, needed = self._speech_end, self._silence_needed
+        commit = Commit(
+            at=at,
+            speech_end=since,
+            vad_stop=self._vad_stop,
+            silent_enough=None if since is None or needed is None else since + DETECTOR_LAG + needed,
+            synthesis_p95=self._synthesis_p95(),
+            transport_p95=self._transport_p95(),
+            fast_p95=fast_p95,
+        )
+        self._forget()
+        return commit.deadline(self._budget)
+
+    def _forget(self) -> None:
+        self._speech_end = self._vad_stop = self._silence_needed = self.ended = None

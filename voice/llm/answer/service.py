@@ -1,0 +1,249 @@
+"""Answers turns by a policy over several language models, with a deadline that is kept within the turn."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pipecat.frames.frames import (
+    BotStoppedSpeakingFrame,
+    EagerEndOfTurnCancelFrame,
+    Frame,
+    FunctionCallFromLLM,
+    InterruptionFrame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    LLMUpdateSettingsFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
+)
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.utils.tracing.service_decorators import traced_llm
+
+from latency.budget import Budget
+from voice.errors import ConfigurationError
+from voice.llm.answer.answer import Response
+from voice.llm.answer.answer_frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
+from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
+from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
+from voice.llm.answer.speaking_ahead import last_user_text
+from voice.llm.answer.tier import Tier
+from voice.llm.answer.tiered_service import TieredLLMService
+from voice.llm.policy import Plan, Policy
+from voice.llm.policy.tier_stats import TierBook
+
+HOLD_AGAIN = 2.5
+"""Seconds between two hold phrases of one turn."""
+
+
+class BudgetedLLMService(TieredLLMService):
+    """Answers each turn by a policy over tiers, with the first speakable clause by the turn's deadline.
+
+    To the pipeline it is an ordinary LLM service: contexts in, one response out, tools run here. It also pushes
+    `HoldPhraseFrame`s when no answer is there in time, `AttemptsFrame`s with the record of each request, and, when no
+    tier answers, an apology as `LLMFailureFrame` in the answer's place.
+
+    The budget runs from the commit: for a speculative context that is the end of the user's turn, for any other the
+    context's arrival. A tier's text counts from its first whole clause, and is passed on clause by clause.
+
+    Args:
+        tiers: the language models; see `Tier`.
+        policy: which of them is asked, spoken and cancelled, and when; see `voice.llm.policy.make_policy`.
+        book: what is known of the tiers' speed; one for all calls of a process.
+        budget: the shares of a turn.
+        bridging: phrases while no answer is there; the usual ones by default.
+        synthesis_p95: measured seconds from a clause to its first sample, or None.
+        transport_p95: measured seconds from that sample to the loudspeaker, or None.
+        kwargs: for pipecat's `LLMService`.
+
+    Raises:
+        ConfigurationError: the policy asks a tier that is not there, or the book does not know one.
+    """
+
+    def __init__(
+        self,
+        tiers: Sequence[Tier],
+        policy: Policy,
+        *,
+        book: TierBook,
+        budget: Budget | None = None,
+        bridging: Bridging | None = None,
+        synthesis_p95: Percentile = unmeasured,
+        transport_p95: Percentile = unmeasured,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(tiers, **kwargs)
+        self._book = book
+        self._bridging = bridging or Bridging()
+        self._turn = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95, transport_p95=transport_p95)
+        self._response: Response | None = None
+        self._responses = 0
+        self._fast_p95: float | None = None
+        self._words: str | None = None
+        self._spoke = ""
+        self._phrase_at: float | None = None
+        if unknown := sorted(self._tiers.keys() - set(book.tiers)):
+            raise ConfigurationError(f"The book of tiers does not know {unknown[0]}; give its 95th percentile.")
+        self.use(policy)
+        self._turn_policy = policy
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the next turn."""
+        return self._policy
+
+    def use(self, policy: Policy) -> None:
+        """Follow another policy from the next turn on; tiers, context and tools stay.
+
+        The words after a tool belong to the turn that called it.
+
+        Raises:
+            ConfigurationError: it asks a tier that is not there.
+        """
+        if missing := [tier for tier in policy.tiers if tier not in self._tiers]:
+            raise ConfigurationError(
+                f"The policy {policy.name} asks the tier {missing[0]}, but there is only {', '.join(self._tiers)}."
+            )
+        self._policy = policy
+
+    def can_generate_metrics(self) -> bool:
+        """Whether time to first byte and processing time are reported: yes, those of what was spoken."""
+        return True
+
+    async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
+        """A request outside any turn, answered by the policy's first tier."""
+        return await self._tiers[self._policy.tiers[0]].service.run_inference(context, *args, **kwargs)
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Answer contexts, follow the user's turn, pass everything else on."""
+        ahead = self._response if self._response and not self._response.committed else None
+        if isinstance(frame, EagerEndOfTurnCancelFrame | InterruptionFrame) and ahead:
+            ahead.withdraw()
+        await super().process_frame(frame, direction)
+        self._turn.follow(frame, time.monotonic())
+        match frame:
+            case LLMContextFrame():
+                if self.is_wanted(frame) and not self._is_begun(frame, ahead):
+                    await self._respond(frame.context, self._turn.ended if frame.speculation else None)
+                return
+            case LLMUpdateSettingsFrame():
+                await self._update_tiers(frame)
+                if frame.service is not None and frame.service is not self:
+                    # Already passed on above.
+                    return
+            case VADUserStartedSpeakingFrame():
+                self._phrase_at = None
+            case UserStoppedSpeakingFrame() if direction is FrameDirection.DOWNSTREAM and ahead:
+                now = time.monotonic()
+                # It opens the gate, and only then may tools run.
+                await self.push_frame(frame, direction)
+                self._commit(ahead, now)
+                await self._tell(frame)
+                await ahead.report()
+                return
+            case EagerEndOfTurnCancelFrame() | InterruptionFrame() if ahead:
+                self._response = None
+                await ahead.report()
+        if isinstance(
+            frame, UserStartedSpeakingFrame | UserStoppedSpeakingFrame | InterruptionFrame | BotStoppedSpeakingFrame
+        ):
+            await self._tell(frame)
+        await self.push_frame(frame, direction)
+
+    async def begin(self) -> None:
+        """The answer begins; called by `Response`, as are the methods below."""
+        self._spoke = ""
+        await self.push_frame(LLMFullResponseStartFrame())
+
+    async def speak(self, piece: str | Frame) -> None:
+        """Pass a piece of the chosen answer on."""
+        if isinstance(piece, Frame):
+            await self.push_frame(piece)
+            return
+        self._spoke += piece
+        await self.stop_ttfb_metrics()
+        await self._push_llm_text(piece)
+
+    async def say(self, kind: Literal["hold", "delay"]) -> str | None:
+        """Say a phrase that is no answer; nothing when this call is not spoken, or when one was said just before."""
+        now = time.monotonic()
+        # A turn with tools has several answers, each with a budget of its own.
+        repeated = kind == "hold" and self._phrase_at is not None and now - self._phrase_at < HOLD_AGAIN
+        if self._skip_tts or repeated:
+            return None
+        self._phrase_at = now
+        phrase = self._bridging.phrase(kind)
+        await self.push_frame(HoldPhraseFrame(text=phrase, kind=kind))
+        return phrase
+
+    async def apologise(self, reason: str) -> None:
+        """Say that no (whole) answer comes, in its place."""
+        words = f" {BROKE_OFF}" if self._spoke.strip() else NOT_ANSWERING
+        await self.push_frame(LLMFailureFrame(text=words, reason=reason))
+
+    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
+        """Run the tools that the chosen answer asks for."""
+        await self.run_function_calls(calls)
+
+    async def report(self, frame: AttemptsFrame) -> None:
+        """Tell who watches the call."""
+        await self.push_frame(frame)
+
+    @traced_llm
+    async def _respond(self, context: LLMContext, ended: float | None) -> None:
+        if not _follows_tool(context):
+            self._turn_policy = self._policy
+        plan = self._turn_policy.plan(self._book).without(self._book.down(time.monotonic()))
+        self._fast_p95 = self._floor(plan)
+        self._words = last_user_text(context)
+        response = self._response = Response(
+            number=self._responses,
+            plan=plan,
+            tiers=self._tiers,
+            book=self._book,
+            context=context,
+            speaker=self,
+            judged=self._turn_policy.judged,
+        )
+        self._responses += 1
+        if not self._speculation_gate.is_speculating:
+            # The end of a turn may overtake the context that was to be answered ahead of it.
+            self._commit(response, time.monotonic() if ended is None else ended)
+        elif deadline := self._turn.ahead():
+            response.expect(deadline)
+        await self.start_processing_metrics()
+        await self.start_ttfb_metrics()
+        try:
+            await response.run()
+        finally:
+            if response.committed and self._response is response:
+                self._response = None
+            await self.stop_processing_metrics()
+            if response.began:
+                await self.push_frame(LLMFullResponseEndFrame())
+
+    def _is_begun(self, frame: LLMContextFrame, ahead: Response | None) -> bool:
+        """Whether an answer ahead to the same words is held, or confirmed already.
+
+        Words that are withdrawn and begun again come twice when the withdrawal overtakes their first context.
+        """
+        confirmed = not self._speculation_gate.is_speculating and self._turn.ended is None
+        return frame.speculation and (ahead is not None or confirmed) and last_user_text(frame.context) == self._words
+
+    def _floor(self, plan: Plan) -> float:
+        """In what time the fast tier, or a lone one, is nearly always there: the deadline leaves it that, if it can.
+
+        Nobody would answer any sooner than a lone tier, so a turn that others have delayed does not make it late.
+        """
+        return self._book.tail(plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0])
+
+    def _commit(self, response: Response, now: float) -> None:
+        response.commit(now, self._turn.commit(now, fast_p95=self._fast_p95))
+
+
+def _follows_tool(context: LLMContext) -> bool:
+    """Whether what is to be answered is what a tool told."""
+    last: Any = next(reversed(context.get_messages()), None)
+    return isinstance(last, dict) and last.get("role") == "tool"

@@ -1,0 +1,194 @@
+"""A tier: an unmodified pipecat LLM service whose frames are kept from the pipeline until its answer is chosen."""
+
+import asyncio
+import contextvars
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pipecat.frames.frames import (
+    ErrorFrame,
+    Frame,
+    FunctionCallFromLLM,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    LLMTextFrame,
+    MetricsFrame,
+    SystemFrame,
+    TTSSpeakFrame,
+)
+from pipecat.metrics.metrics import LLMTokenUsage, LLMUsageMetricsData
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
+from pipecat.services.llm_service import LLMService
+
+from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.llm.answer.attempt import LiveAttempt
+
+CANCEL_WITHIN = 0.5
+"""Seconds that a cancelled request may take to let go of its service before the next one is made regardless."""
+
+Relay = Callable[[Frame], Awaitable[None]]
+log = logging.getLogger(__name__)
+
+# Which request a frame belongs to: tasks that a service starts for a request inherit it.
+_asked: contextvars.ContextVar[tuple[LiveAttempt, Callable[[], None]] | None] = contextvars.ContextVar(
+    "asked", default=None
+)
+
+
+def is_in_request() -> bool:
+    """Whether the running task carries out a tier's request, or was started for one."""
+    return _asked.get() is not None
+
+
+def sign_of_life() -> None:
+    """The server of the running request has begun to answer; called by services that can tell."""
+    if asked := _asked.get():
+        asked[0].stirred(time.monotonic())
+
+
+class Tier:
+    """Runs requests on a pipecat service and keeps what it pushes in their `LiveAttempt`s.
+
+    The service is never part of a pipeline. It sees the call's start and end, and each request as an `LLMContextFrame`
+    of its own; tools it asks for are recorded instead of run.
+
+    Args:
+        name: as policies and reports call it.
+        service: what answers. It belongs to this tier from now on.
+        spare: a second service of the same kind for a second request at the same time; needed where one service holds
+            one request only (a persistent socket).
+    """
+
+    def __init__(self, name: str, service: LLMService[Any], *, spare: LLMService[Any] | None = None) -> None:
+        self.name = name
+        self.service = service
+        self.services: tuple[LLMService[Any], ...] = (service,) if spare is None else (service, spare)
+        self._running: dict[asyncio.Task[None], LLMService[Any]] = {}
+        self._relay: Relay | None = None
+
+    async def setup(self, setup: FrameProcessorSetup, relay: Relay) -> None:
+        """Prepare the services; `relay` takes frames that go to the pipeline whether or not an answer is chosen."""
+        self._relay = relay
+        for service in self.services:
+            self._tap(service)
+            await service.setup(replace(setup, observer=None))
+
+    async def tell(self, frame: Frame) -> None:
+        """Let the services know of a frame of the call; what they do with it stays inside."""
+        for service in self.services:
+            await service.process_frame(frame, FrameDirection.DOWNSTREAM)
+
+    async def cleanup(self) -> None:
+        """End what still runs, and the services."""
+        await self.settle()
+        for service in self.services:
+            await service.cleanup()
+
+    async def settle(self) -> None:
+        """Cancel every request and wait until they have let go."""
+        tasks = list(self._running)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=CANCEL_WITHIN)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the service would serve requests at all; False once the provider rejected its key or model."""
+        return self.service.is_usable
+
+    def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
+        """Make a request; `changed` is called whenever its attempt has made progress or ended."""
+        busy = {service for task, service in self._running.items() if not task.cancelling()}
+        service = next((service for service in self.services if service not in busy), self.service)
+        leaving = [task for task, used in self._running.items() if used is service and task.cancelling()]
+        task: asyncio.Task[None] = service.create_task(
+            self._run(service, attempt, context, changed, leaving),
+            f"{self.name}#{attempt.number}",
+            contextvars.copy_context(),
+        )
+        self._running[task] = service
+        task.add_done_callback(lambda done: self._running.pop(done, None))
+        return task
+
+    async def _run(
+        self,
+        service: LLMService[Any],
+        attempt: LiveAttempt,
+        context: LLMContext,
+        changed: Callable[[], None],
+        leaving: Sequence[asyncio.Task[None]],
+    ) -> None:
+        _asked.set((attempt, changed))
+        if leaving:
+            await asyncio.wait(leaving, timeout=CANCEL_WITHIN)
+            # A cancelled task keeps this frame, and would so keep the one before it, and that one the one before.
+            del leaving
+        if not service.is_usable:
+            await service.set_usable(True)
+        try:
+            await service.process_frame(LLMContextFrame(context), FrameDirection.DOWNSTREAM)
+        except Exception as error:
+            # Whatever a service raises, the turn goes on with the other tier.
+            log.warning("tier %s failed", self.name, exc_info=True)
+            attempt.fail(f"{type(error).__name__}: {error}", time.monotonic())
+        # Of a service that broke behind a tool call, the call stands.
+        attempt.complete(time.monotonic())
+        changed()
+
+    def _tap(self, service: LLMService[Any]) -> None:
+        """Put ourselves in the place of the three methods by which an answer leaves a service."""
+        tell_usage = service.start_llm_usage_metrics
+
+        async def run_function_calls(function_calls: Sequence[FunctionCallFromLLM]) -> None:
+            if asked := _asked.get():
+                asked[0].call(function_calls, time.monotonic())
+                asked[1]()
+
+        async def start_llm_usage_metrics(tokens: LLMTokenUsage) -> None:
+            if asked := _asked.get():
+                asked[0].usage = tokens
+            await tell_usage(tokens)
+
+        service.push_frame = self._pushed  # type: ignore[method-assign]
+        service.run_function_calls = run_function_calls  # type: ignore[method-assign]
+        service.start_llm_usage_metrics = start_llm_usage_metrics  # type: ignore[method-assign]
+
+    async def _pushed(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        """A service pushed a frame."""
+        asked = _asked.get()
+        if asked is None:
+            return
+        attempt, changed = asked
+        now = time.monotonic()
+        match frame:
+            case LLMFailureFrame():
+                attempt.fail(frame.reason, now)
+                changed()
+            case LLMTextFrame():
+                if attempt.add(frame.text, now):
+                    changed()
+                    # What follows may have arrived too; the words that are ready must not wait until it is parsed.
+                    await asyncio.sleep(0)
+            case ErrorFrame():
+                attempt.fail(frame.error, now)
+                changed()
+            case MetricsFrame():
+                # What was used is billed whoever is spoken; the answer's own times are the parent's to tell.
+                if any(isinstance(data, LLMUsageMetricsData) for data in frame.data) and self._relay:
+                    await self._relay(frame)
+            case TTSSpeakFrame():
+                # Speech of the service's own accord (a timer) is no part of an answer.
+                if self._relay:
+                    await self._relay(frame)
+            case LLMFullResponseStartFrame() | LLMFullResponseEndFrame() | SystemFrame():
+                pass
+            case _ if direction is FrameDirection.DOWNSTREAM:
+                attempt.add_frame(frame)
+            case _:
+                pass

@@ -1,0 +1,73 @@
+"""One language model to the pipeline, several tiers inside: what concerns the call reaches all of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pipecat.frames.frames import CancelFrame, EndFrame, Frame, LLMUpdateSettingsFrame, StartFrame
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
+from pipecat.services.llm_service import LLMService
+
+from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+from voice.llm.answer.tier import Tier
+
+
+class TieredLLMService(SpeakingAheadLLMService):
+    """Prepares, starts, tells and ends its tiers with the call. Whom it asks, and when, is a subclass's affair.
+
+    Args:
+        tiers: the language models; see `Tier`.
+        kwargs: for pipecat's `LLMService`.
+    """
+
+    def __init__(self, tiers: Sequence[Tier], **kwargs: Any) -> None:
+        super().__init__(model="+".join(tier.name for tier in tiers), **kwargs)
+        self._tiers = {tier.name: tier for tier in tiers}
+
+    @property
+    def unseen(self) -> list[LLMService[Any]]:
+        """The services of the tiers, which are no parts of the pipeline."""
+        return [service for tier in self._tiers.values() for service in tier.services]
+
+    def append_system_instruction(self, instruction: str) -> None:
+        """Append to every tier's system instruction."""
+        for service in self.unseen:
+            service.append_system_instruction(instruction)
+
+    async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]  # as pipecat's own
+        """Prepare the tiers too."""
+        await super().setup(setup)
+        for tier in self._tiers.values():
+            await tier.setup(setup, self.push_frame)
+
+    async def cleanup(self) -> None:
+        """Leave no request behind."""
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
+        for tier in self._tiers.values():
+            await tier.cleanup()
+
+    async def start(self, frame: StartFrame) -> None:
+        """The call begins."""
+        await super().start(frame)
+        await self._tell(frame)
+
+    async def stop(self, frame: EndFrame) -> None:
+        """The call ended."""
+        await super().stop(frame)
+        await self._tell(frame)
+
+    async def cancel(self, frame: CancelFrame) -> None:
+        """The call was cut off."""
+        await super().cancel(frame)
+        await self._tell(frame)
+
+    async def _tell(self, frame: Frame) -> None:
+        """Let every tier know of a frame of the call."""
+        for tier in self._tiers.values():
+            await tier.tell(frame)
+
+    async def _update_tiers(self, frame: LLMUpdateSettingsFrame) -> None:
+        """Settings for one tier's service reach it, settings for the whole reach all."""
+        for service in self.unseen:
+            if frame.service in (None, self, service):
+                await service.process_frame(replace(frame, service=service), FrameDirection.DOWNSTREAM)

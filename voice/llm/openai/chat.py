@@ -1,0 +1,164 @@
+"""OpenAI's Chat Completions for a voice call: bounded waits, no silent retries, a connection that is always open."""
+
+import asyncio
+import ipaddress
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from openai import APIError, APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+from openai.types.chat import ChatCompletionChunk
+from pipecat.adapters.llm.services.open_ai_adapter import OpenAILLMInvocationParams
+from pipecat.frames.frames import StartFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.services.openai.llm import OpenAILLMService
+from pipecat.utils.http import connection_limits
+
+from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.llm.answer.tier import sign_of_life
+from voice.llm.openai.chat_stream import checked
+from voice.llm.provider_errors import reason
+
+CONNECT_WITHIN = 2.0
+"""Seconds."""
+CHUNK: dict[str, Any] = {
+    "id": "",
+    "object": "chat.completion.chunk",
+    "created": 0,
+    "model": "",
+    "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {}}]}}],
+    "usage": {"prompt_tokens_details": {}, "completion_tokens_details": {}},
+}
+"""Everything that a chunk may hold."""
+log = logging.getLogger(__name__)
+
+
+def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncOpenAI:
+    """A client for all calls, which share its open connections. Takes tenths of a second, much of it imports.
+
+    The SDK would wait ten minutes and ask three times, which on a call is silence.
+
+    Args:
+        base_url: the server; None is OpenAI.
+        api_key: sent with every request; a server that wants none takes any.
+        silence: seconds without a byte after which a request has failed.
+    """
+    http = DefaultAsyncHttpxClient(
+        limits=connection_limits(max_keepalive_connections=100, max_connections=1000, keepalive_expiry=None),
+        # A server on this machine is never behind a proxy, whatever the environment says.
+        trust_env=not (base_url and _is_loopback(base_url)),
+    )
+    client = AsyncOpenAI(
+        api_key=api_key,
+        base_url=base_url,
+        max_retries=0,
+        timeout=Timeout(silence, connect=CONNECT_WITHIN),
+        http_client=http,
+    )
+    # The SDK imports what a request needs with the first one, and compiles the fields of chunks with the first chunk.
+    assert client.chat.completions is not None
+    ChatCompletionChunk.construct(**CHUNK)
+    return client
+
+
+async def warm_up(client: AsyncOpenAI, *, model: str, where: str) -> str | None:
+    """Open a connection; returns one sentence when that fails, which need not last."""
+    try:
+        await client.with_options(timeout=CONNECT_WITHIN).models.list()
+    except APIStatusError:
+        # Not every server lists its models; this one is there.
+        return None
+    except (APIError, ValueError) as error:
+        return reason(error, model=model, where=where)
+    return None
+
+
+class ChatService(OpenAILLMService):
+    """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is told as an `LLMFailureFrame`.
+
+    A request that is cancelled takes its connection with it; another one is opened at once, so that the next turn need
+    not wait for it. What comes is held to be a chat completion, see `checked`.
+
+    Args:
+        client: see `make_client`.
+        model: its name on the server.
+        prompt: the system prompt.
+        max_tokens: the longest answer.
+        where: how the report names the server.
+        connections: how many to keep open: as many as requests may run at a time.
+    """
+
+    def __init__(
+        self, client: AsyncOpenAI, *, model: str, prompt: str, max_tokens: int, where: str, connections: int = 1
+    ) -> None:
+        self._shared_client = client
+        self._connections = connections
+        self._model = model
+        self._where = where
+        self._opening: asyncio.Task[None] | None = None
+        # pipecat tells the model of a turn without words as the developer, a role that only OpenAI's servers know.
+        self.supports_developer_role = client.base_url.host == "api.openai.com"
+        super().__init__(settings=self.Settings(model=model, max_tokens=max_tokens, system_instruction=prompt))
+
+    def create_client(self, *_args: Any, **_kwargs: Any) -> AsyncOpenAI:
+        """The shared client; called by pipecat."""
+        return self._shared_client
+
+    async def start(self, frame: StartFrame) -> None:
+        """The call begins; a server may have closed the connection since the last one."""
+        await super().start(frame)
+        self._open()
+
+    async def cleanup(self) -> None:
+        """Leave no task behind."""
+        if self._opening:
+            await self.cancel_task(self._opening)
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
+
+    async def get_chat_completions(self, context: LLMContext) -> AsyncIterator[ChatCompletionChunk]:  # type: ignore[override]
+        """The answer's chunks; called by pipecat, which iterates over them and closes them."""
+        stream = await super().get_chat_completions(context)
+        sign_of_life()
+        return checked(stream)
+
+    def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:
+        """The request's parameters; called by pipecat. The messages go as they are, beside those that the SDK checks.
+
+        It would walk through each of them on the event loop: 20 ms of a call's sixtieth turn (120 messages).
+        """
+        params: dict[str, Any] = super().build_chat_completion_params(params_from_context)
+        self._merge_extra_body(params, {"messages": params["messages"]})
+        params["messages"] = []
+        return params
+
+    async def _process_context(self, context: LLMContext) -> None:
+        try:
+            await super()._process_context(context)
+        except asyncio.CancelledError:
+            self._open()
+            raise
+        except Exception as error:
+            # pipecat tells it too, in its own words, and decides whether the service is of any further use.
+            told = reason(error, model=self._model, where=self._where)
+            await self.push_frame(LLMFailureFrame(text="", reason=told))
+            raise
+
+    def _open(self) -> None:
+        """See to it that connections are open, meanwhile."""
+        if self._opening is None or self._opening.done():
+            self._opening = self.create_task(self._warm_up(), "open a connection")
+
+    async def _warm_up(self) -> None:
+        # At the same time: one after the other, they would all use the first.
+        opened = (warm_up(self._shared_client, model=self._model, where=self._where) for _ in range(self._connections))
+        for problem in set(await asyncio.gather(*opened)) - {None}:
+            log.info("%s", problem)
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,217 @@
+"""OpenAI's Responses over persistent WebSockets: connected and warm ahead of the turn, only new items on the wire."""
+
+import asyncio
+import contextvars
+import functools
+import ssl
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
+from pipecat.frames.frames import Frame, UserStartedSpeakingFrame
+from pipecat.processors.aggregators.llm_context import NOT_GIVEN, LLMContext
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService
+from websockets.asyncio.client import ClientConnection
+
+from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.llm.answer.tier import sign_of_life
+from voice.llm.openai.chat import make_client
+from voice.llm.openai.responses_chain import Chain
+from voice.llm.openai.responses_errors import ServerError, reason
+from voice.llm.openai.responses_socket import Socket
+from voice.llm.openai.warm_sockets import WarmSockets
+
+OPENAI = "https://api.openai.com/v1"
+ROTATE_AFTER = 55 * 60.0
+"""Seconds; OpenAI ends a socket after 60 minutes."""
+PING_EVERY = 10.0
+LARGEST_EVENT = 2**24
+"""Bytes; the last event of a response repeats its instructions and tools."""
+UNKNOWN_RESPONSE = "previous_response_not_found"
+
+# The socket of the request that a task carries out.
+_lent: contextvars.ContextVar[Socket] = contextvars.ContextVar("lent")
+
+
+class ResponsesService(OpenAIResponsesLLMService):
+    """pipecat's Responses service on sockets that are always open, for a `Tier`.
+
+    pipecat's own connects when the call starts, and after a loss when the next request finds out, with pauses of
+    seconds between three tries; it drains a cancelled response before the next request, for up to five seconds an
+    event. This one holds two sockets: when the one that carries the conversation is cancelled, lost or worn, the next
+    request goes to the other at once and takes the whole conversation with it. Each request has a socket of its own,
+    so several may run at a time. A failure is told at once as an `LLMFailureFrame`.
+
+    Args:
+        base_url: the server's HTTP URL, ending in /v1 as a rule; None is OpenAI.
+        api_key: sent when connecting.
+        model: its name on the server.
+        prompt: the system prompt.
+        max_tokens: the longest answer.
+        silence: seconds without an event after which a request has failed.
+        where: how the report names the server.
+        tools: those that the call's contexts offer, for the warm-up; without them its prefix is of no use to contexts
+            that have some.
+        rotate_after: age from which a socket is replaced, seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None,
+        api_key: str,
+        model: str,
+        prompt: str,
+        max_tokens: int,
+        silence: float,
+        where: str,
+        tools: ToolsSchema | None = None,
+        rotate_after: float = ROTATE_AFTER,
+    ) -> None:
+        self._base_url = base_url
+        self._model, self._where, self._silence = model, where, silence
+        self._tools = tools
+        settings = self.Settings(model=model, max_completion_tokens=max_tokens, system_instruction=prompt)
+        super().__init__(api_key=api_key, ws_url=socket_url(base_url or OPENAI), settings=settings)
+        self._sockets = WarmSockets(
+            self._open, warm_up=self._warm_up, create_task=self.create_task, rotate_after=rotate_after
+        )
+
+    def _create_client(self, *_args: Any, **_kwargs: Any) -> Any:
+        """Called by pipecat; an HTTP client takes a tenth of a second to make and is hardly ever needed."""
+        return None
+
+    async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
+        """A request outside any turn, over HTTP."""
+        client = await asyncio.to_thread(
+            make_client, base_url=self._base_url, api_key=str(self._api_key), silence=self._silence
+        )
+        async with client:
+            self._client = client
+            return await super().run_inference(context, *args, **kwargs)
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Answer contexts; while the user speaks, see that a socket will be there to answer with."""
+        if isinstance(frame, UserStartedSpeakingFrame):
+            self._sockets.check()
+        await super().process_frame(frame, direction)
+
+    async def _connect_websocket(self) -> None:
+        self._sockets.start()
+
+    async def _disconnect_websocket(self) -> None:
+        await self._sockets.close()
+
+    async def _open(self) -> ClientConnection:
+        secure = self._ws_url.startswith("wss")
+        websocket: ClientConnection = await self._websocket_connect(
+            self._ws_url,
+            additional_headers={"Authorization": f"Bearer {self._api_key}"},
+            ssl=await asyncio.to_thread(_tls) if secure else None,
+            # An unencrypted server is on this machine or beside it, never behind a proxy.
+            proxy=True if secure else None,
+            compression=None,
+            max_size=LARGEST_EVENT,
+            ping_interval=PING_EVERY,
+            ping_timeout=PING_EVERY,
+            open_timeout=None,
+            close_timeout=0.5,
+        )
+        return websocket
+
+    async def _warm_up(self, socket: Socket) -> None:
+        """Have the server read the instructions and tools, and go on from there."""
+        settings: Any = self._settings
+        params = await self._params(LLMContext([], tools=self._tools or NOT_GIVEN))
+        params |= {"instructions": settings.system_instruction, "input": [], "generate": False}
+        await socket.ask(params)
+        while not socket.ended:
+            event = await socket.recv()
+        response = event.get("response") or {}
+        if event["type"] != "response.completed" or not response.get("id"):
+            raise ServerError(event)
+        socket.chain = Chain(response["id"], (), response.get("output") or ())
+
+    async def _process_context(self, context: LLMContext) -> None:
+        try:
+            params = await self._params(context)
+            async with self._sockets.lent() as socket:
+                lent = _lent.set(socket)
+                try:
+                    await self._ask(context, params, socket)
+                finally:
+                    _lent.reset(lent)
+        except Exception as error:
+            # pipecat tells it too, in its own words, and decides whether the service is of any further use.
+            await self.push_frame(LLMFailureFrame(text="", reason=reason(error, model=self._model, where=self._where)))
+            raise
+
+    async def _params(self, context: LLMContext) -> dict[str, Any]:
+        """The fields of a `response.create` with the whole conversation."""
+        settings: Any = self._settings
+        invocation = await self.get_llm_adapter().get_llm_invocation_params(
+            context, system_instruction=settings.system_instruction
+        )
+        params: dict[str, Any] = self._build_response_params(invocation)
+        # No field of this wire.
+        params.pop("stream")
+        return params
+
+    async def _ask(self, context: LLMContext, params: dict[str, Any], socket: Socket) -> None:
+        """Make the request; once more with the whole conversation when the server has forgotten the last response."""
+        whole = params["input"]
+        news = socket.chain.following(whole) if socket.chain else None
+        if socket.chain and news:
+            params = {**params, "input": news, "previous_response_id": socket.chain.response_id}
+        await self.start_ttfb_metrics()
+        await socket.ask(params)
+        try:
+            await self._receive_response_events(context, whole, incremental=news is not None)
+        except ServerError as error:
+            socket.chain = None
+            if error.code != UNKNOWN_RESPONSE or not news:
+                raise
+            params.pop("previous_response_id")
+            await socket.ask({**params, "input": whole})
+            await self._receive_response_events(context, whole)
+
+    async def _ws_recv(self) -> dict[str, Any]:
+        """The next event of the request; called by pipecat.
+
+        Raises:
+            ServerError: the response has failed.
+        """
+        event = await _lent.get().recv(self._silence)
+        sign_of_life()
+        response = event.get("response") or {}
+        match event.get("type"):
+            case "response.incomplete" if (response.get("incomplete_details") or {}).get(
+                "reason"
+            ) == "max_output_tokens":
+                # As long as it may be is complete.
+                return {**event, "type": "response.completed"}
+            case "error" | "response.failed" | "response.incomplete" | "response.cancelled":
+                await self._report_event_usage(response.get("usage"))
+                raise ServerError(event)
+        return event
+
+    def _store_previous_response_state(self, response_id: str, full_input: list[Any], response_output: Any) -> None:
+        """The response is complete; called by pipecat."""
+        _lent.get().chain = Chain(response_id, full_input, response_output)
+
+    async def _report_empty_response(self, *_args: Any, **_kwargs: Any) -> None:
+        """It had neither words nor calls; called by pipecat. An attempt without words fails by itself."""
+
+
+def socket_url(base_url: str) -> str:
+    """The URL of the Responses WebSocket of a server whose HTTP API is at `base_url`."""
+    url = urlsplit(base_url)
+    scheme = {"http": "ws", "https": "wss"}.get(url.scheme, url.scheme)
+    return urlunsplit((scheme, url.netloc, f"{url.path.rstrip('/')}/responses", url.query, ""))
+
+
+@functools.cache
+def _tls() -> ssl.SSLContext:
+    # Reading the certificates takes a tenth of a second.
+    return ssl.create_default_context()

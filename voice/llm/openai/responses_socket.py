@@ -1,0 +1,94 @@
+"""One open WebSocket of the Responses API: requests sent, events received, and where its request stands."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import WebSocketException
+
+from voice.llm.openai.responses_chain import Chain
+from voice.llm.openai.socket_upkeep import Held, State
+
+SEND_WITHIN = 1.0
+PONG_WITHIN = 1.0
+"""Seconds."""
+RESPONSE_ENDS = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
+WORN_OUT = "websocket_connection_limit_reached"
+
+
+class NoEventError(ValueError):
+    """What came is no event of the Responses API."""
+
+
+class Socket:
+    """An open WebSocket and what its server remembers. A request is over when `ended`; before that, it is not clean."""
+
+    def __init__(self, websocket: ClientConnection, opened: float) -> None:
+        self.websocket, self.opened = websocket, opened
+        self.used: float | None = None
+        self.state: State = "free"
+        self.chain: Chain | None = None
+        self.response_id: str | None = None
+        self.asked = self.ended = False
+
+    @property
+    def held(self) -> Held:
+        """As its upkeep sees it."""
+        return Held(self.opened, self.used, self.state)
+
+    async def ask(self, request: Mapping[str, Any]) -> None:
+        """Send a `response.create`; its events follow."""
+        self.asked, self.ended, self.response_id = True, False, None
+        await self._send({"type": "response.create", **request})
+
+    async def cancel(self) -> None:
+        """Take the response back; its last event still follows, if the server heeds it."""
+        await self._send({"type": "response.cancel", "response_id": self.response_id})
+
+    async def recv(self, within: float | None = None) -> dict[str, Any]:
+        """The next event.
+
+        Args:
+            within: seconds that it may take.
+
+        Raises:
+            TimeoutError: it took longer.
+            ConnectionClosed: the socket is lost.
+            NoEventError: what came is none.
+        """
+        async with asyncio.timeout(within):
+            message = await self.websocket.recv()
+        try:
+            event = json.loads(message)
+        except ValueError as error:
+            raise NoEventError("no JSON") from error
+        if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+            raise NoEventError("JSON of another kind")
+        kind = event["type"]
+        if kind == "response.created":
+            self.response_id = (event.get("response") or {}).get("id")
+        elif kind in RESPONSE_ENDS:
+            self.ended = True
+        elif kind == "error":
+            self.ended = (event.get("error") or {}).get("code") != WORN_OUT
+        return event
+
+    async def answers(self) -> bool:
+        """Whether the other end is still there, which a network that drops packets does not tell by itself."""
+        pong = None
+        try:
+            async with asyncio.timeout(PONG_WITHIN):
+                pong = await self.websocket.ping()
+                await pong
+        except TimeoutError:
+            # After a moment in which this process stood still, the pong and the timeout come together.
+            return isinstance(pong, asyncio.Future) and pong.done() and not pong.cancelled()
+        except WebSocketException:
+            return False
+        return True
+
+    async def _send(self, event: Mapping[str, Any]) -> None:
+        async with asyncio.timeout(SEND_WITHIN):
+            await self.websocket.send(json.dumps(event, separators=(",", ":"), ensure_ascii=False))

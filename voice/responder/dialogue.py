@@ -1,0 +1,187 @@
+"""The responder: one object per call, which turns what the user said into what to say and do.
+
+Pure but for the tools it is given: time and chance come in, timers to start and stop go out.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from voice.responder.language.utterance import normalise
+from voice.responder.skill import Answer, Request, State, Timer
+from voice.responder.skills import smalltalk, timers
+from voice.responder.skills.tools import Tool, ToolBox, ToolCall
+from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses
+
+FALLBACK = "no language model"
+"""Intent of answers to what no skill and no tool understands."""
+
+RESUMED_WITHIN = timedelta(seconds=6)
+"""Longest time between two texts that may be one request, cut in two by a pause for breath."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer.
+
+    Parameters:
+        text: complete sentences; empty while `call` is still to be run.
+        intent: name of the skill, `FALLBACK`, "tool" or "unheard".
+        complete: the text was a whole request; see `understanding.parses`.
+        timer: a timer to start.
+        cancelled: timers to stop.
+        ends_call: the user has said goodbye.
+        call: the tool whose result is the answer.
+    """
+
+    text: str
+    intent: str
+    complete: bool
+    timer: Timer | None = None
+    cancelled: tuple[Timer, ...] = ()
+    ends_call: bool = False
+    call: ToolCall | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A reply that has not been given yet, and the state that follows once it is.
+
+    Parameters:
+        reply: what to say and do.
+        state: what is remembered and running afterwards.
+        text: what it answers; two texts when the user went on after a pause.
+        before: the state that `text` was answered in.
+        at: when.
+    """
+
+    reply: Reply
+    state: State
+    text: str
+    before: State
+    at: datetime
+
+
+class Responder:
+    """Answers one call.
+
+    Args:
+        tools: functions called by their names when no skill knows an answer; see `tools.ToolBox`.
+        rng: source of chance (coins, dice, jokes); seed it for repeatable answers.
+
+    Raises:
+        ConfigurationError: a tool cannot be called by name.
+    """
+
+    def __init__(self, *, tools: Sequence[Tool] = (), rng: random.Random | None = None) -> None:
+        self._tools = ToolBox(tools)
+        self._rng = rng or random.Random()
+        self._state = State()
+        self._last: Proposal | None = None
+        self._cut_short = False
+        self._grammar, self._last_grammar = grammar(), last_grammar()
+
+    @property
+    def state(self) -> State:
+        """What is remembered and running."""
+        return self._state
+
+    def reply(self, text: str, now: datetime) -> Reply:
+        """Answer `text`, run the tool it asks for, and remember what follows.
+
+        Args:
+            text: what the user said; any spelling a recogniser uses.
+            now: local time; only differences and the calendar are used.
+
+        Raises:
+            ConfigurationError: it asks for an asynchronous tool.
+        """
+        proposal = self.propose(text, now)
+        if proposal.reply.call is not None:
+            proposal = with_result(proposal, proposal.reply.call.run())
+        return self.accept(proposal)
+
+    def propose(self, text: str, now: datetime) -> Proposal:
+        """What the reply would be; changes nothing and runs no tool (`reply.call` names it).
+
+        A text that means nothing by itself, but finishes the one whose answer it cut short ("what is", then "seven
+        times eight"), is answered together with it, as if that one had not been answered.
+        """
+        proposal = self._propose(text, self._state, now)
+        last = self._last
+        if proposal.reply.intent != FALLBACK or last is None:
+            return proposal
+        if not self._cut_short or now - last.at > RESUMED_WITHIN:
+            return proposal
+        if last.reply.timer or last.reply.cancelled or last.reply.call:
+            # What has begun in the world cannot be taken back.
+            return proposal
+        whole = self._propose(f"{last.text} {text}", last.before, now)
+        return proposal if whole.reply.intent == FALLBACK else whole
+
+    def interrupted(self) -> None:
+        """The user spoke before the last answer was over: what comes may be the rest of the same request."""
+        self._cut_short = True
+
+    def _propose(self, text: str, before: State, now: datetime) -> Proposal:
+        settled = before.but(awaiting=None)
+
+        def proposal(reply: Reply, after: State) -> Proposal:
+            return Proposal(reply, after, text, before, now)
+
+        heard = normalise(text)
+        if not heard.strip():
+            return proposal(Reply(smalltalk.UNHEARD, "unheard", complete=False), before)
+        found = self._answer(self._grammar, heard, before, now)
+        if found is None:
+            call = self._tools.find(text)
+            if call is not None:
+                return proposal(Reply("", "tool", complete=True, call=call), settled)
+            found = self._answer(self._last_grammar, heard, before, now)
+        if found is None:
+            refusal = smalltalk.REFUSAL if before.refusals else smalltalk.FIRST_REFUSAL
+            after = settled.but(refusals=before.refusals + 1, last_answer=refusal)
+            return proposal(Reply(refusal, FALLBACK, complete=False), after)
+        match, answer = found
+        reply = Reply(
+            answer.text,
+            match.skill.intent,
+            complete=match.whole or parses(text),
+            timer=answer.timer,
+            cancelled=answer.cancelled,
+            ends_call=answer.ends_call,
+        )
+        after = settled if answer.state is None else answer.state
+        return proposal(reply, after.but(last_answer=answer.text))
+
+    def greeting(self, now: datetime) -> Proposal:
+        """What to say when the call asks for words before the user has spoken."""
+        reply = Reply(smalltalk.GREETING, "hello", complete=False)
+        after = self._state.but(awaiting=None, last_answer=reply.text)
+        return Proposal(reply, after, "", self._state, now)
+
+    def accept(self, proposal: Proposal) -> Reply:
+        """Make a proposal of this responder's current state the reply: from now on, what it says has happened."""
+        self._state, self._last, self._cut_short = proposal.state, proposal, False
+        return proposal.reply
+
+    def finish(self, timer: Timer) -> str | None:
+        """A timer has run out: what to announce, or None if it was cancelled meanwhile."""
+        if timer not in self._state.timers:
+            return None
+        text = timers.announcement(timer)
+        self._state = timers.without(self._state, (timer,)).but(last_answer=text)
+        return text
+
+    def _answer(self, among: Grammar, heard: str, state: State, now: datetime) -> tuple[Match, Answer] | None:
+        for match in among.matches(heard, state.awaiting):
+            answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now, self._rng))
+            if answer is not None:
+                return match, answer
+        return None
+
+
+def with_result(proposal: Proposal, text: str) -> Proposal:
+    """The proposal with its tool's result as the text."""
+    return replace(proposal, reply=replace(proposal.reply, text=text), state=proposal.state.but(last_answer=text))

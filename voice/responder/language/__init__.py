@@ -1,0 +1,1 @@
+"""Spoken English as the responder reads and writes it: templates, numbers, durations, units."""

@@ -1,0 +1,100 @@
+"""Lengths of time: "ten seconds", "an hour and a half", "two minutes thirty"."""
+
+import random
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from voice.responder.language.grammar import Kind
+from voice.responder.language.numbers import NUMBER_WORD, say_number, spell_number
+from voice.responder.skills.units import parse_count
+
+SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+_UNIT = r"(?:(?:second|sec|minute|min|hour|day)s?)"
+PATTERN = rf"(?:{NUMBER_WORD}|(?:and|a|an|half|quarter|quarters|of|one|{_UNIT}) )+"
+_PART = re.compile(rf"(?:and )?(?P<count>.+?) (?P<unit>{_UNIT})(?P<half> and a half)?(?: |$)")
+_SHORT = {"sec": "second", "min": "minute"}
+LONGEST = 100 * 86400
+"""Longest duration understood, seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A length of time.
+
+    Parameters:
+        seconds: its value.
+        text: as answers say it, in the user's own units ("90 seconds").
+    """
+
+    seconds: float
+    text: str
+
+
+def parse_duration(words: str) -> Duration | None:
+    """The duration in `words`; None unless they are nothing but one, above zero and of at most 100 days."""
+    at, total, parts = 0, Fraction(0), []
+    finest = None
+    while at < len(words):
+        found = _PART.match(words, at)
+        if found is None:
+            break
+        unit = found["unit"].removesuffix("s")
+        unit = _SHORT.get(unit, unit)
+        count = parse_count(found["count"])
+        if count is None or count < 0 or (finest is not None and SECONDS[unit] >= SECONDS[finest]):
+            return None
+        count += Fraction(1, 2) if found["half"] else 0
+        total, finest = total + count * SECONDS[unit], unit
+        parts.append(f"{say_number(count)} {unit}{'' if count == 1 else 's'}")
+        at = found.end()
+    if at < len(words):
+        # "two minutes thirty": what follows the last unit counts in the next finer one.
+        rest = parse_count(words[at:])
+        if finest not in ("minute", "hour") or rest is None or not 0 < rest < 60:
+            return None
+        finer = "second" if finest == "minute" else "minute"
+        total += rest * SECONDS[finer]
+        parts.append(f"{say_number(rest)} {finer}{'' if rest == 1 else 's'}")
+    if not 0 < total <= LONGEST:
+        return None
+    text = " and ".join(parts) if len(parts) < 3 else ", ".join(parts)
+    return Duration(float(total), say_seconds(float(total)) if "." in text and finest != "second" else text)
+
+
+def say_seconds(seconds: float) -> str:
+    """A measured duration, rounded to whole seconds: "1 minute and 5 seconds", "less than a second"."""
+    left, parts = round(seconds), []
+    for unit in ("day", "hour", "minute", "second"):
+        count, left = divmod(left, SECONDS[unit])
+        if count:
+            parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
+    if not parts:
+        return "less than a second"
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def attributive(text: str) -> str:
+    """A duration in front of a noun: "10 seconds" to "10 second"."""
+    return re.sub(r"(second|minute|hour|day)s\b", r"\1", text)
+
+
+def sample_duration(rng: random.Random) -> str:
+    """A timer's length as people choose it."""
+    draw = rng.random()
+    if draw < 0.03:
+        return rng.choice(["half an hour", "an hour and a half", "a minute and a half", "two and a half minutes"])
+    if draw < 0.08:
+        return rng.choice(["a minute", "an hour", "one hour", "one minute", "one second"])
+    rest, joint = spell_number(rng.choice([10, 15, 20, 30, 45])), " and" if rng.random() < 0.6 else ""
+    if draw < 0.14:
+        return f"{spell_number(rng.randint(2, 10))} minutes{joint} {rest} seconds"
+    if draw < 0.18:
+        return f"{rng.choice(['one hour', 'two hours'])}{joint} {rest} minutes"
+    if draw < 0.24:
+        return f"{spell_number(rng.randint(2, 24))} hours"
+    count = rng.choice([2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 12, 15, 20, 25, 30, 40, 45, 50, 60, 90])
+    return f"{spell_number(count)} {'seconds' if draw < 0.55 else 'minutes'}"
+
+
+DURATION = Kind("duration", PATTERN, parse_duration, sample_duration)

@@ -1,0 +1,218 @@
+"""Sums in spoken words, worked out exactly and with the usual precedence."""
+
+import math
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from operator import add, mul, sub
+
+from voice.responder.language.grammar import Kind
+from voice.responder.language.numbers import (
+    CERTAIN,
+    FIGURES,
+    NUMBER_WORD,
+    SCALES,
+    UNSIGNED,
+    parse_number,
+    sample_number,
+    say_number,
+)
+
+
+class Undefined(Exception):
+    """The sum has no answer that could be said; the text is the sentence to say instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """A sum as it is said and its exact value, or what to say instead of a value."""
+
+    text: str
+    value: Fraction | None
+    refusal: str | None = None
+
+
+def divide(a: Fraction, b: Fraction) -> Fraction:
+    """Exact quotient.
+
+    Raises:
+        Undefined: b is zero.
+    """
+    if b == 0:
+        raise Undefined("Dividing by zero has no answer.")
+    return a / b
+
+
+def digits(value: Fraction) -> int:
+    """Binary digits of the longer part of the fraction; floats hold some 1000."""
+    return max(abs(value.numerator), value.denominator).bit_length()
+
+
+def power(a: Fraction, b: Fraction) -> Fraction:
+    """Power, a to the b, exact where both allow.
+
+    Raises:
+        Undefined: zero to a negative power, an imaginary result, or more than some 300 digits.
+    """
+    if a == 0 and b < 0:
+        raise Undefined("Zero to a negative power has no answer.")
+    if b.denominator > 1 and a < 0:
+        raise Undefined("That root of a negative number is not a real number.")
+    if max(Fraction(1), abs(b)) * digits(a) > 1000:
+        raise Undefined("That number is too large to say.")
+    return a**b.numerator if b.denominator == 1 else Fraction(float(a) ** float(b)).limit_denominator(10**12)
+
+
+def root(a: Fraction, degree: int) -> Fraction:
+    """The real root, exact for perfect powers.
+
+    Raises:
+        Undefined: an even root of a negative number, or more than some 300 digits.
+    """
+    if a < 0 and degree % 2 == 0:
+        raise Undefined("A negative number has no real square root.")
+    if digits(a) > 1000:
+        raise Undefined("That number is too large to say.")
+    sign = -1 if a < 0 else 1
+    near = [round(abs(part) ** (1 / degree)) for part in (a.numerator, a.denominator)]
+    if [part**degree for part in near] == [abs(a.numerator), a.denominator]:
+        return sign * Fraction(near[0], near[1])
+    return sign * Fraction(math.pow(abs(a), 1 / degree)).limit_denominator(10**12)
+
+
+# Cut out before numbers are read: "twenty to" could be "twenty two".
+POWER = "(?:raised )?(?:to|two|too) the power(?: of)?|\\^"
+_POWER = re.compile(rf"\b(?:{POWER}) ")
+POWER_PRECEDENCE = 4
+Operation = Callable[[Fraction, Fraction], Fraction]
+# What is heard (a regular expression) -> how it is said, precedence, what it does.
+BINARY: list[tuple[str, str, int, Operation]] = [
+    ("plus|added to|pulse", "plus", 1, add),
+    ("minus|take away|less", "minus", 1, sub),
+    ("times|time|multiplied by|multiplied with|multiplied bye|x", "times", 2, mul),
+    ("divided by|divided bye|divided buy|divided bite|over", "divided by", 2, divide),
+    ("percent of|percents of|percent off", "percent of", 3, lambda a, b: a * b / 100),
+    (POWER, "to the power of", POWER_PRECEDENCE, power),
+]
+PREFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
+    ("the square root of|square root of|square root", "the square root of", lambda a: root(a, 2)),
+    ("the cube root of|cube root of", "the cube root of", lambda a: root(a, 3)),
+    ("one half of|half of|a half of|half", "half of", lambda a: a / 2),
+    ("one third of|a third of|third of", "a third of", lambda a: a / 3),
+    ("one quarter of|a quarter of|quarter of|one fourth of", "a quarter of", lambda a: a / 4),
+    ("three quarters of", "three quarters of", lambda a: a * 3 / 4),
+    ("two thirds of", "two thirds of", lambda a: a * 2 / 3),
+    ("double|twice", "double", lambda a: 2 * a),
+    ("triple", "triple", lambda a: 3 * a),
+    ("minus|negative", "minus", lambda a: -a),
+]
+POSTFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
+    ("squared|square", "squared", lambda a: power(a, Fraction(2))),
+    ("cubed", "cubed", lambda a: power(a, Fraction(3))),
+]
+_HEARD = [*(row[0] for row in BINARY), *(row[0] for row in PREFIX), *(row[0] for row in POSTFIX)]
+# One flat loop: numbers within a loop of numbers would take exponential time to fail.
+EXPRESSION = rf"(?:{NUMBER_WORD}|and |a (?={'|'.join(SCALES)})|(?:{'|'.join(_HEARD)}) )+"
+_NUMBER = re.compile(UNSIGNED)
+
+
+@cache
+def _compiled(heard: str) -> re.Pattern[str]:
+    return re.compile(f"(?:{heard}) ")
+
+
+class _Reader:
+    """Reads one expression by precedence climbing; every method moves on behind what it has read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    def take(self, heard: str) -> bool:
+        found = _compiled(heard).match(self.text, self.at)
+        if found:
+            self.at = found.end()
+        return found is not None
+
+    def expression(self, least: int) -> Worked | None:
+        left = self.operand()
+        while left is not None:
+            start = self.at
+            for heard, said, precedence, operation in BINARY:
+                if precedence >= least and self.take(heard):
+                    # Powers group from the right, all others from the left.
+                    right = self.expression(precedence if precedence == POWER_PRECEDENCE else precedence + 1)
+                    if right is None:
+                        return None
+                    left = combine(f"{left.text} {said} {right.text}", operation, left, right)
+                    break
+            if self.at == start:
+                break
+        return left
+
+    def operand(self) -> Worked | None:
+        for heard, said, function in PREFIX:
+            if self.take(heard):
+                # Minus binds less than a power, "minus three squared"; all others take the next number alone.
+                inner = self.expression(POWER_PRECEDENCE) if said == "minus" else self.operand()
+                return None if inner is None else combine(f"{said} {inner.text}", function, inner)
+        found = _NUMBER.match(self.text, self.at)
+        value = parse_number(found.group()) if found else None
+        if found is None or value is None:
+            return None
+        self.at = found.end()
+        operand = Worked(say_number(value), value)
+        for heard, said, function in POSTFIX:
+            if self.take(heard):
+                return combine(f"{operand.text} {said}", function, operand)
+        return operand
+
+
+def combine(text: str, operation: Callable[..., Fraction], *operands: Worked) -> Worked:
+    """The operation's result, or the first reason why there is none."""
+    refusal = next((operand.refusal for operand in operands if operand.refusal), None)
+    if refusal is None:
+        try:
+            return Worked(text, operation(*(operand.value for operand in operands)))
+        except Undefined as reason:
+            refusal = str(reason)
+    return Worked(text, None, refusal)
+
+
+def parse_expression(words: str) -> Worked | None:
+    """The sum in `words`, or None unless they are a whole one with at least one operation."""
+    reader = _Reader(_POWER.sub("^ ", words + " "))
+    worked = reader.expression(0)
+    if worked is None or reader.at < len(reader.text) or not re.search(r"[a-z]", worked.text.removeprefix("minus ")):
+        return None
+    return worked
+
+
+def parse_bare(words: str) -> Worked | None:
+    """As `parse_expression`, but nothing around the words says that they are a sum, so one number must be certain."""
+    certain = any(word in CERTAIN or FIGURES.fullmatch(word) for word in words.split())
+    return parse_expression(words) if certain else None
+
+
+def sample_expression(rng: random.Random) -> str:
+    """A sum as people ask for it."""
+    a, b = sample_number(rng), sample_number(rng)
+    said = rng.choice(["plus", "plus", "minus", "minus", "times", "times", "times", "divided by", "divided by"])
+    shapes = [
+        (60, f"{a} {said} {b}"),
+        (14, f"{a} percent of {b}"),
+        (5, f"{a} {said} {b} {rng.choice(['plus', 'minus', 'times'])} {sample_number(rng)}"),
+        (5, f"{a} squared"),
+        (2, f"{a} cubed"),
+        (5, f"the square root of {a}"),
+        (5, f"{rng.choice(['half of', 'double', 'twice', 'a third of', 'a quarter of', 'three quarters of'])} {b}"),
+        (2, f"{a} to the power of {rng.choice(['two', 'three', 'four', 'ten'])}"),
+    ]
+    return rng.choices([shape for _, shape in shapes], [weight for weight, _ in shapes])[0]
+
+
+SUM = Kind("sum", EXPRESSION, parse_expression, sample_expression)
+BARE = Kind("bare", EXPRESSION, parse_bare, sample_expression)

@@ -1,0 +1,225 @@
+"""What was heard, made uniform, and the stretches of it that may be the request.
+
+A transcript carries hesitations, courtesy and, with an embedded recogniser, stray words before the request. `readings`
+gives the stretches worth matching, the least doubtful first; which of them are requests is for the templates to say.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from voice.responder.language.vocabulary import words
+
+_SYMBOLS = [
+    (re.compile(r"[’`´]"), "'"),
+    (re.compile(r"(\d),(?=\d{3}\b)"), r"\1"),
+    (re.compile(r"(?<=\d)\s*[×*]\s*(?=[\d(√-])"), " times "),
+    (re.compile(r"(?<=\d)\s*x\s*(?=\d)"), " times "),
+    (re.compile(r"(?<=\d)\s*[÷/]\s*(?=[\d√-])"), " divided by "),
+    (re.compile(r"(?<=\d)\s*\+\s*(?=[\d√-])"), " plus "),
+    (re.compile(r"(?<=\d)\s*[-−–]\s*(?=\d)"), " minus "),
+    (re.compile(r"(?<![\w.])[-−–]\s*(?=\.?\d)"), "minus "),
+    (re.compile(r"(?<!\d)\.(?=\d)"), "0."),
+    (re.compile(r"√"), " square root of "),
+    (re.compile(r"²"), " squared "),
+    (re.compile(r"³"), " cubed "),
+    (re.compile(r"\^"), " to the power of "),
+    (re.compile(r"%"), " percent "),
+    (re.compile(r"½"), " one half "),
+    (re.compile(r"°\s*c\b"), " degrees celsius "),
+    (re.compile(r"°\s*f\b"), " degrees fahrenheit "),
+    (re.compile(r"°"), " degrees "),
+    (re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])-(?=[a-z\d])|(?<=\d)-(?=[a-z])"), " "),
+    # A full stop within a number stays, every other mark goes.
+    (re.compile(r"(?<!\d)\.|\.(?!\d)|[^\w\s.']"), " "),
+    (re.compile(r"(?<!\w)'|'(?!\w)"), " "),
+]
+_CONTRACTIONS = re.compile(r"\b(what|how|where|who|when)'?s ")
+_SPELLINGS = {
+    "per cent": "percent",
+    "good bye": "goodbye",
+    "good by": "goodbye",
+    "buy buy": "bye bye",
+    "by by": "bye bye",
+    "celcius": "celsius",
+    "centigrade": "celsius",
+    "kilometres": "kilometers",
+    "kilometre": "kilometer",
+    "metres": "meters",
+    "metre": "meter",
+    "centimetres": "centimeters",
+    "centimetre": "centimeter",
+    "millimetres": "millimeters",
+    "millimetre": "millimeter",
+    "litres": "liters",
+    "litre": "liter",
+    "millilitres": "milliliters",
+    "millilitre": "milliliter",
+    "devided": "divided",
+    "gonna": "going to",
+    "wanna": "want to",
+}
+_SPELLING = re.compile(r"\b(?:" + "|".join(sorted(_SPELLINGS, key=len, reverse=True)) + r")\b")
+_HESITATIONS = frozenset(words("um uh uhm umm er erm ah hm hmm mm mhm"))
+
+# Openings that say nothing of the request itself.
+_LEAD_INS = (
+    "please",
+    "hey",
+    "hi",
+    "hello",
+    "hello there",
+    "hi there",
+    "hey there",
+    "okay",
+    "ok",
+    "so",
+    "well",
+    "and",
+    "now",
+    "then",
+    "yes",
+    "yeah",
+    "no",
+    "oh",
+    "all right",
+    "alright",
+    "right",
+    "thanks",
+    "thank you",
+    "actually",
+    "just",
+    "also",
+    "sorry",
+    "excuse me",
+    "computer",
+    "turnaround",
+    "turn around",
+    "good morning",
+    "good afternoon",
+    "good evening",
+    "can you",
+    "could you",
+    "would you",
+    "will you",
+    "can you tell me",
+    "could you tell me",
+    "do you know",
+    "do you happen to know",
+    "tell me",
+    "let me know",
+    "i want to know",
+    "i would like to know",
+    "i'd like to know",
+    "i wonder",
+    "i was wondering",
+    "i want you to",
+    "i need you to",
+    "i would like you to",
+    "i'd like you to",
+    "can i ask you",
+    "may i ask",
+    "may i ask you",
+    "can i",
+    "could i",
+    "may i",
+    "i want to",
+    "i would like to",
+    "i'd like to",
+    "i need to",
+    "let us",
+    "let's",
+    "go ahead and",
+    "help me",
+    "quick question",
+    "one more question",
+    "one more thing",
+    "okay then",
+)
+_LEAD_IN = re.compile(r"(?<!\S)(?:" + "|".join(sorted(_LEAD_INS, key=len, reverse=True)) + r") ")
+_COURTESY = re.compile(r"(?:(?:please|thanks|thank you|thank you very much|for me|right now|if you can|would you) )+$")
+_STRAY_END = re.compile(r"(?<!\S)(?:the|a|an|and|oh|huh|it|he|of|but) $")
+_REASON = re.compile(r"(?<= )(?:because|since|so that|so i|while i|before i|until i|when i|for my|for the) .*$")
+# A request behind one of these is talked about, asked about or forbidden, not made.
+_REPORTING = frozenset(
+    words(
+        "not don't dont do did does didn't doesn't never won't can't cannot no why who whom whose how when where which "
+        "can could would should will if because unless until before after said says say told asked to remember repeat"
+    )
+)
+LONGEST_STRAY = 4
+"""Stray words tolerated in front of a request."""
+LONGEST_STRAY_END = 2
+"""Stray words tolerated behind one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A stretch of an utterance that may be the request.
+
+    Parameters:
+        text: its words, each followed by one space.
+        stray: words were left out that are not courtesy, so only an unmistakable request may match.
+        stray_end: words were left out behind it, noise or a reason, so more may be coming.
+    """
+
+    text: str
+    stray: bool
+    stray_end: bool
+
+    @property
+    def first_word(self) -> str:
+        """The word it begins with."""
+        return self.text.partition(" ")[0]
+
+
+def normalise(text: str) -> str:
+    """Lower-case words, each followed by one space; symbols of arithmetic become words, hesitations go."""
+    text = text.lower()
+    for pattern, meaning in _SYMBOLS:
+        text = pattern.sub(meaning, text)
+    text = "".join(word + " " for word in text.split() if word not in _HESITATIONS)
+    text = _CONTRACTIONS.sub(r"\1 is ", text)
+    return _SPELLING.sub(lambda found: _SPELLINGS[found.group()], text)
+
+
+def readings(text: str) -> Iterator[Reading]:
+    """The stretches of normalised `text` that may be the request, the least doubtful first."""
+    if not text:
+        return
+    ends = list(dict.fromkeys([_COURTESY.sub("", text), text]))
+    starts = list(_starts(text))
+    for start, stray in starts:
+        for end in ends:
+            if len(end) > start:
+                yield Reading(end[start:], stray, False)
+    for end in _shortened(ends[0]):
+        for start, _ in starts:
+            if start < len(end):
+                yield Reading(end[start:], True, True)
+
+
+def _shortened(text: str) -> Iterator[str]:
+    """The text without the stray words or the reason at its end."""
+    shorter = text
+    for _ in range(LONGEST_STRAY_END):
+        shorter, longer = _STRAY_END.sub("", shorter), shorter
+        if shorter != longer:
+            yield shorter
+    reason = _REASON.search(text)
+    if reason:
+        yield text[: reason.start()]
+
+
+def _starts(text: str) -> Iterator[tuple[int, bool]]:
+    """Offsets at which a request may begin, and whether stray words stand before it; clean ones first."""
+    strays: list[int] = []
+    for found in re.finditer(r"\S+ ", text):
+        prefix = text[: found.start()]
+        left_out = _LEAD_IN.sub("", prefix).split()
+        if not left_out:
+            yield found.start(), False
+        elif len(left_out) <= LONGEST_STRAY and _REPORTING.isdisjoint(left_out):
+            strays.append(found.start())
+    for start in strays:
+        yield start, True

@@ -1,0 +1,115 @@
+"""Sentences the responder understands, drawn from its own templates: the text of a recogniser's language model."""
+
+import random
+import re
+from collections import defaultdict
+from functools import cache
+
+from voice.responder.language.grammar import Template
+from voice.responder.language.numbers import CERTAIN, spell_number
+from voice.responder.language.utterance import normalise, readings
+from voice.responder.language.vocabulary import COMMON_WORDS, words
+from voice.responder.skill import Skill
+from voice.responder.understanding import answers_question, grammar, last_grammar, parses
+
+SENTENCES_PER_SHARE = 50
+"""Sentences drawn for a skill of share 1."""
+_SEED = 20
+_NUMBERS = re.compile(rf"(?<!\S)(?:(?:{'|'.join(CERTAIN)}|\d+(?:\.\d+)?) )+")
+_IMPERATIVE = frozenset(
+    words("set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say")
+)
+
+
+def domain_sentences() -> list[str]:
+    """Several thousand sentences as a recogniser writes them: lower case, no punctuation, numbers in words.
+
+    The same list every time. Frequent requests occur more often, so that counting words gives sensible probabilities;
+    every template, every number up to 100 and every common word to spell occurs at least once.
+    """
+    return list(_sentences())
+
+
+@cache
+def _sentences() -> tuple[str, ...]:
+    rng = random.Random(_SEED)
+    by_skill: dict[int, list[tuple[Skill, Template]]] = defaultdict(list)
+    for skill, template in [*grammar().entries, *last_grammar().entries]:
+        by_skill[id(skill)].append((skill, template))
+    sentences: list[str] = []
+    for entries in by_skill.values():
+        skill = entries[0][0]
+        if skill.awaited is not None or not skill.share:
+            continue
+        count = max(round(SENTENCES_PER_SHARE * skill.share), len(entries))
+        for index in range(count):
+            # Each template once, then mostly the first ones, which are the most usual phrasings.
+            choice = index if index < len(entries) else min(int(rng.expovariate(3 / len(entries))), len(entries) - 1)
+            filled = skill.fill(rng) if skill.fill else {}
+            sentences.append(spoken(entries[choice][1].sample(rng, filled), rng))
+    return tuple([*sentences, *_every_number(rng), *_every_word()])
+
+
+def is_beginning(text: str) -> bool:
+    """Whether `text`, perhaps a partial transcript, must go on to become a sentence that the responder understands.
+
+    What is a request by itself need not, nor open text ("say hello"), nor what one of the responder's questions may be
+    answered with ("ten minutes"). Numbers stand for one another; courtesies and lead-ins do not count. Takes well below
+    a millisecond once `beginnings` has run.
+    """
+    words = normalise(text)
+    clean = (reading.text for reading in readings(words) if not reading.stray)
+    if not any(_levelled(reading) in beginnings() for reading in clean):
+        return False
+    ended = (match.whole or match.skill.may_end(match.slots) for match in grammar().matches(words, None))
+    return not any(ended) and not parses(text) and not answers_question(text)
+
+
+@cache
+def beginnings() -> frozenset[str]:
+    """What stands before another word in the sentences: numbers levelled, each word followed by one space."""
+    whole = {_levelled(normalise(sentence.removesuffix(" please"))) for sentence in set(_sentences())}
+    return frozenset(sentence[: space.start() + 1] for sentence in whole for space in re.finditer(" (?=.)", sentence))
+
+
+def _levelled(words: str) -> str:
+    return _NUMBERS.sub("0 ", words)
+
+
+def spoken(sentence: str, rng: random.Random) -> str:
+    """The sentence with the contractions and courtesies of speech."""
+    if sentence.startswith(("what is ", "where is ", "how is ", "who is ", "when is ")) and rng.random() < 0.5:
+        first, _, rest = sentence.split(" ", 2)
+        sentence = f"{first}'s {rest}"
+    draw = rng.random()
+    if sentence.split(" ", 1)[0] in _IMPERATIVE:
+        if draw < 0.1:
+            return f"{rng.choice(['can you', 'could you', 'please', 'can you please', 'could you please'])} {sentence}"
+        if draw < 0.14:
+            return f"{sentence} please"
+    elif sentence.startswith(("what", "how", "where")) and draw < 0.05:
+        return f"{rng.choice(['hey', 'okay', 'so', 'and', 'hello'])} {sentence}"
+    return sentence
+
+
+_OPERATIONS = ("plus", "minus", "times", "divided by", "percent of")
+_CONVERSIONS = ("miles to kilometers", "pounds to kilograms", "feet to meters", "inches to centimeters")
+_SCALES = ("celsius in fahrenheit", "fahrenheit in celsius")
+
+
+def _every_number(rng: random.Random) -> list[str]:
+    """Each number up to 100 beside another, in sums, conversions and timers."""
+    sentences = []
+    for number in range(1, 101):
+        value, other, said = spell_number(number), spell_number(rng.randint(2, 100)), rng.choice(_OPERATIONS)
+        sentences += [f"what is {value} {said} {other}", f"what is {other} {said} {value}"]
+        if number > 1:
+            sentences.append(f"set a timer for {value} {rng.choice(['seconds', 'minutes'])}")
+            sentences.append(f"convert {value} {rng.choice(_CONVERSIONS)}")
+            sentences.append(f"what is {value} degrees {rng.choice(_SCALES)}")
+    return sentences
+
+
+def _every_word() -> list[str]:
+    """Each common word, to spell."""
+    return [f"{head} {word}" for word in COMMON_WORDS for head in ("spell", "how do you spell")]

@@ -1,0 +1,200 @@
+"""The responder as a pipecat LLM service: context in, streamed answer out, timers that speak up by themselves."""
+
+import asyncio
+import random
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from pipecat.frames.frames import (
+    BotStoppedSpeakingFrame,
+    CancelFrame,
+    EagerEndOfTurnCancelFrame,
+    EndFrame,
+    Frame,
+    InterruptionFrame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    TTSSpeakFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+)
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.utils.tracing.service_decorators import traced_llm
+
+from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService, last_user_text
+from voice.responder.adapter import ContextAsItIs
+from voice.responder.dialogue import Proposal, Reply, Responder, with_result
+from voice.responder.skill import Timer
+from voice.responder.skills.tools import Tool
+
+_PIECES = re.compile(r"\S+\s*")
+
+
+def local_time() -> datetime:
+    """This machine's time in its own time zone."""
+    return datetime.now().astimezone()
+
+
+class ResponderLLMService(SpeakingAheadLLMService):
+    """Answers a call without a language model.
+
+    A speculative request is answered like any other, but nothing happens yet: no timer starts, nothing is remembered
+    and no tool runs. pipecat's speculation gate holds the words; the frame that releases them also makes the answer's
+    effects real, and the frames that discard them discard those too. A speculative request for a tool withdraws the
+    speculation, as pipecat's own services do: the tool runs once the turn is committed.
+
+    A timer that runs out while the user speaks is announced after their turn. Timers end with the call.
+
+    Events: `on_goodbye(service)` after the user said goodbye and was answered.
+
+    Args:
+        tools: plain functions, synchronous or not, called by their names; see `tools.ToolBox`.
+        rng: source of chance (coins, dice, jokes); seed it for repeatable answers.
+        clock: gives local time.
+        kwargs: for pipecat's `LLMService`.
+
+    Raises:
+        ConfigurationError: a tool cannot be called by name.
+    """
+
+    adapter_class = ContextAsItIs
+
+    def __init__(
+        self,
+        *,
+        tools: Sequence[Tool] = (),
+        rng: random.Random | None = None,
+        clock: Callable[[], datetime] = local_time,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(model="responder", **kwargs)
+        self._responder = Responder(tools=tools, rng=rng)
+        self._local_time = clock
+        self._speculated: Proposal | None = None
+        self._is_answering = False
+        self._timer_tasks: dict[int, asyncio.Task[None]] = {}
+        self._user_silent = asyncio.Event()
+        self._user_silent.set()
+        # An announcement must not fall between the words of an answer.
+        self._speaking = asyncio.Lock()
+        self._register_event_handler("on_goodbye")
+
+    def can_generate_metrics(self) -> bool:
+        """Whether time to first token and processing time are reported: yes."""
+        return True
+
+    async def stop(self, frame: EndFrame) -> None:
+        """The call ended."""
+        await super().stop(frame)
+        await self._cancel_timers()
+
+    async def cancel(self, frame: CancelFrame) -> None:
+        """The call was cut off."""
+        await super().cancel(frame)
+        await self._cancel_timers()
+
+    async def cleanup(self) -> None:
+        """Leave no timer behind."""
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
+        await self._cancel_timers()
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Answer contexts, follow the user's turn, pass everything else on."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, LLMContextFrame):
+            if self.is_wanted(frame):
+                await self._respond(frame.context)
+            return
+        await self.push_frame(frame, direction)
+        if isinstance(frame, BotStoppedSpeakingFrame):
+            self._is_answering = False
+        if direction != FrameDirection.DOWNSTREAM:
+            return
+        if isinstance(frame, UserStartedSpeakingFrame):
+            self._user_silent.clear()
+        elif isinstance(frame, UserStoppedSpeakingFrame):
+            await self._confirm()
+            self._user_silent.set()
+        elif isinstance(frame, (EagerEndOfTurnCancelFrame, InterruptionFrame)):
+            self._speculated = None
+            if isinstance(frame, InterruptionFrame) and self._is_answering:
+                self._responder.interrupted()
+
+    @traced_llm
+    async def _respond(self, context: LLMContext) -> None:
+        await self.start_processing_metrics()
+        await self.start_ttfb_metrics()
+        self._speculated = None
+        text = last_user_text(context)
+        now = self._local_time()
+        proposal = self._responder.greeting(now) if text is None else self._responder.propose(text, now)
+        try:
+            if self._speculation_gate.is_speculating:
+                await self._speculate(proposal)
+                return
+            if proposal.reply.call is not None:
+                proposal = with_result(proposal, await proposal.reply.call.run_async())
+            reply = await self._accept(proposal)
+            await self._speak(reply.text)
+        finally:
+            await self.stop_processing_metrics()
+        if reply.ends_call:
+            await self._call_event_handler("on_goodbye")
+
+    async def _speculate(self, proposal: Proposal) -> None:
+        """Say the answer into the gate, or withdraw the speculation if only a tool can give the answer."""
+        if proposal.reply.call is not None:
+            await self.broadcast_frame(EagerEndOfTurnCancelFrame)
+            return
+        self._speculated = proposal
+        await self._speak(proposal.reply.text)
+
+    async def _speak(self, text: str) -> None:
+        async with self._speaking:
+            await self.push_frame(LLMFullResponseStartFrame())
+            try:
+                await self.stop_ttfb_metrics()
+                for piece in _PIECES.findall(text):
+                    await self._push_llm_text(piece)
+            finally:
+                await self.push_frame(LLMFullResponseEndFrame())
+
+    async def _confirm(self) -> None:
+        """The turn that was answered speculatively is committed, and the gate has released the answer."""
+        if self._speculated is None:
+            return
+        proposal, self._speculated = self._speculated, None
+        reply = await self._accept(proposal)
+        if reply.ends_call:
+            await self._call_event_handler("on_goodbye")
+
+    async def _accept(self, proposal: Proposal) -> Reply:
+        """Make the proposal real: its memory, its timers."""
+        self._is_answering = True
+        reply = self._responder.accept(proposal)
+        for timer in reply.cancelled:
+            task = self._timer_tasks.pop(timer.number, None)
+            if task is not None:
+                await self.cancel_task(task)
+        if reply.timer is not None:
+            self._timer_tasks[reply.timer.number] = self.create_task(self._ring(reply.timer), "timer")
+        return reply
+
+    async def _ring(self, timer: Timer) -> None:
+        """Wait for the timer's end, and for the user's, and announce it."""
+        await asyncio.sleep(timer.seconds)
+        await self._user_silent.wait()
+        text = self._responder.finish(timer)
+        if text is not None:
+            async with self._speaking:
+                await self.push_frame(TTSSpeakFrame(text))
+        self._timer_tasks.pop(timer.number, None)
+
+    async def _cancel_timers(self) -> None:
+        tasks, self._timer_tasks = list(self._timer_tasks.values()), {}
+        for task in tasks:
+            await self.cancel_task(task)

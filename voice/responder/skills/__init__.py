@@ -1,0 +1,1 @@
+"""What the responder can do, a skill a module."""

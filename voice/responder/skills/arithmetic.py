@@ -1,0 +1,84 @@
+"""Arithmetic: the answers to spoken sums; each repeats the sum it worked out, so that a mishearing shows."""
+
+from collections.abc import Callable
+from operator import add, mul, sub
+
+from voice.responder.language.expression import BARE, SUM, Operation, Worked, combine, divide
+from voice.responder.language.numbers import is_exact, pair_of_numbers, say_number
+from voice.responder.skill import Answer, Request, Skill
+
+
+def answer_expression(request: Request) -> Answer:
+    """The value of a spoken sum."""
+    return say_worked(request.slot("sum", Worked))
+
+
+def say_worked(worked: Worked) -> Answer:
+    """One sentence: the sum and its value."""
+    if worked.value is None:
+        return Answer(worked.refusal or "")
+    text = worked.text[0].upper() + worked.text[1:]
+    return Answer(f"{text} is {'' if is_exact(worked.value) else 'about '}{say_number(worked.value)}.")
+
+
+def two_numbers(said: str, operation: Operation, *, swap: bool = False) -> Callable[[Request], Answer]:
+    """An answer for templates with the slot `pair`, said as "a `said` b" (the other way round with `swap`)."""
+
+    def answer(request: Request) -> Answer:
+        a, b = (Worked(say_number(number), number) for number in request.slot("pair", tuple))
+        a, b = (b, a) if swap else (a, b)
+        return say_worked(combine(f"{a.text} {said} {b.text}", operation, a, b))
+
+    return answer
+
+
+SKILLS = [
+    Skill(
+        "arithmetic",
+        [
+            "(what is|how much is) <sum>",
+            "(calculate|compute|work out|solve) <sum>",
+            "what does <sum> (equal|make)",
+            "(what|how much) <sum> (is|makes|equals)",
+            "what do (you|i) get if (you|i) (calculate|take) <sum>",
+        ],
+        answer_expression,
+        [SUM],
+        share=24,
+    ),
+    Skill(
+        "arithmetic",
+        ["<sum:bare> [is what|equals|equals what|is how much]"],
+        answer_expression,
+        [BARE],
+        distinct=False,
+        share=4,
+    ),
+    Skill(
+        "arithmetic",
+        ["(add|what is the sum of) <pair:and_to>"],
+        two_numbers("plus", add),
+        [pair_of_numbers("and", "to")],
+        share=1.5,
+    ),
+    Skill(
+        "arithmetic",
+        ["(multiply|what is the product of) <pair:by_and_with>"],
+        two_numbers("times", mul),
+        [pair_of_numbers("by", "and", "with")],
+        share=1.5,
+    ),
+    Skill(
+        "arithmetic",
+        ["(subtract|take) <pair:from>"],
+        two_numbers("minus", sub, swap=True),
+        [pair_of_numbers("from")],
+    ),
+    Skill(
+        "arithmetic",
+        ["[what is] the difference between <pair:and>"],
+        two_numbers("minus", sub),
+        [pair_of_numbers("and")],
+    ),
+    Skill("arithmetic", ["divide <pair:by>"], two_numbers("divided by", divide), [pair_of_numbers("by")]),
+]

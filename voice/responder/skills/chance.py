@@ -1,0 +1,74 @@
+"""Coins, dice and numbers drawn by chance; the chance comes with the request."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from voice.responder.language.grammar import Kind
+from voice.responder.language.numbers import NUMBER, pair_of_numbers, spell_number
+from voice.responder.language.vocabulary import words
+from voice.responder.skill import Answer, Request, Skill
+
+MOST_DICE = 10
+
+
+def answer_coin(request: Request) -> Answer:
+    """Heads or tails."""
+    return Answer(f"It is {request.rng.choice(('heads', 'tails'))}.")
+
+
+def answer_dice(request: Request) -> Answer | None:
+    """One die or several, with 6 sides unless asked otherwise."""
+    count, sides = request.get("count", Fraction) or Fraction(1), request.get("sides", Fraction) or Fraction(6)
+    if count.denominator > 1 or sides.denominator > 1 or count < 1 or sides < 2:
+        return None
+    if count > MOST_DICE:
+        return Answer(f"I roll {MOST_DICE} dice at most.")
+    rolled = [request.rng.randint(1, int(sides)) for _ in range(int(count))]
+    if len(rolled) == 1:
+        return Answer(f"You rolled {'an' if str(rolled[0])[0] == '8' or rolled[0] in (11, 18) else 'a'} {rolled[0]}.")
+    return Answer(f"You rolled {', '.join(map(str, rolled[:-1]))} and {rolled[-1]}, which makes {sum(rolled)}.")
+
+
+def answer_draw(request: Request) -> Answer | None:
+    """A whole number between two others, both included."""
+    low, high = request.get("pair", tuple) or (Fraction(1), Fraction(100))
+    if low.denominator > 1 or high.denominator > 1 or low > high:
+        return None
+    return Answer(f"I picked {request.rng.randint(int(low), int(high))}.")
+
+
+COUNT = Kind("count", NUMBER.pattern, NUMBER.parse, lambda rng: spell_number(rng.randint(2, 5)))
+SIDES = Kind("sides", NUMBER.pattern, NUMBER.parse, lambda rng: rng.choice(words("four eight ten twelve twenty")))
+BOUNDS = replace(pair_of_numbers("and", "to"), sample=lambda rng: f"one and {rng.choice(words('ten twenty fifty'))}")
+SKILLS = [
+    Skill(
+        "coin",
+        ["(flip|toss|throw) (a|the) coin", "heads or tails", "(flip|toss) (a|the) coin again", "coin (toss|flip)"],
+        answer_coin,
+        share=1.5,
+    ),
+    Skill(
+        "dice",
+        [
+            "(roll|throw|cast) (a|the|one) (die|dice)",
+            "roll [a|the] dice",
+            "(roll|throw) <count> dice",
+            "roll a <sides> sided die",
+            "roll (again|the die again)",
+        ],
+        answer_dice,
+        [COUNT, SIDES],
+        share=1.5,
+    ),
+    Skill(
+        "random number",
+        [
+            "(pick|choose|give me|tell me|think of) a [random] number",
+            "(pick|choose|give me|tell me|think of) a [random] number (between|from) <pair:and_to>",
+            "a random number",
+        ],
+        answer_draw,
+        [BOUNDS],
+        share=1.2,
+    ),
+]

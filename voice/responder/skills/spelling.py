@@ -1,0 +1,49 @@
+"""Spelling words aloud."""
+
+import random
+
+from voice.responder.language.grammar import Kind
+from voice.responder.language.numbers import spell_number
+from voice.responder.language.vocabulary import COMMON_WORDS
+from voice.responder.skill import Answer, Request, Skill
+
+_MARKS = {"'": "apostrophe", "-": "hyphen", ".": "point", "_": "underscore"}
+
+
+def parse_words(words: str) -> str | None:
+    """Up to three words to spell; figures become the words they are spoken as. None for what cannot be one."""
+    parts = [spell_number(int(part)) if part.isdigit() and len(part) < 7 else part for part in words.split()]
+    text = " ".join(parts)
+    return None if text in ("the", "a", "word", "the word", "it", "that", "this", "me") else text
+
+
+def answer_spell(request: Request) -> Answer:
+    """Such as "Giraffe is spelled G, I, R, A, F, F, E"."""
+    words = request.slot("word", str)
+    letters = ", ".join(_MARKS.get(char, char.upper()) for char in words if char != " ")
+    return Answer(f"{words[0].upper()}{words[1:]} is spelled {letters}.")
+
+
+def sample_word(rng: random.Random) -> str:
+    """A common word."""
+    return rng.choice(COMMON_WORDS)
+
+
+WORD = Kind("word", r"(?:\S+ ){1,3}", parse_words, sample_word)
+SKILLS = [
+    Skill(
+        "spell",
+        [
+            "spell [the word] <word>",
+            "how do (you|i|we) spell [the word] <word>",
+            "how (is|to) [the word] <word> spelled",
+            "how to spell <word>",
+            "what is the spelling of [the word] <word>",
+            "how <word> is spelled",
+        ],
+        answer_spell,
+        [WORD],
+        distinct=False,
+        share=14,
+    ),
+]

@@ -1,0 +1,209 @@
+"""Timers: to start, ask for and cancel. What fires them is the service; here they are values with a due time."""
+
+import random
+from datetime import datetime, timedelta
+
+from voice.responder.language.durations import DURATION, Duration, attributive, say_seconds
+from voice.responder.language.grammar import Kind
+from voice.responder.language.numbers import NUMBER
+from voice.responder.language.vocabulary import words
+from voice.responder.skill import Answer, Request, Skill, State, Timer
+
+NAMES = words(
+    "pasta egg tea pizza laundry rice coffee oven cake bread workout meeting nap cookie chicken potato break study "
+    "kitchen"
+)
+AWAITING_LENGTH = "timer length"
+AWAITING_CHOICE = "timer choice"
+
+
+def title(timer: Timer) -> str:
+    """What tells it from others: "pasta", "10 second"."""
+    return timer.name or attributive(timer.length)
+
+
+def announcement(timer: Timer) -> str:
+    """What is said, unasked, when it ends."""
+    return f"Your {title(timer)} timer is done."
+
+
+def running(state: State, now: datetime) -> tuple[Timer, ...]:
+    """The timers that have not ended by `now`, the next to end first."""
+    return tuple(sorted((timer for timer in state.timers if timer.due > now), key=lambda timer: timer.due))
+
+
+def without(state: State, gone: tuple[Timer, ...]) -> State:
+    """The state with these timers removed."""
+    return state.but(timers=tuple(timer for timer in state.timers if timer not in gone))
+
+
+def answer_set(request: Request) -> Answer:
+    """Starts a timer."""
+    duration, name, state = request.slot("duration", Duration), request.get("name", str), request.state
+    due = request.now + timedelta(seconds=duration.seconds)
+    timer = Timer(state.started + 1, duration.seconds, duration.text, due, name)
+    state = state.but(timers=(*state.timers, timer), started=timer.number)
+    kind = f"{name.capitalize()} timer" if name else "Timer"
+    return Answer(f"{kind} set for {duration.text}.", state, timer=timer)
+
+
+def ask_length(request: Request) -> Answer:
+    """A timer was asked for, its length was not heard."""
+    return Answer("For how long should I set the timer?", request.state.but(awaiting=AWAITING_LENGTH))
+
+
+def answer_left(request: Request) -> Answer:
+    """How long is left on each."""
+    timers = running(request.state, request.now)
+    if not timers:
+        return Answer("There is no timer running.")
+    left = [(timer, say_seconds((timer.due - request.now).total_seconds())) for timer in timers]
+    if len(left) == 1:
+        text = left[0][1]
+        return Answer(f"There {'is' if text.startswith(('1 ', 'less')) else 'are'} {text} left on the timer.")
+    return Answer(" ".join(f"Your {title(timer)} timer has {text} left." for timer, text in left))
+
+
+def answer_count(request: Request) -> Answer:
+    """Which timers run."""
+    timers = running(request.state, request.now)
+    if not timers:
+        return Answer("There is no timer running.")
+    if len(timers) == 1:
+        return Answer(f"You have 1 timer, for {timers[0].length}.")
+    return Answer(f"You have {len(timers)} timers: {', '.join(title(timer) for timer in timers)}.")
+
+
+def answer_cancel(request: Request) -> Answer:
+    """Cancels the timer that was named, or the only one; asks which when there are several."""
+    timers = running(request.state, request.now)
+    duration, name = request.get("duration", Duration), request.get("name", str)
+    if not timers:
+        return Answer("There is no timer running.")
+    chosen = timers
+    if duration is not None or name is not None:
+        length = duration.seconds if duration else None
+        chosen = tuple(timer for timer in timers if timer.seconds == length or (name and timer.name == name))[:1]
+        if not chosen:
+            wanted = name or attributive(duration.text if duration else "")
+            return Answer(f"There is no {wanted} timer running.")
+    if len(chosen) > 1:
+        names = ", ".join(title(timer) for timer in chosen)
+        state = request.state.but(awaiting=AWAITING_CHOICE)
+        return Answer(f"You have {len(chosen)} timers: {names}. Which one should I cancel?", state)
+    return Answer("Timer cancelled.", without(request.state, chosen), cancelled=chosen)
+
+
+def answer_cancel_it(request: Request) -> Answer | None:
+    """Cancels the newest timer; with none running, "cancel that" is about something else."""
+    timers = running(request.state, request.now)
+    if not timers:
+        return None
+    newest = max(timers, key=lambda timer: timer.number)
+    text = "Timer cancelled." if len(timers) == 1 else f"Your {title(newest)} timer is cancelled."
+    return Answer(text, without(request.state, (newest,)), cancelled=(newest,))
+
+
+def answer_cancel_all(request: Request) -> Answer:
+    """Cancels every timer."""
+    timers = running(request.state, request.now)
+    if not timers:
+        return Answer("There is no timer running.")
+    text = "Timer cancelled." if len(timers) == 1 else f"All {len(timers)} timers cancelled."
+    return Answer(text, without(request.state, timers), cancelled=timers)
+
+
+def sample_name(rng: random.Random) -> str:
+    """A timer's name."""
+    return rng.choice(NAMES)
+
+
+NAME = Kind("name", "(?:" + "|".join(NAMES) + ") ", lambda words: words, sample_name)
+SKILLS = [
+    Skill(
+        "timer",
+        [
+            "(set|start|make|create|put on|give me) [a|another] timer (for|of) <duration>",
+            "(set|start|make|create|give me) [a] <duration> timer",
+            "[a] timer for <duration>",
+            "<duration> timer",
+            "(set|start) [a] timer to <duration>",
+            "set the timer for <duration>",
+            "set a timer for <duration> from now",
+            "(set|start) a <name> timer (for|of) <duration>",
+            "(wake me up|remind me|alert me) in <duration>",
+        ],
+        answer_set,
+        [DURATION, NAME],
+        share=9,
+    ),
+    Skill(
+        "timer",
+        ["(set|start) [a|another|the] timer [for]", "(set|start) a timer for <number>", "[i need] (a|another) timer"],
+        ask_length,
+        [NUMBER],
+        whole=False,
+        share=0.5,
+    ),
+    Skill("timer", ["[set it|make it] [for] <duration>"], answer_set, [DURATION], awaited=AWAITING_LENGTH),
+    Skill(
+        "timer left",
+        [
+            "how (long|much time|much) is left [on (the|my) timer]",
+            "how (long|much time) (has|does) (the|my) timer (left|have left|have)",
+            "how much (time is left|longer) on (the|my) timer",
+            "how (long|much time) (is there|do i have) left [on the timer]",
+            "how (long|much time) (until|before) (the|my) timer (ends|is done|goes off|rings)",
+            "when does (the|my) timer (end|go off)",
+            "how (long|much time) (the|my) timer has left",
+            "what is left on (the|my) timer",
+            "(check|how is) (the|my) timer",
+            "how much time is (left|remaining)",
+            "time left [on the timer]",
+            "how many (seconds|minutes) are left [on the timer]",
+        ],
+        answer_left,
+        share=3,
+    ),
+    Skill(
+        "timer count",
+        [
+            "(what|which|how many) timers (do i have|are running|are set|are there)",
+            "(list|show|read) (the|my) timers",
+            "is (there a|the) timer [still] (running|set)",
+            "do i have (a timer|any timers)",
+            "what are my timers",
+        ],
+        answer_count,
+    ),
+    Skill(
+        "timer cancel",
+        [
+            "(cancel|stop|delete|remove|turn off|end|clear) (the|my|that|this) timer",
+            "(cancel|stop|delete|turn off) timer",
+            "(cancel|stop|delete) (the|my) <name> timer",
+            "(cancel|stop|delete|remove) (the|my) <duration> timer",
+            "turn (the|my) timer off",
+        ],
+        answer_cancel,
+        [DURATION, NAME],
+        share=3,
+    ),
+    Skill("timer cancel", ["cancel [it|that]"], answer_cancel_it),
+    Skill(
+        "timer cancel",
+        [
+            "(cancel|stop|delete|clear|remove) (all|every) [of] [the|my] (timers|timer)",
+            "(cancel|stop|delete|clear) (the|my|both) timers",
+        ],
+        answer_cancel_all,
+    ),
+    Skill(
+        "timer cancel",
+        ["[cancel|stop] [the] (<name>|<duration>) [timer|one]"],
+        answer_cancel,
+        [DURATION, NAME],
+        awaited=AWAITING_CHOICE,
+    ),
+    Skill("timer cancel", ["[cancel] (all|both|everything) [of them]"], answer_cancel_all, awaited=AWAITING_CHOICE),
+]

@@ -1,0 +1,134 @@
+"""Plain Python functions that the responder calls by their names: `order_status` for "what is my order status"."""
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from voice.errors import ConfigurationError
+from voice.responder.language.utterance import normalise
+from voice.responder.language.vocabulary import words
+
+Tool = Callable[..., Any]
+log = logging.getLogger(__name__)
+# Words around a tool's name that are not its argument.
+_FRAME = frozenset(
+    words(
+        "a an the is are was were do does did i me my you your to of in on at for with it its that this what where "
+        "when who which how and about tell give show get find look up check please can could would will want need know "
+        "now run call use"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool and what to call it with.
+
+    Parameters:
+        title: the tool's name in words ("order status").
+        function: the tool, synchronous or not.
+        arguments: nothing, or the words of the request that are not the tool's name.
+    """
+
+    title: str
+    function: Tool
+    arguments: tuple[str, ...]
+
+    @property
+    def failure(self) -> str:
+        """What is said when the tool raises."""
+        return f"The {self.title} tool failed."
+
+    def run(self) -> str:
+        """Call a synchronous tool and give what to say; its errors are logged and become a sentence.
+
+        Raises:
+            ConfigurationError: the tool is asynchronous.
+        """
+        if inspect.iscoroutinefunction(self.function):
+            raise ConfigurationError(
+                f"The tool {self.function.__name__} is asynchronous; answer with ResponderLLMService, which awaits it."
+            )
+        try:
+            return as_text(self.function(*self.arguments))
+        except Exception:
+            log.exception("the tool %s failed", self.title)
+            return self.failure
+
+    async def run_async(self) -> str:
+        """Call any tool, as `run` does; a synchronous one runs on the event loop."""
+        try:
+            result = self.function(*self.arguments)
+            return as_text(await result if isinstance(result, Awaitable) else result)
+        except Exception:
+            log.exception("the tool %s failed", self.title)
+            return self.failure
+
+
+def as_text(result: object) -> str:
+    """A tool's result as it is said."""
+    return "Done." if result is None else str(result)
+
+
+def stem(word: str) -> str:
+    """The word without a plural's ending."""
+    return word.removesuffix("s") or word
+
+
+class ToolBox:
+    """Finds the tool a text names.
+
+    Raises:
+        ConfigurationError: a tool has no name of its own, shares it with another, or needs more than one text.
+    """
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools: dict[tuple[str, ...], tuple[Tool, bool]] = {}
+        for tool in tools:
+            name = getattr(tool, "__name__", "")
+            if not callable(tool) or not name.isidentifier():
+                raise ConfigurationError(f"A tool must be a named function, to be called by name; {tool!r} is not.")
+            title = words(name.lower().replace("_", " "))
+            if not title or title in self._tools:
+                raise ConfigurationError(f"Two tools are called {name}; the responder tells tools apart by name.")
+            self._tools[title] = (tool, takes_text(tool, name))
+
+    def find(self, text: str) -> ToolCall | None:
+        """The call that the text asks for: the tool with the longest name whose words all occur, or None."""
+        spoken = normalise(text).split()
+        stems = {stem(word) for word in spoken}
+        named = [title for title in self._tools if all(stem(word) in stems for word in title)]
+        if not named:
+            return None
+        title = max(named, key=len)
+        tool, takes = self._tools[title]
+        name = {stem(word) for word in title}
+        rest = [word for word in spoken if stem(word) not in name]
+        while rest and rest[0] in _FRAME:
+            rest.pop(0)
+        while rest and rest[-1] in _FRAME:
+            rest.pop()
+        return ToolCall(" ".join(title), tool, (" ".join(rest),) if takes else ())
+
+
+def takes_text(tool: Tool, name: str) -> bool:
+    """Whether the tool wants the remaining words.
+
+    Raises:
+        ConfigurationError: it needs more than one argument, or one that is not a text.
+    """
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = list(inspect.signature(tool, eval_str=True).parameters.values())
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    needed = [parameter for parameter in parameters if parameter.default is parameter.empty]
+    needed = [parameter for parameter in needed if parameter.kind not in variable]
+    first = next((parameter for parameter in parameters if parameter.kind in positional), None)
+    textual = first is not None and first.annotation in (str, inspect.Parameter.empty, str | None)
+    if len(needed) > 1 or (needed and (needed[0] is not first or not textual)):
+        raise ConfigurationError(
+            f"The responder can call a tool with nothing or with one text, and {name} needs more; give its other "
+            "parameters defaults, or use a pipeline with a language model."
+        )
+    return textual

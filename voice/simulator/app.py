@@ -1,0 +1,125 @@
+"""The simulator's web application and its server on loopback."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+
+from voice.errors import ConfigurationError
+from voice.server.listening import listen
+from voice.simulator.chat.endpoint import ChatCompletions
+from voice.simulator.chat.reply import refusal
+from voice.simulator.model_list import Models
+from voice.simulator.responses.endpoint import ResponsesSocket
+from voice.simulator.simulator import Simulator
+from voice.simulator.timing.timetable import parse_fault
+from voice.simulator.url_options import PATH
+from voice.simulator.wire_errors import status_of
+
+_KEEP_ALIVE = 120  # seconds an idle connection is kept, as real servers do for minutes
+
+
+def create_app(simulator: Simulator) -> Starlette:
+    """The application: both wires, `/v1/models`, `/healthz`, and what the simulator saw and does at `/sim/`."""
+
+    async def healthz(_request: Request) -> JSONResponse:
+        return JSONResponse(
+            {
+                "ready": True,
+                "preset": simulator.preset,
+                "seed": simulator.seed,
+                "connections": {"open": len(simulator.connections), "opened": simulator.connections.opened},
+            }
+        )
+
+    async def requests(_request: Request) -> JSONResponse:
+        return JSONResponse(simulator.journal.as_json())
+
+    async def fault(request: Request) -> Response:
+        model, name = request.query_params.get("model", ""), request.query_params.get("fault", "")
+        try:
+            simulator.set_fault(model, parse_fault(name) if name else None)
+        except ConfigurationError as error:
+            return refusal(status_of(error), str(error))
+        return JSONResponse({"model": model, "fault": name or None})
+
+    wires = [
+        route
+        for base in ("", PATH)
+        for route in (
+            Route(f"{base}/v1/chat/completions", ChatCompletions(simulator), methods=["POST"]),
+            WebSocketRoute(f"{base}/v1/responses", ResponsesSocket(simulator)),
+            Route(f"{base}/v1/models", Models(simulator).list),
+        )
+    ]
+    return Starlette(
+        routes=[
+            *wires,
+            Route("/healthz", healthz),
+            Route("/sim/requests", requests),
+            Route("/sim/fault", fault, methods=["POST"]),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the simulator listens.
+
+    Parameters:
+        host: address of this machine.
+        port: the port, the one it got if it was to take a free one.
+        stopped: done once the server has stopped, by a signal for instance.
+    """
+
+    host: str
+    port: int
+    stopped: asyncio.Task[None]
+
+    @property
+    def base_url(self) -> str:
+        """What the OpenAI SDK takes as `base_url`."""
+        return f"http://{self.host}:{self.port}/v1"
+
+    @property
+    def ws_url(self) -> str:
+        """What pipecat's Responses service takes as `ws_url`."""
+        return f"ws://{self.host}:{self.port}/v1/responses"
+
+
+@asynccontextmanager
+async def serving(simulator: Simulator, *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Endpoint]:
+    """Serve while the context lasts; SIGINT and SIGTERM end it too.
+
+    Args:
+        simulator: what to serve.
+        host: an address of this machine.
+        port: 0 takes a free one.
+
+    Raises:
+        ConfigurationError: the address cannot be had.
+    """
+    sock = listen(host, port)
+    config = uvicorn.Config(
+        create_app(simulator),
+        http=simulator.connections.protocol(),
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        log_level="warning",
+        lifespan="off",
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        yield Endpoint(host, sock.getsockname()[1], running)
+    finally:
+        server.should_exit = True
+        await running

@@ -1,0 +1,1 @@
+"""Chat Completions as the simulator speaks it."""

@@ -1,0 +1,82 @@
+"""How a Chat Completions answer goes out: whole, as server-sent events, or as an error."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from voice.simulator.chat.format import Completion, event
+from voice.simulator.wire_errors import error_body, error_headers
+
+_EVENT_STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
+
+
+class WholeReply:
+    """Sends the response at once when it is complete."""
+
+    def __init__(self, completion: Completion, scope: Scope, receive: Receive, send: Send) -> None:
+        self._completion = completion
+        self._answered = (scope, receive, send)
+        self._pieces: list[str] = []
+
+    async def text(self, text: str) -> None:
+        """A piece of the answer is there."""
+        self._pieces.append(text)
+
+    async def alive(self) -> None:
+        """Nothing can be said before the end."""
+
+    async def fail(self, status: int) -> None:
+        """Answer with an error."""
+        await refusal(status)(*self._answered)
+
+    async def complete(self, *, cut_off: bool, usage: Mapping[str, Any]) -> None:
+        """Send everything."""
+        whole = self._completion.whole("".join(self._pieces), cut_off=cut_off, usage=usage)
+        await JSONResponse(whole)(*self._answered)
+
+
+class StreamedReply:
+    """Sends server-sent events; the headers go out with the first of them."""
+
+    def __init__(self, completion: Completion, scope: Scope, receive: Receive, send: Send) -> None:
+        self._completion = completion
+        self._answered = (scope, receive, send)
+        self._send = send
+        self._open = False
+
+    async def text(self, text: str) -> None:
+        """A piece of the answer is there."""
+        await self._events([self._completion.piece(text)])
+
+    async def alive(self) -> None:
+        """A comment and a chunk without text."""
+        await self._events([self._completion.piece("")], before=b": alive\n\n")
+
+    async def fail(self, status: int) -> None:
+        """An error status, or once the stream is open an error in it."""
+        if self._open:
+            await self._body(event({"error": error_body(status)}), last=True)
+        else:
+            await refusal(status)(*self._answered)
+
+    async def complete(self, *, cut_off: bool, usage: Mapping[str, Any]) -> None:
+        """End the stream."""
+        await self._events(self._completion.closing(cut_off=cut_off, usage=usage))
+        await self._body(b"data: [DONE]\n\n", last=True)
+
+    async def _events(self, chunks: Sequence[Mapping[str, Any]], *, before: bytes = b"") -> None:
+        if not self._open:
+            self._open = True
+            await self._send({"type": "http.response.start", "status": 200, "headers": _EVENT_STREAM})
+            chunks = [*self._completion.opening(), *chunks]
+        await self._body(before + b"".join(event(chunk) for chunk in chunks))
+
+    async def _body(self, data: bytes, *, last: bool = False) -> None:
+        await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+
+
+def refusal(status: int, message: str | None = None) -> Response:
+    """An error response."""
+    return JSONResponse({"error": error_body(status, message=message)}, status, error_headers(status))

@@ -1,0 +1,1 @@
+"""The Responses WebSocket as the simulator speaks it."""

@@ -1,0 +1,146 @@
+"""One response over the socket, from its request to its last event."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from voice.simulator.connections import Connection
+from voice.simulator.journal import Exchange
+from voice.simulator.responses.format import ResponseWriter, error_event, usage
+from voice.simulator.responses.lanes import Lanes
+from voice.simulator.responses.request import ResponseRequest, call_text
+from voice.simulator.script import Message, tokens
+from voice.simulator.simulator import Served, Simulator
+from voice.simulator.timing.prefix_cache import read_prefix
+from voice.simulator.timing.timetable import STATUSES, Cut, Failure, Fault, Hang, KeepAlive, Text, timetable
+from voice.simulator.wire_errors import error_headers
+
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+_WITHOUT_BEGINNING = {Fault.SILENT, Fault.REFUSE, *STATUSES}
+
+
+class ResponseCall:
+    """Answers one `response.create`.
+
+    Args:
+        simulator: whose model answers.
+        asked: the request.
+        served: what it gets.
+        exchange: its record.
+        connection: where it came from.
+        lanes: what the connection keeps.
+        send: sends an event.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        asked: ResponseRequest,
+        served: Served,
+        *,
+        exchange: Exchange,
+        connection: Connection,
+        lanes: Lanes,
+        send: Send,
+    ) -> None:
+        self.asked = asked
+        self.exchange = exchange
+        self.response_id = f"resp_sim_{exchange.number:06d}"
+        self._simulator = simulator
+        self._served = served
+        self._connection = connection
+        self._lanes = lanes
+        self._send = send
+        self._writer: ResponseWriter | None = None
+
+    async def run(self) -> None:
+        """Wait for the lane, then answer."""
+        async with self._lanes.turn(self.asked.lane), self._lanes.in_flight:
+            before = self._before()
+            if before is None:
+                self._simulator.journal.end(self.exchange, "failed")
+                await self._send(
+                    error_event(
+                        400,
+                        message=f"Previous response with id '{self.asked.previous}' not found.",
+                        code="previous_response_not_found",
+                        param="previous_response_id",
+                        lane=self.asked.lane,
+                    )
+                )
+                return
+            await self._answer((*before, *self.asked.items))
+
+    async def cancel(self) -> None:
+        """The client took it back; a server that hangs does not confirm it."""
+        self._simulator.journal.end(self.exchange, "cancelled")
+        if self._writer is not None and self._served.fault is not Fault.SILENT:
+            await self._send(self._writer.cancelled())
+
+    def _before(self) -> tuple[Message, ...] | None:
+        return () if self.asked.previous is None else self._lanes.find(self.asked.previous)
+
+    async def _answer(self, messages: tuple[Message, ...]) -> None:
+        loop, asked = asyncio.get_running_loop(), self.asked
+        # A request that waited for its lane starts now; the first of all has arrived a moment ago.
+        start = loop.time()
+        uncached = read_prefix(self._served.cache, self.exchange, asked.fixed, messages)
+        said = self._simulator.answer(messages, asked.tools)
+        writer = self._writer = ResponseWriter(asked, self.response_id, self._served.name, said.tool)
+        if self._served.fault not in _WITHOUT_BEGINNING:
+            await asyncio.sleep(self._served.latency.profile.rtt)
+            await self._all(writer.created())
+        if not asked.generate and self._served.fault is not Fault.SILENT:
+            await asyncio.sleep(uncached / self._served.latency.profile.prefill_tokens_per_s)
+            self._finish(messages)
+            await self._all(writer.completed(self._usage(), cut_off=False))
+            return
+        full = tokens(said.text)
+        kept = full[: asked.max_tokens]
+        for action in timetable(
+            "".join(kept),
+            self._served.latency,
+            now=self.exchange.requested,
+            uncached_tokens=uncached,
+            fault=self._served.fault,
+            fault_after=self._served.after,
+        ):
+            await asyncio.sleep(start + action.at - loop.time())
+            match action:
+                case Text():
+                    await self._all(writer.piece(action.text))
+                    self._simulator.journal.sent(self.exchange, action.tokens)
+                case KeepAlive():
+                    await self._send(writer.alive())
+                case Failure():
+                    await self._fail(action.status)
+                    return
+                case Cut():
+                    self._simulator.journal.end(self.exchange, "cut")
+                    self._connection.reset()
+                    return
+                case Hang():
+                    await asyncio.Event().wait()
+        text = said.text if said.tool is None else call_text(said.tool, said.text)
+        self._finish((*messages, Message("assistant", text)))
+        await self._all(writer.completed(self._usage(), cut_off=len(kept) < len(full)))
+
+    def _finish(self, conversation: tuple[Message, ...]) -> None:
+        self._lanes.keep(self.asked.lane, self.response_id, conversation)
+        self._simulator.journal.end(self.exchange, "completed")
+
+    async def _fail(self, status: int) -> None:
+        self._lanes.evict(self.asked.lane)
+        self._simulator.journal.end(self.exchange, "failed")
+        if self._served.fault in STATUSES:
+            await self._send(error_event(status, lane=self.asked.lane, headers=error_headers(status)))
+        elif self._writer is not None:
+            await self._send(self._writer.failed(status))
+
+    async def _all(self, events: Iterable[Mapping[str, Any]]) -> None:
+        for event in events:
+            await self._send(event)
+
+    def _usage(self) -> dict[str, Any]:
+        exchange = self.exchange
+        return usage(given=exchange.input_tokens or 0, cached=exchange.cached_tokens or 0, output=exchange.tokens_sent)

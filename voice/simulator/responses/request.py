@@ -1,0 +1,107 @@
+"""OpenAI Responses: client events read. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from voice.errors import ConfigurationError
+from voice.simulator.chat.format import offered, plain_text, read_tools, served_tier
+from voice.simulator.script import Message, OfferedTool, json_text
+
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRequest:
+    """What matters of a `response.create`.
+
+    Parameters:
+        model: as the client wrote it.
+        items: the new messages; those of `previous` come before them.
+        tools: those offered; none when the request forbids calls.
+        previous: id of the response to go on from, or None.
+        lane: its `stream_id`, or None.
+        generate: False warms up: an id to go on from, and no output.
+        max_tokens: longest answer, or None.
+        service_tier: the tier that is reported as served.
+        fixed: what stands before the messages in the prefix cache.
+        echoed: fields that the response repeats.
+    """
+
+    model: str
+    items: tuple[Message, ...]
+    tools: tuple[OfferedTool, ...]
+    previous: str | None
+    lane: str | None
+    generate: bool
+    max_tokens: int | None
+    service_tier: str
+    fixed: str
+    echoed: Mapping[str, Any]
+
+
+def read_create(event: Mapping[str, Any]) -> ResponseRequest:
+    """The request in a decoded `response.create`.
+
+    Raises:
+        ConfigurationError: it is not one that can be served.
+    """
+    if not isinstance(event.get("model"), str):
+        raise ConfigurationError("response.create needs a model.")
+    for field in ("stream", "background"):
+        if event.get(field):
+            raise ConfigurationError(f"{field} is not allowed over a WebSocket.")
+    tools = read_tools(event)
+    instructions = event.get("instructions")
+    return ResponseRequest(
+        model=event["model"],
+        items=_items(event.get("input")),
+        tools=() if event.get("tool_choice") == "none" else tuple(offered(tool) for tool in tools),
+        previous=event.get("previous_response_id"),
+        lane=event.get("stream_id"),
+        generate=event.get("generate") is not False,
+        max_tokens=event.get("max_output_tokens"),
+        service_tier=served_tier(event.get("service_tier")),
+        fixed=json_text([instructions, tools, event.get("reasoning")]),
+        echoed={
+            "instructions": instructions,
+            "tools": tools,
+            "tool_choice": event.get("tool_choice") or "auto",
+            "parallel_tool_calls": event.get("parallel_tool_calls", True),
+            "previous_response_id": event.get("previous_response_id"),
+            "max_output_tokens": event.get("max_output_tokens"),
+            "metadata": event.get("metadata") or {},
+            "store": event.get("store", True),
+            "temperature": event.get("temperature", 1.0),
+            "top_p": event.get("top_p", 1.0),
+            "reasoning": event.get("reasoning"),
+        },
+    )
+
+
+def _items(given: object) -> tuple[Message, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return (Message("user", given),)
+    if not isinstance(given, list) or not all(isinstance(item, Mapping) for item in given):
+        raise ConfigurationError("input must be a text or a list of items.")
+    return tuple(message for item in given if (message := _item(item)) is not None)
+
+
+def _item(item: Mapping[str, Any]) -> Message | None:
+    kind = item.get("type", "message")
+    if kind == "message" and item.get("role") in _ROLES:
+        return Message(_ROLES[item["role"]], plain_text(item.get("content")))
+    if kind == "function_call":
+        return Message("assistant", call_text(str(item.get("name")), str(item.get("arguments"))))
+    if kind == "function_call_output":
+        return Message("tool", plain_text(item.get("output")))
+    if kind == "reasoning":
+        return None
+    raise ConfigurationError(f"The simulator does not know the input item {kind} (role {item.get('role')}).")
+
+
+def call_text(name: str, arguments: str) -> str:
+    """A tool call as the text of an assistant's message."""
+    return f"{name}({arguments})"

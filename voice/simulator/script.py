@@ -1,0 +1,184 @@
+"""What a simulated model says: the responder's answers, replayed over the whole conversation. Seeded.
+
+A request carries its conversation: its user messages are answered in order by the responder, which brings back what
+was to be remembered. Nothing happens in the world: a timer that it says it has set does not ring.
+"""
+
+import json
+import random
+import re
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from voice.responder.dialogue import FALLBACK, Proposal, Responder
+from voice.responder.language.numbers import parse_number
+from voice.responder.skills.tools import Tool
+from voice.tts.clauses import ClauseSplitter
+
+REFUSAL = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
+IDENTITY = "I am a simulated language model. I follow fixed rules and only pretend to think."
+
+_FIRST_CLAUSE_WORDS = range(4, 11)
+_LEADS = ("Let me see about that.", "I can do that for you.", "That one is easy enough.")
+_LEADS_OF = {
+    "hello": "It is good to hear you.",
+    "goodbye": "It was nice talking to you.",
+    "stop": "I will leave it there.",
+    "thanks": "It was no trouble at all.",
+}
+_MOST_KEPT = 4096
+_GENERIC_VERBS = frozenset(["get", "fetch", "find", "lookup", "look", "check", "read", "query", "call", "run"])
+_TOKEN = re.compile(r"\s*(?:\w{1,7}|[^\w\s])|\s+$")
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool of the request.
+
+    Parameters:
+        name: its name on the wire.
+        parameters: JSON schema of its arguments.
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation on either wire; `role` is system, user, assistant or tool."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model says.
+
+    Parameters:
+        text: the answer, or the JSON arguments of the tool call.
+        tool: name of the tool it calls instead of answering, or None.
+    """
+
+    text: str
+    tool: str | None = None
+
+
+def tokens(text: str) -> list[str]:
+    """The text cut into about as many tokens as real models need for it; joined, they are the text."""
+    return _TOKEN.findall(text)
+
+
+class Script:
+    """Answers conversations; the same seed and the same conversation give the same answer.
+
+    How a conversation went so far is kept for the request that carries one turn more, which saves replaying it.
+
+    Args:
+        seed: of coins, dice and jokes.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._kept: OrderedDict[tuple[str, ...], Proposal] = OrderedDict()
+
+    def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, now: datetime) -> Answer:
+        """What to say to a conversation; `now` is local time."""
+        asked = tuple(message.text for message in messages if message.role == "user")
+        if messages and messages[-1].role == "tool":
+            return Answer(f"Here is what I found out. {_as_sentence(messages[-1].text)}")
+        if not asked:
+            return Answer(with_lead(self._responder(()).greeting(now).reply.text, "hello", turn=0))
+        before = self._replay(asked[:-1], now)
+        # Two tools of one spoken name cannot be told apart by voice: the later one is taken.
+        named = {stand_in.__name__: (stand_in, tool) for tool in tools if (stand_in := _stand_in(tool)) is not None}
+        responder = self._responder(asked, before, [stand_in for stand_in, _ in named.values()])
+        reply = responder.propose(asked[-1], now).reply
+        if reply.call is not None:
+            _, tool = named[reply.call.function.__name__]
+            return Answer(_arguments(tool, " ".join(reply.call.arguments)), tool=tool.name)
+        if reply.intent == FALLBACK:
+            return Answer(REFUSAL)
+        if reply.intent == "who are you":
+            return Answer(IDENTITY)
+        return Answer(with_lead(reply.text, reply.intent, turn=len(asked)))
+
+    def _replay(self, texts: tuple[str, ...], now: datetime) -> Proposal | None:
+        """The last of the answers to `texts`, with the state that it leaves; None before the first."""
+        known = next((length for length in range(len(texts), 0, -1) if texts[:length] in self._kept), 0)
+        last = self._kept[texts[:known]] if known else None
+        for length in range(known + 1, len(texts) + 1):
+            told = texts[:length]
+            last = self._kept[told] = self._responder(told, last).propose(told[-1], now)
+        while len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+        return last
+
+    def _responder(
+        self, texts: tuple[str, ...], before: Proposal | None = None, tools: Sequence[Tool] = ()
+    ) -> Responder:
+        """One that is about to answer the last of `texts`, with the chance that belongs to it."""
+        responder = Responder(tools=tools, rng=random.Random(f"{self._seed}:{len(texts)}"))
+        if before is not None:
+            responder.accept(before)
+        return responder
+
+
+def with_lead(text: str, intent: str, *, turn: int) -> str:
+    """The text, after a short sentence if its own first clause has fewer than 4 or more than 10 words.
+
+    Real models' first clauses are of that length, and when the first clause is complete is what gets measured.
+    """
+    splitter = ClauseSplitter()
+    first = next(iter(splitter.feed(text + " ")), text)
+    if len(first.split()) in _FIRST_CLAUSE_WORDS:
+        return text
+    return f"{_LEADS_OF.get(intent, _LEADS[turn % len(_LEADS)])} {text}"
+
+
+def _stand_in(tool: OfferedTool) -> Tool | None:
+    """A function by which the responder recognises a tool's name in speech ("weather" for get_weather)."""
+    name = re.sub(r"\W", "_", tool.name).strip("_")
+    parts = name.lower().split("_")
+    while len(parts) > 1 and parts[0] in _GENERIC_VERBS:
+        parts.pop(0)
+    spoken = "_".join(part for part in parts if part)
+    if not spoken.isidentifier():
+        return None
+
+    def stand_in(text: str = "") -> str:
+        return text
+
+    stand_in.__name__ = spoken
+    return stand_in
+
+
+def _arguments(tool: OfferedTool, words: str) -> str:
+    """JSON arguments that fit the schema: the request's other words for a text, a number for a number."""
+    properties: Mapping[str, Any] = tool.parameters.get("properties", {})
+    required = tool.parameters.get("required") or list(properties)[:1]
+    return json_text({name: _argument(properties.get(name, {}), words) for name in required})
+
+
+def _argument(schema: Mapping[str, Any], words: str) -> object:
+    if schema.get("enum"):
+        return next((value for value in schema["enum"] if str(value).lower() in words), schema["enum"][0])
+    kind = schema.get("type", "string")
+    if kind in ("integer", "number"):
+        number = parse_number(words)
+        return (int(number) if kind == "integer" else float(number)) if number is not None else 1
+    return {"boolean": True, "array": [words], "object": {}}.get(kind, words)
+
+
+def json_text(value: object) -> str:
+    """Compact JSON, as models write it."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _as_sentence(result: str) -> str:
+    text = result.strip().strip('"')
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,0 +1,172 @@
+"""The simulator's state: models by name, faults in force, caches and the journal."""
+
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+from urllib.parse import parse_qsl
+
+from voice.errors import ConfigurationError
+from voice.simulator.connections import Connections
+from voice.simulator.journal import Journal
+from voice.simulator.script import Answer, Message, OfferedTool, Script
+from voice.simulator.timing.latency_model import LatencyModel, StallState
+from voice.simulator.timing.prefix_cache import PrefixCache
+from voice.simulator.timing.profiles import load_profiles
+from voice.simulator.timing.timetable import SLOW_CONNECT, Fault, parse_fault
+
+PREFIX = "sim:"
+USUAL_MODEL = "gpt-5.4-mini"
+"""Whose network a connection has that is opened before any model is named."""
+OPTIONS = ("fault", "after", "ttft_ms", "tokens_per_s")
+SOCKET_LIFE = 3600.0
+"""Seconds a Responses socket lives, as OpenAI's does."""
+
+
+class UnknownModelError(ConfigurationError):
+    """A request names no simulated model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a request gets.
+
+    Parameters:
+        name: the served model, such as "sim:sonnet".
+        latency: draws its times.
+        cache: what it has read.
+        fault: what is wrong with it, or None.
+        after: tokens before a fault in the middle of an answer; None is half of them.
+    """
+
+    name: str
+    latency: LatencyModel
+    cache: PrefixCache
+    fault: Fault | None
+    after: int | None
+
+    def opening(self, *, websocket: bool) -> float:
+        """Seconds that a new connection takes before it carries a request."""
+        slow = SLOW_CONNECT if self.fault is Fault.SLOW_CONNECT else 0.0
+        return self.latency.connecting(websocket=websocket) + slow
+
+
+class Simulator:
+    """Everything that requests share.
+
+    Args:
+        preset: whose figures the profiles use: "field" or "optimistic".
+        seed: of all chance; None takes one from the system.
+        faults: faults in force from the start, by model name with or without "sim:".
+        socket_life: seconds a Responses socket lives.
+        answer: what every model says, whatever it is asked; None for answers that fit.
+        on_cancel: what `response.cancel` does, which OpenAI does not document: it ends the response and its lane's
+            latest complete one is kept, or forgotten with it; or nothing at all; or it is an unknown event.
+        clock: seconds, for the journal and the stalls.
+
+    Raises:
+        ConfigurationError: the preset or a model is unknown.
+    """
+
+    def __init__(
+        self,
+        *,
+        preset: str = "field",
+        seed: int | None = None,
+        faults: Mapping[str, Fault] | None = None,
+        socket_life: float = SOCKET_LIFE,
+        answer: str | None = None,
+        on_cancel: Literal["keep", "forget", "ignore", "unknown"] = "keep",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.preset = preset
+        self.seed = random.SystemRandom().getrandbits(32) if seed is None else seed
+        self.profiles = load_profiles(preset)
+        self.socket_life = socket_life
+        self.on_cancel = on_cancel
+        self.clock = clock
+        self._fixed = None if answer is None else Answer(answer)
+        self.journal = Journal(clock)
+        self.connections = Connections()
+        self._script = Script(self.seed)
+        # The responder's grammar takes tenths of a second to build, which would count as the first request's latency.
+        self.answer([Message("user", "hello")], ())
+        self._stalls = {p.provider: StallState(p.provider, self.seed) for p in self.profiles.values()}
+        self._latencies: dict[str, LatencyModel] = {}
+        self._caches: dict[str, PrefixCache] = {}
+        self._faults: dict[str, Fault] = {}
+        for model, fault in (faults or {}).items():
+            self.set_fault(model, fault)
+
+    def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool]) -> Answer:
+        """What any model says to a conversation, now."""
+        return self._fixed or self._script.answer(messages, tools, now=datetime.now().astimezone())
+
+    def set_fault(self, model: str, fault: Fault | None) -> None:
+        """From now on the model has this fault, or none; requests that name one of their own keep it.
+
+        Raises:
+            UnknownModelError: there is no such model.
+        """
+        name = self._known(model)
+        if fault is None:
+            self._faults.pop(name, None)
+        else:
+            self._faults[name] = fault
+
+    def serve(self, model: str, query: Mapping[str, str] | None = None) -> Served:
+        """What a request for a model gets.
+
+        Args:
+            model: "sim:sonnet", "sonnet", or with options "sim:steady?ttft_ms=300&fault=midfail&after=4".
+            query: options from the request's URL; the model name's own win.
+
+        Raises:
+            ConfigurationError: an unknown model or option, or a value that is not allowed.
+        """
+        name, _, text = model.partition("?")
+        name = self._known(name)
+        own = dict(parse_qsl(text, keep_blank_values=True))
+        if unknown := sorted(own.keys() - set(OPTIONS)):
+            raise ConfigurationError(f"A model has no option {unknown[0]}; choose from {', '.join(OPTIONS)}.")
+        options = {key: value for key, value in (query or {}).items() if key in OPTIONS} | own
+        fault = parse_fault(options["fault"]) if options.get("fault") else self._faults.get(name)
+        after = int(_number(options, "after")) if "after" in options else None
+        return Served(
+            name=PREFIX + name,
+            latency=self._latency(name, options),
+            cache=self._caches.setdefault(name, PrefixCache()),
+            fault=fault,
+            after=after,
+        )
+
+    def _known(self, model: str) -> str:
+        name = model.removeprefix(PREFIX)
+        if name not in self.profiles:
+            raise UnknownModelError(f"There is no simulated model {name}; choose one of {', '.join(self.profiles)}.")
+        return name
+
+    def _latency(self, name: str, options: Mapping[str, str]) -> LatencyModel:
+        changes: dict[str, Any] = {}
+        if "ttft_ms" in options:
+            fixed = _number(options, "ttft_ms") / 1000
+            changes |= {"p50": fixed, "p95": fixed, "longest": fixed, "stall_rate": 0.0, "error_rate": 0.0}
+        if "tokens_per_s" in options:
+            changes["tokens_per_s"] = _number(options, "tokens_per_s")
+        profile = replace(self.profiles[name], **changes)
+        key = repr(profile)
+        if key not in self._latencies:
+            self._latencies[key] = LatencyModel(profile, self._stalls[profile.provider], self.seed)
+        return self._latencies[key]
+
+
+def _number(options: Mapping[str, str], key: str) -> float:
+    try:
+        value = float(options[key])
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise ConfigurationError(f"The option {key} must be a number above 0, not {options[key]}.")
+    return value

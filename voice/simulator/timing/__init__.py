@@ -1,0 +1,1 @@
+"""When a simulated model does what: published latencies, faults, cached prefixes."""

@@ -1,0 +1,150 @@
+"""One call's timetable: what the server does when, for a healthy model and for every fault. Pure."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from voice.errors import ConfigurationError
+from voice.simulator.script import tokens
+from voice.simulator.timing.latency_model import LatencyModel
+
+KEEPALIVE_EVERY = 0.1
+DRIBBLE_EVERY = 0.3
+SLOW_CONNECT = 1.5
+"""Seconds that the fault adds to the opening of a connection."""
+
+
+class Fault(StrEnum):
+    """What is wrong with a server."""
+
+    SILENT = "silent"
+    """It takes the request and never says anything."""
+    KEEPALIVE = "keepalive"
+    """It shows that it is alive, again and again, without any text."""
+    DRIBBLE = "dribble"
+    """It sends one character every 0.3 s."""
+    REFUSE = "refuse"
+    """It resets the connection before answering."""
+    UNAUTHORIZED = "401"
+    RATE_LIMITED = "429"
+    SERVER_ERROR = "500"
+    MIDFAIL = "midfail"
+    """It reports an error in the middle of the answer."""
+    SLOW_CONNECT = "slow-connect"
+    """A new connection takes 1.5 s longer."""
+    CUT_SOCKET = "cut-socket"
+    """It resets the connection in the middle of the answer."""
+
+
+STATUSES = {Fault.UNAUTHORIZED: 401, Fault.RATE_LIMITED: 429, Fault.SERVER_ERROR: 500}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """`tokens` tokens of text go out `at` seconds after the request."""
+
+    at: float
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepAlive:
+    """A sign of life goes out that says nothing."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The server reports an error with this HTTP status; nothing follows."""
+
+    at: float
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection is reset; nothing follows."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Nothing follows, and nobody says so."""
+
+    at: float
+
+
+Action = Text | KeepAlive | Failure | Cut | Hang
+
+
+def parse_fault(text: str) -> Fault:
+    """A fault by its name.
+
+    Raises:
+        ConfigurationError: there is no such fault.
+    """
+    try:
+        return Fault(text)
+    except ValueError:
+        raise ConfigurationError(f"There is no fault {text}; choose one of {', '.join(Fault)}.") from None
+
+
+def timetable(
+    text: str,
+    model: LatencyModel,
+    *,
+    now: float,
+    uncached_tokens: int = 0,
+    fault: Fault | None = None,
+    fault_after: int | None = None,
+) -> Iterator[Action]:
+    """The actions of one call in order; the answer is complete when they end.
+
+    Args:
+        text: the whole answer.
+        model: draws the times.
+        now: when the request came, seconds on the clock of the stalls.
+        uncached_tokens: tokens of its prefix that are not in the cache.
+        fault: what goes wrong, or None.
+        fault_after: tokens sent before the middle of the answer, for the faults that happen there; None is half.
+    """
+    first = model.first_token(now, uncached_tokens=uncached_tokens)
+    rtt = model.profile.rtt
+    if fault is Fault.SILENT:
+        yield Hang(rtt)
+    elif fault is Fault.REFUSE:
+        yield Cut(rtt)
+    elif fault in STATUSES:
+        yield Failure(rtt, STATUSES[fault])
+    elif fault is Fault.KEEPALIVE:
+        yield from (KeepAlive(rtt + count * KEEPALIVE_EVERY) for count in itertools.count())
+    elif fault is Fault.DRIBBLE:
+        yield from (Text(first.after + index * DRIBBLE_EVERY, char, 1) for index, char in enumerate(text))
+    elif first.error is not None:
+        yield Failure(first.after, first.error)
+    elif fault in (Fault.MIDFAIL, Fault.CUT_SOCKET):
+        sent = tokens(text)
+        kept = max(1, len(sent) // 2) if fault_after is None else min(fault_after, len(sent))
+        last = first.after
+        for chunk in _chunks(sent[:kept], first.after, model):
+            last = chunk.at
+            yield chunk
+        last += model.gap()
+        yield Failure(last, 500) if fault is Fault.MIDFAIL else Cut(last)
+    else:
+        yield from _chunks(tokens(text), first.after, model)
+
+
+def _chunks(words: list[str], first: float, model: LatencyModel) -> Iterator[Text]:
+    """The tokens in messages of a few; a message goes out when its last token is there, the first one at `first`."""
+    at, index = first, 0
+    while index < len(words):
+        size = model.chunk(len(words) - index)
+        yield Text(at, "".join(words[index : index + size]), size)
+        index += size
+        upcoming = min(size, len(words) - index)
+        at += sum(model.gap() for _ in range(upcoming))

@@ -1,0 +1,37 @@
+"""Errors as OpenAI's servers word them: a status, a JSON body and headers."""
+
+from typing import Any
+
+from voice.errors import ConfigurationError
+from voice.simulator.simulator import UnknownModelError
+
+RETRY_AFTER = 3
+"""Seconds that a 429 asks to wait."""
+
+_KINDS = {
+    400: ("invalid_request_error", "invalid_value", "The request cannot be served."),
+    401: ("authentication_error", "invalid_api_key", "Incorrect API key provided (simulated)."),
+    404: ("invalid_request_error", "model_not_found", "The model does not exist."),
+    429: ("rate_limit_error", "rate_limit_exceeded", f"Rate limit reached (simulated); try again in {RETRY_AFTER} s."),
+    500: ("server_error", "server_error", "The server had an error while processing your request (simulated)."),
+}
+
+
+def error_body(
+    status: int, *, message: str | None = None, code: str | None = None, param: str | None = None
+) -> dict[str, Any]:
+    """The `error` object for a status; `message`, `code` and `param` replace or complete its usual ones."""
+    kind, usual_code, usual_message = _KINDS[status]
+    return {"message": message or usual_message, "type": kind, "param": param, "code": code or usual_code}
+
+
+def error_headers(status: int) -> dict[str, str]:
+    """The headers that come with a status."""
+    if status != 429:
+        return {}
+    return {"retry-after": str(RETRY_AFTER), "x-ratelimit-remaining-requests": "0"}
+
+
+def status_of(error: ConfigurationError) -> int:
+    """The status for a request that cannot be served."""
+    return 404 if isinstance(error, UnknownModelError) else 400

@@ -1,0 +1,1 @@
+"""Piper: a voice shared by all calls, and the speech service of a call."""

@@ -1,0 +1,156 @@
+"""Piper as a pipecat TTS service: clauses in, audio and the words heard out, in process."""
+
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+
+from pipecat.frames.frames import (
+    AggregatedTextFrame,
+    EagerEndOfTurnCancelFrame,
+    Frame,
+    InterruptionFrame,
+    LLMFullResponseStartFrame,
+    TTSAudioRawFrame,
+    TTSSpeakFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.services.settings import TTSSettings
+from pipecat.services.tts_service import TTSService
+from pipecat.utils.text.base_text_aggregator import Aggregation, BaseTextAggregator, TextType
+from pipecat.utils.tracing.service_decorators import traced_tts
+
+from voice.llm.answer.answer_frames import SpeakAheadFrame
+from voice.tts.clauses import ClauseSplitter
+from voice.tts.piper.pieces import Piece, Samples
+from voice.tts.piper.voice import LEAD_FIRST, LEAD_LATER, Voice
+from voice.tts.speak_ahead import SpeakAhead
+from voice.tts.synthesis_thread import Urgency
+
+
+class ClauseAggregator(BaseTextAggregator):
+    """pipecat's seam for cutting text, filled by `ClauseSplitter`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._splitter = ClauseSplitter()
+
+    @property
+    def text(self) -> Aggregation:
+        """The text collected since the last clause."""
+        return Aggregation(self._splitter.pending.strip(), TextType.SENTENCE)
+
+    async def aggregate(self, text: str) -> AsyncIterator[Aggregation]:
+        """Yield each clause that `text` completes."""
+        for clause in self._splitter.feed(text):
+            yield Aggregation(clause, TextType.SENTENCE)
+
+    async def flush(self) -> Aggregation | None:
+        """What is left at the end of the answer."""
+        rest = self._splitter.flush()
+        return Aggregation(rest, TextType.SENTENCE) if rest else None
+
+    async def handle_interruption(self) -> None:
+        """The answer was interrupted: its unspoken text is dropped."""
+        self._splitter.reset()
+
+    async def reset(self) -> None:
+        """Start over."""
+        self._splitter.reset()
+
+
+class PiperTTSService(TTSService):
+    """Speaks each clause with a shared `Voice`, sending its audio while the rest of it is made.
+
+    What was synthesised before it was wanted plays at once: a phrase that the voice has prepared (a
+    `HoldPhraseFrame`), or the clause of the last `SpeakAheadFrame`.
+
+    A word goes out behind the audio that ends it, so that what has been sent tells what has been heard: pipecat's
+    instants, counted from an answer's first sample, know nothing of pauses and of audio still to be sent.
+
+    Args:
+        voice: the loaded voice; one for all calls.
+        sent_ahead: seconds of audio that the listener has been sent and has not heard yet.
+    """
+
+    def __init__(self, voice: Voice, *, sent_ahead: float = 0.0) -> None:
+        super().__init__(
+            push_text_frames=False,
+            push_start_frame=True,
+            push_stop_frames=True,
+            settings=TTSSettings(model=voice.name, voice=voice.name, language=None),
+        )
+        # pipecat lets only subclasses choose the aggregator, and types the attribute as its own class.
+        self._text_aggregator = ClauseAggregator()  # type: ignore[assignment]
+        self._piper = voice
+        self._sent_ahead = round(sent_ahead * voice.sample_rate)
+        self._first_clause = True
+        self.ahead = SpeakAhead(voice)
+
+    def can_generate_metrics(self) -> bool:
+        """Whether this service reports its times: yes."""
+        return True
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Note where an utterance starts and what may be spoken next, then let pipecat do the rest."""
+        if isinstance(frame, TTSSpeakFrame):
+            # An utterance of its own, even between an answer's start and its first clause.
+            of_answer, self._first_clause = self._first_clause, True
+            try:
+                await super().process_frame(frame, direction)
+            finally:
+                self._first_clause = of_answer
+            return
+        if isinstance(frame, LLMFullResponseStartFrame):
+            self._first_clause = True
+        elif isinstance(frame, InterruptionFrame | EagerEndOfTurnCancelFrame):
+            self.ahead.drop()
+        await super().process_frame(frame, direction)
+        if isinstance(frame, SpeakAheadFrame):
+            self.ahead.prepare(frame.text)
+
+    async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        """Keep words, and what follows them, in their place behind the audio: with an instant they would leave it."""
+        frame.pts = None
+        await super().push_frame(frame, direction)
+
+    def _stamp_segment_announcement(self, frame: AggregatedTextFrame) -> None:
+        """Give a clause's announcement no instant either, as pipecat would behind `push_frame`."""
+
+    async def cleanup(self) -> None:
+        """The call is over."""
+        self.ahead.drop()
+        await super().cleanup()  # type: ignore[no-untyped-call]
+
+    @traced_tts
+    async def run_tts(self, text: str, context_id: str) -> AsyncGenerator[Frame | None, None]:
+        """Speak one clause. Yields 16-bit mono audio at the pipeline's output rate."""
+        first, self._first_clause = self._first_clause, False
+        sent, words = 0, deque[tuple[str, int]]()
+        async for piece in self._pieces(text, first=first):
+            if len(piece.samples):
+                await self.stop_ttfb_metrics()
+                yield await self._audio(piece.samples, context_id)
+            sent += len(piece.samples)
+            words.extend((word, sent + self._sent_ahead) for word in piece.words)
+            while words and words[0][1] <= sent:
+                await self.add_word_timestamps([(words.popleft()[0], 0.0)], context_id)
+        await self.add_word_timestamps([(word, 0.0) for word, _ in words], context_id)
+
+    async def _pieces(self, text: str, *, first: bool) -> AsyncIterator[Piece]:
+        """A clause's audio, from where it is soonest there."""
+        prepared: Sequence[Piece] | None = self._piper.prepared(text) if first else None
+        if prepared is not None:
+            for piece in prepared:
+                yield piece
+            return
+        await self.start_tts_usage_metrics(text)
+        pieces = self.ahead.take(text) if first else None
+        if pieces is None:
+            lead, urgency = (LEAD_FIRST, Urgency.FIRST) if first else (LEAD_LATER, Urgency.LATER)
+            pieces = self._piper.stream(text, lead=lead, urgency=urgency)
+        async for piece in pieces:
+            yield piece
+
+    async def _audio(self, samples: Samples, context_id: str) -> TTSAudioRawFrame:
+        # Of the same rate, the samples stay as they are.
+        audio = await self._resampler.resample(samples.tobytes(), self._piper.sample_rate, self.sample_rate)
+        return TTSAudioRawFrame(audio, self.sample_rate, 1, context_id=context_id)

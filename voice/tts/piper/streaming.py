@@ -1,0 +1,151 @@
+"""A Piper graph at work: phoneme ids to audio, piece by piece where its graph can be cut, else a sentence at once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+import onnxruntime
+
+from voice.tts.piper.graph_cut import CutGraph, cut_graph, durations_of
+from voice.tts.piper.pieces import Audio
+
+CHUNK = 0.5
+"""Seconds of audio in a piece behind the first: what an interruption still has to wait for."""
+
+Feeds = Mapping[str, npt.NDArray[Any]]
+
+
+class Sentence(Protocol):
+    """One sentence under way."""
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Samples that each phoneme id lasts; all the same when the graph does not tell."""
+
+    def chunks(self, *, first: int) -> Iterator[Audio]:
+        """The audio in order, mono in [-1, 1]; each step is one piece of work.
+
+        Args:
+            first: samples that the first piece should have at least, where there are pieces.
+        """
+
+
+class Graph(Protocol):
+    """A voice's graph, loaded."""
+
+    streams: bool
+    """Whether audio comes in pieces."""
+
+    def begin(self, feeds: Feeds) -> Sentence:
+        """Do what has to be done before any audio; `feeds` as piper's graphs have them."""
+
+
+def load_graph(path: Path, *, sample_rate: int, streaming: bool) -> Graph:
+    """Load a voice's .onnx file.
+
+    Args:
+        streaming: False keeps the graph whole even where it can be cut.
+    """
+    model = onnx.load(path)
+    cut = cut_graph(model) if streaming else None
+    return StreamingGraph(cut, sample_rate=sample_rate) if cut else WholeGraph(model)
+
+
+def make_session(model: bytes) -> Any:
+    """An inference session on one thread that does not spin."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A sentence that is there already."""
+
+    audio: Audio
+    lengths: npt.NDArray[np.int64]
+
+    def chunks(self, *, first: int) -> Iterator[Audio]:
+        yield self.audio
+
+
+class WholeGraph:
+    """A graph that is run once for a sentence."""
+
+    streams = False
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        output, durations = model.graph.output[0].name, durations_of(model)
+        if durations and durations not in {known.name for known in model.graph.output}:
+            model.graph.output.add(name=durations)
+        self._wanted = [output, *([durations] if durations else [])]
+        self._session = make_session(model.SerializeToString())
+
+    def begin(self, feeds: Feeds) -> Sentence:
+        """Make the whole sentence."""
+        audio, *frames = self._session.run(self._wanted, dict(feeds))
+        audio = audio.reshape(-1)
+        return _Made(audio, _lengths(feeds, frames, len(audio)))
+
+
+class StreamingGraph:
+    """A graph in two parts: the first is run once for a sentence, the second for each piece of it."""
+
+    streams = True
+
+    def __init__(self, cut: CutGraph, *, sample_rate: int) -> None:
+        self._cut = cut
+        self._encoder = make_session(cut.encoder)
+        self._decoder = make_session(cut.decoder)
+        self._taken = {tensor.name for tensor in self._encoder.get_inputs()}
+        self._step = max(1, round(CHUNK * sample_rate / cut.hop))
+
+    def begin(self, feeds: Feeds) -> "_Latent":
+        """Make everything but the audio."""
+        wanted = [self._cut.latent, *([self._cut.durations] if self._cut.durations else [])]
+        latent, *frames = self._encoder.run(wanted, {name: feeds[name] for name in feeds if name in self._taken})
+        lengths = _lengths(feeds, frames, latent.shape[2] * self._cut.hop)
+        beside = {name: feeds[name] for name in self._cut.decoder_inputs}
+        return _Latent(self, latent, lengths, beside)
+
+    def decode(self, latent: npt.NDArray[np.float32], start: int, end: int, beside: Feeds) -> Audio:
+        """Audio of the frames from `start` up to `end`, as the whole graph would have made it."""
+        before = max(0, start - self._cut.context)
+        part = latent[:, :, before : end + self._cut.context]
+        (audio,) = self._decoder.run(None, {self._cut.latent: part, **beside})
+        made: Audio = audio.reshape(-1)[(start - before) * self._cut.hop : (end - before) * self._cut.hop]
+        return made
+
+    def bounds(self, frames: int, *, first: int) -> Iterator[tuple[int, int]]:
+        """Where the pieces of so many frames start and end; `first` in samples."""
+        start, end = 0, min(frames, max(1, -(-first // self._cut.hop)))
+        while start < frames:
+            yield start, end
+            start, end = end, min(frames, end + self._step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Latent:
+    """A sentence of which everything is there but its audio."""
+
+    graph: StreamingGraph
+    latent: npt.NDArray[np.float32]
+    lengths: npt.NDArray[np.int64]
+    beside: Feeds
+
+    def chunks(self, *, first: int) -> Iterator[Audio]:
+        for start, end in self.graph.bounds(self.latent.shape[2], first=first):
+            yield self.graph.decode(self.latent, start, end, self.beside)
+
+
+def _lengths(feeds: Feeds, frames: Sequence[npt.NDArray[np.float32]], samples: int) -> npt.NDArray[np.int64]:
+    """Divide a sentence's samples among its phoneme ids by their frames; alike when those are not known."""
+    known = frames[0].reshape(-1) if frames and frames[0].sum() > 0 else np.ones(feeds["input"].shape[1])
+    lengths: npt.NDArray[np.int64] = np.round(known * (samples / known.sum())).astype(np.int64)
+    return lengths

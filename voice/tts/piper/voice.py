@@ -1,0 +1,175 @@
+"""A Piper voice, loaded once and shared by all calls: text to 16-bit samples on one thread of its own.
+
+piper-tts is GPL-3.0-or-later; this module is the only one that imports it.
+"""
+
+import json
+import logging
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from loguru import logger
+
+from voice.errors import ConfigurationError
+from voice.tts.clauses import has_words, sentences
+from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
+from voice.tts.piper.word_times import spoken_runs, word_ends
+from voice.tts.synthesis_thread import SynthesisThread, Urgency
+
+EMBEDDED = "en_US-slt-small"
+# What stays in front of the first audible sample: enough that an onset is not clipped.
+LEAD_FIRST = 0.01
+LEAD_LATER = 0.06
+PAUSES = ' ,.;:!?…—-"()^$'
+"""Phonemes that are none: where they stand, nothing is spoken."""
+PAD = "_"
+FIRST_CHUNK = 0.25
+"""Seconds of audio behind the start of speech in a first piece: enough to play while the next is made."""
+
+
+class Voice:
+    """Speaks text with one Piper model.
+
+    The level is the model's own: scaling each sentence to full range, Piper's default, makes soft ones jump.
+
+    Args:
+        path: the voice's .onnx file; its .onnx.json lies beside it.
+        streaming: make audio piece by piece where the model allows it; False makes a clause at a time.
+
+    Raises:
+        ConfigurationError: the files are missing or are not a Piper voice.
+    """
+
+    def __init__(self, path: Path, *, streaming: bool = True) -> None:
+        # Imported here because loading onnxruntime and Piper takes a second that `voice --help` must not pay.
+        from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
+        from piper import PiperVoice
+        from piper.config import PiperConfig
+
+        from voice.tts.piper.streaming import load_graph
+
+        config = Path(f"{path}.json")
+        for file in (path, config):
+            if not file.is_file():
+                raise ConfigurationError(
+                    f"Piper voice file {file} does not exist; give a voice's .onnx file with its .onnx.json beside it, "
+                    'or use tts.voice = "embedded".'
+                )
+        try:
+            settings = PiperConfig.from_dict(json.loads(config.read_text(encoding="utf-8")))
+            self._graph = load_graph(path, sample_rate=settings.sample_rate, streaming=streaming)
+        except (
+            ValueError,
+            KeyError,
+            IndexError,
+            DecodeError,
+            onnx_errors.Fail,
+            onnx_errors.InvalidProtobuf,
+            onnx_errors.InvalidGraph,
+        ) as error:
+            raise ConfigurationError(f"{path} is not a Piper voice: {error}") from error
+        # Piper logs every phoneme it lacks as a warning; its text comes from us, so that is for debugging only.
+        logging.getLogger("piper").setLevel(logging.ERROR)
+        self.name = path.stem
+        self.sample_rate: int = settings.sample_rate
+        if streaming and not self._graph.streams:
+            logger.debug(f"The voice {self.name} has no place to cut: it synthesises whole sentences.")
+        self._piper: Any = PiperVoice(config=settings, session=None)
+        self._prepared: dict[str, Sequence[Piece]] = {}
+        self._thread = SynthesisThread()
+
+    @property
+    def streams(self) -> bool:
+        """Whether audio flows inside a sentence."""
+        return self._graph.streams
+
+    def pieces(self, text: str, *, lead: float = LEAD_LATER) -> Iterator[list[Piece]]:
+        """Speak `text`, with at most `lead` seconds in front of the first audible sample.
+
+        Each step is one piece of work for the processor and gives what can be sent of its audio.
+        """
+        cutter = PieceCutter(self.sample_rate, lead=lead)
+        for sentence in sentences(text):
+            if not (ids := self._phoneme_ids(sentence)):
+                continue
+            started = self._graph.begin(self._feeds(ids))
+            runs = spoken_runs(ids, started.lengths, pauses=self._ids_of(PAUSES), pad=self._ids_of(PAD))
+            words = [word for word in sentence.split() if has_words(word)]
+            cutter.expect(words, word_ends(words, runs, self._pronounce))
+            start = runs[0][0] if runs else 0
+            for audio in started.chunks(first=start + round(FIRST_CHUNK * self.sample_rate)):
+                yield cutter.feed(audio)
+        yield cutter.end()
+
+    def synthesize(self, text: str, *, lead: float = LEAD_LATER) -> Samples:
+        """All of `text` at once: int16 mono at `sample_rate`."""
+        return samples_of(piece for pieces in self.pieces(text, lead=lead) for piece in pieces)
+
+    async def stream(self, text: str, *, lead: float, urgency: Urgency) -> AsyncIterator[Piece]:
+        """`pieces` on the voice's own thread, so that the event loop stays free; left off, it stops at the next."""
+        async for pieces in self._thread.steps(self.pieces(text, lead=lead), urgency):
+            for piece in pieces:
+                yield piece
+
+    async def speak(self, text: str, *, lead: float = LEAD_LATER, urgency: Urgency = Urgency.LATER) -> Sequence[Piece]:
+        """`stream` to its end."""
+        return [piece async for piece in self.stream(text, lead=lead, urgency=urgency)]
+
+    async def prepare(self, phrases: Iterable[str]) -> None:
+        """Synthesise phrases that must not wait for the thread; `prepared` has them from then on.
+
+        Raises:
+            ConfigurationError: a phrase has nothing that can be spoken.
+        """
+        for phrase in map(str.strip, phrases):
+            if phrase not in self._prepared:
+                pieces = await self.speak(phrase, lead=LEAD_FIRST)
+                if not len(samples_of(pieces)):
+                    raise ConfigurationError(f"The phrase “{phrase}” has nothing that can be spoken; write words.")
+                self._prepared[phrase] = pieces
+
+    def prepared(self, text: str) -> Sequence[Piece] | None:
+        """A prepared phrase as `stream` gives it, `LEAD_FIRST` in front; None for any other text."""
+        return self._prepared.get(text.strip())
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._thread.close()
+
+    def _phoneme_ids(self, sentence: str) -> list[int]:
+        """Ids of a sentence's phonemes, as one sentence; none when there is nothing to pronounce."""
+        *parts, last = self._piper.phonemize(sentence) or [[]]
+        phonemes = []
+        for part in parts:
+            # The phonemiser ends a sentence at every dot, also at that of "Dr.".
+            phonemes += [*(part[:-1] if part[-1:] == ["."] else part), " "]
+        phonemes += last
+        return list(self._piper.phonemes_to_ids(phonemes)) if phonemes else []
+
+    def _feeds(self, ids: list[int]) -> dict[str, Any]:
+        settings = self._piper.config
+        feeds = {
+            "input": np.array([ids], np.int64),
+            "input_lengths": np.array([len(ids)], np.int64),
+            "scales": np.array([settings.noise_scale, settings.length_scale, settings.noise_w_scale], np.float32),
+        }
+        if settings.num_speakers > 1:
+            feeds["sid"] = np.array([settings.default_speaker_id], np.int64)
+        return feeds
+
+    def _pronounce(self, word: str) -> list[str]:
+        """The phonemes of a word alone, in runs without a space."""
+        return "".join(phoneme for part in self._piper.phonemize(word) for phoneme in (*part, " ")).split()
+
+    def _ids_of(self, phonemes: str) -> frozenset[int]:
+        known = self._piper.config.phoneme_id_map
+        return frozenset(phoneme_id for phoneme in phonemes for phoneme_id in known.get(phoneme, ()))
+
+
+def embedded_voice() -> Path:
+    """The .onnx file of the voice that comes with the package."""
+    return Path(str(resources.files("voice.tts.voices").joinpath(f"{EMBEDDED}.onnx")))

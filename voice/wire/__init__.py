@@ -1,0 +1,1 @@
+"""The wire between client and server, defined once for both ends."""

@@ -169,7 +169,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "not.wav").write_text("what time is it")
     (folder / "empty.wav").touch()
     (folder / "broken.toml").write_text("[asr\n")
-    embedded = (ROOT / "pipelines" / "embedded.toml").read_text()
+    embedded = (ROOT / "pipelines" / "presets" / "embedded.toml").read_text()
     (folder / "wrong_key.toml").write_text(embedded.replace("fallback_ms =", "patience ="))
     write_scenario(folder / "no_turns", "scenarios: [{name: short, turns: []}]")
     write_scenario(folder / "no_yaml", "scenarios: [: {")

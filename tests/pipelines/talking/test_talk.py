@@ -32,7 +32,8 @@ ROOT = Path(__file__).resolve().parents[3]
 # The card calls back every 10 ms from a thread of its own, as PortAudio does; its microphone hears faint noise.
 TALK = """
 import random, sys, threading, time
-from pipelines import cli, talk
+from pipelines import cli
+from pipelines.talking import talk
 from voice.client.sound.device import DeviceLine
 
 class Card:

@@ -1,8 +1,8 @@
-"""Why a turn took as long as it did, in one sentence: what overspent its share of the budget, and what got in the way.
+"""Why a turn took as long as it did, in one sentence: which stages overspent the budget, and what disturbed them.
 
-A stage is named when it took more than its share (`latency.budget`), the two worst of them in the order of the turn;
-so is a language model that was late, had to be rescued or bridged, whatever its share. A turn of which every stage kept
-its share is told by its longest one.
+The two stages that exceed their share of the budget most (`latency.budget`) are named, in the order of the turn. A
+language model that was late, rescued or bridged counts as having overspent. When every stage kept its share, the
+longest one is named.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from latency.record.marks import ROUNDING, Mark
 from latency.record.stall import Stall
 from latency.record.turn import AT_ONCE, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
-from latency.report.request_endings import failure, had
+from latency.report.request_endings import SENT, failure, had
 
 if TYPE_CHECKING:
     from latency.report.report import Report
@@ -28,11 +28,11 @@ _NAMED = 2
 _NOTEWORTHY = 0.01
 """Seconds beyond its share; recordings are read in frames of this length."""
 _HELD = 0.02
-"""Seconds; a clause held for less was handed on at once."""
+"""Seconds; a clause that was held for less counts as handed on at once."""
 
 
 class Cause(NamedTuple):
-    """A stage of the budget that took part of a turn."""
+    """A stage of the budget and the part of a turn that it took."""
 
     excess: float
     """Seconds beyond its share."""
@@ -41,7 +41,7 @@ class Cause(NamedTuple):
 
 
 def explain(outcome: Outcome, *, llm_budget: float) -> str:
-    """One sentence without a full stop: the latency, or why there is none, and what it went into.
+    """One sentence without a full stop: the latency and where it went, or why there is none.
 
     Args:
         outcome: The turn and what the recording says of it.
@@ -52,9 +52,9 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
         return _without_answer(outcome)
     judged = judge_turn(turn, llm_budget)
     causes = [cause for cause in _causes(outcome, judged, Budget.with_llm(llm_budget)) if cause.spent > 0]
-    told = "; then ".join(_chosen(causes)) or "nothing is known of its stages"
+    reasons = "; then ".join(_chosen(causes)) or "none of its stages is on record"
     cold = " (the server's first turn)" if turn.cold else ""
-    return "; ".join([f"{_ms(outcome.latency)}{cold}: {told}", *_disturbances(outcome)])
+    return "; ".join([f"{_ms(outcome.latency)}{cold}: {reasons}", *_disturbances(outcome)])
 
 
 def worst(report: "Report", count: int = WORST) -> tuple[tuple[Outcome, str], ...]:
@@ -73,7 +73,9 @@ def slowest_stage(report: "Report") -> str | None:
 def _without_answer(outcome: Outcome) -> str:
     if outcome.unanswered is None:
         return "no latency: " + (
-            "the turn wants no answer" if not outcome.turn.wants_answer else "the bot spoke only before the user's end"
+            "the turn wants no answer"
+            if not outcome.turn.wants_answer
+            else "the bot spoke only before the user had finished"
         )
     why = f" ({outcome.turn.failed.rstrip('.')})" if outcome.turn.failed else ""
     return f"no answer: {outcome.unanswered}{why}"
@@ -100,9 +102,9 @@ def _causes(outcome: Outcome, judged: Judged | None, budget: Budget) -> Iterator
         seconds = parts["endpointing_wait"] + parts["turn_detection"]
         yield Cause(seconds - budget.endpointing, seconds, _detection(turn, parts))
         seconds = parts["transcription"]
-        yield Cause(seconds - budget.transcription, seconds, f"the recogniser needed {_ms(seconds)} for its last words")
+        yield Cause(seconds - budget.transcription, seconds, f"the recogniser needed {_ms(seconds)} for the last words")
     seconds = sum(parts[key] for key in OF_THE_MODEL)
-    # A model that was not there in time is the news, however little of its share that took.
+    # A late model is always named, even if it kept its share.
     spoiled = judged is not None and judged.verdict in ("rescued", "bridged", "missed")
     excess = budget.total if spoiled else seconds - budget.llm
     yield Cause(excess, seconds, _model(turn, judged, seconds, held=parts["tier_hold"]))
@@ -114,7 +116,7 @@ def _causes(outcome: Outcome, judged: Judged | None, budget: Budget) -> Iterator
 
 
 def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
-    """How long a turn that was not taken for complete waited to be, and why; None for one that was."""
+    """Seconds until a turn in doubt was ended, and why it took them; None for one that was judged complete at once."""
     commit = turn.marks.get(Mark.TURN_COMMIT)
     if commit is None or turn.end is None or turn.ended_by is None or turn.ended_by in AT_ONCE:
         return None
@@ -122,25 +124,24 @@ def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
     gave, finished = judged.get("probability"), judged.get("finished")
     match turn.ended_by:
         case "fallback" if finished is not None:
-            # Smart Turn's word is only part of that.
-            words = f"words need which seem finished by {finished:.2f}"
-            return waited, f"waited {_ms(waited)} for the silence that {words}"
+            # Smart Turn's probability is only part of this estimate.
+            return waited, f"waited {_ms(waited)}: the turn was judged {_percent(finished)} complete"
         case "fallback":
-            because = "" if gave is None else f" because Smart Turn gave {gave:.2f}"
-            return waited, f"waited {_ms(waited)} for the silence that unfinished words need{because}"
+            because = "" if gave is None else f": Smart Turn judged the turn {_percent(gave)} complete"
+            return waited, f"waited {_ms(waited)}{because or ' for the silence that ends a turn'}"
         case "nothing_heard":
-            return waited, f"waited {_ms(waited)} for words that the recogniser never heard"
+            return waited, f"waited {_ms(waited)} for words, but the recogniser heard none"
         case "recogniser_failed":
             return waited, f"waited {_ms(waited)} for a recogniser that failed"
         case _:
-            return waited, f"waited {_ms(waited)} until the watchdog took the turn for finished"
+            return waited, f"waited {_ms(waited)} until the watchdog ended the turn"
 
 
 def _detection(turn: TurnRecord, parts: dict[str, float]) -> str:
     wait, decision = parts["endpointing_wait"], parts["turn_detection"]
     gave = (turn.smart_turn or {}).get("probability")
-    sure = "" if gave is None else f" (probability {gave:.2f})"
-    return f"the end of speech took {_ms(wait)} to notice and {_ms(decision)} to decide on{sure}"
+    judged = "" if gave is None else f" (Smart Turn: {_percent(gave)} complete)"
+    return f"noticing the end of speech took {_ms(wait)}, deciding on it {_ms(decision)}{judged}"
 
 
 def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: float) -> str:
@@ -150,30 +151,34 @@ def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: flo
     first, late = _passed_over(turn, judged), judged.lateness
     match judged.verdict:
         case "rescued":
-            wait = f", {_ms(held)} of them held back in hope of {judged.asked}" if held > _HELD else ""
+            wait = f", held back for {_ms(held)} in case {judged.asked} was ready" if held > _HELD else ""
             return f"{first} and {tier} spoke after {_ms(seconds)}{wait}"
         case "bridged":
-            answer = f"the answer of {tier} came {late} late" if late else "no answer followed"
-            return f"a phrase bridged the wait after {_ms(seconds)} and {answer}"
+            answer = f"the answer from {tier} came {late} late" if late else "no answer followed"
+            return f"a phrase bridged the wait after {_ms(seconds)}; {answer}"
         case _ if late and judged.asked != judged.tier:
             return f"{first} and {tier} was {late} late"
         case _ if late:
-            return f"{tier} was asked and was {late} late"
+            return f"{tier} was {late} late"
         case _:
-            return f"{tier} had no words by the deadline"
+            return f"{tier} had no text by the deadline"
 
 
 def _ahead(turn: TurnRecord) -> str:
     request, commit = turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT)
     if request is None or commit is None or commit - request <= ROUNDING:
         return ""
-    return f", asked {_ms(commit - request)} before the turn was over"
+    return f", asked {_ms(commit - request)} before the turn ended"
 
 
 def _passed_over(turn: TurnRecord, judged: Judged) -> str:
-    """Why another tier spoke than the one that was asked first."""
+    """Why the tier that was asked first did not speak."""
     asked = next((attempt for attempt in turn.attempts if attempt.get("tier") == judged.asked), {})
-    return f"{judged.asked} failed ({failure(asked)})" if asked.get("failed") else f"{judged.asked} had {had(asked)}"
+    return (
+        f"{judged.asked} failed ({failure(asked)})"
+        if asked.get("failed")
+        else f"{judged.asked} had sent {SENT[had(asked)]}"
+    )
 
 
 def _disturbances(outcome: Outcome) -> Iterator[str]:
@@ -184,7 +189,7 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
     for kind in dict.fromkeys(stall.kind for stall in during):
         yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
     if turn.late_ms_max is not None and turn.late_ms_max > _LATE_MS:
-        yield f"its audio was fed {turn.late_ms_max:.0f} ms late"
+        yield f"the client sent its audio {turn.late_ms_max:.0f} ms late"
     yield from (unexplained.sentence for unexplained in flagged([outcome]))
 
 
@@ -197,6 +202,10 @@ def _stalled(turn: TurnRecord, kind: str, stalls: Sequence[Stall]) -> str:
         return f"{what} took {longest.ms:.0f} ms{where}"
     what = "garbage collections" if kind == "garbage collection" else "stalls of the server's event loop"
     return f"{len(stalls)} {what} took {sum(s.ms for s in stalls):.0f} ms, the longest {longest.ms:.0f} ms{where}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
 
 
 def _ms(seconds: float) -> str:

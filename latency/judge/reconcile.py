@@ -1,4 +1,4 @@
-"""Marks against audio: which stretch of a turn's recorded latency the marks cannot explain, between which two instants.
+"""Compares marks with audio: which part of a turn's recorded latency the marks do not explain, and where it lies.
 
 The stages of a turn and its unexplained stretches add up to the recorded latency.
 """
@@ -13,43 +13,43 @@ from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 
 FLAGGED = 0.02
-"""Seconds; a turn of which more is unexplained is flagged."""
+"""Seconds; a turn with more unexplained time than this is flagged."""
 RECORDED: Literal["recorded"] = "recorded"
 """The first audible sample of the answer in the recording."""
 
 
 class Stretch(NamedTuple):
-    """A part of a recorded latency that no stage accounts for."""
+    """A part of the recorded latency that no stage accounts for."""
 
     after: Mark
     before: Mark | Literal["recorded"]
     start: float
-    """When `after` was, or what it waited for; seconds on the recording's clock."""
+    """When `after` happened, or the end of what it waited for; seconds on the recording's clock."""
     end: float
-    """When `before` was; before `start` where the marks go on beyond what was recorded."""
+    """When `before` happened; earlier than `start` where the marks add up to more than was recorded."""
 
     @property
     def seconds(self) -> float:
-        """Its length; negative where the marks claim more than was recorded."""
+        """Its length; negative where the marks add up to more than was recorded."""
         return self.end - self.start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unexplained:
-    """A turn that was flagged."""
+    """A flagged turn."""
 
     session: str
     turn: int
     ms: float
-    """What the marks leave unexplained."""
+    """The latency that the marks do not explain."""
     after: str
-    """The instants between which most of it lies: marks, or "recorded"."""
+    """Most of it lies after this instant and before the next: marks, or "recorded"."""
     before: str
     sentence: str
 
 
 def stretches(turn: TurnRecord, latency: float) -> list[Stretch]:
-    """What the marks of a turn leave unexplained of its recorded latency (seconds), in order."""
+    """The stretches of a turn's recorded latency (seconds) that its marks do not explain, in order."""
     if turn.end is None:
         return []
     passages = turn.passages()
@@ -66,7 +66,7 @@ def stretches(turn: TurnRecord, latency: float) -> list[Stretch]:
 
 
 def flagged(outcomes: Iterable[Outcome]) -> Iterator[Unexplained]:
-    """The turns whose marks leave more than 20 ms of the recorded latency unexplained."""
+    """The turns with more than 20 ms of recorded latency that their marks do not explain."""
     for outcome in outcomes:
         if outcome.latency is None or outcome.residual is None or outcome.residual <= FLAGGED:
             continue
@@ -88,16 +88,18 @@ def _sentence(turn: TurnRecord, stretch: Stretch, residual: float) -> str:
     length = f"{abs(stretch.seconds) * 1000:.0f} ms"
     if abs(abs(stretch.seconds) - residual) >= 0.001:
         length = f"{residual * 1000:.0f} ms are unexplained, {length} of them"
+    else:
+        length += " are unexplained"
     after, before = f"{stretch.after} ({stretch.start:.3f} s)", _named(stretch.before, stretch.end)
     if stretch.seconds < 0:
-        return f"{length} too many: {after} lies behind {before}, so the clocks of server and client disagree"
+        return f"{length}: {after} comes after {before}, so the clocks of server and client disagree"
     if stretch.before == RECORDED:
-        return f"{length} lie between {after} and {before}"
+        return f"{length}, between {after} and {before}"
     between = WAY[WAY.index(stretch.after) + 1 : WAY.index(stretch.before)]
-    # A clause that nobody held is ready when it is handed on.
+    # A clause that no policy held is ready when it is handed on.
     missing = [mark for mark in between if mark not in turn.marks and mark is not Mark.CLAUSE_READY]
-    unknown = f": the server did not tell {' and '.join(missing)}" if missing else ""
-    return f"{length} lie between {after} and {before}{unknown}"
+    unknown = f": the server did not report {' and '.join(missing)}" if missing else ""
+    return f"{length}, between {after} and {before}{unknown}"
 
 
 def _named(instant: str, at: float) -> str:

@@ -12,6 +12,13 @@ from latency.judge.verdict import Reported
 from latency.report.stats import Spread
 
 UNTOLD = "no reason given"
+SENT = {
+    "words too": "a whole clause",
+    "only the beginning of a clause": "part of a clause",
+    "only a sign of life": "a reply without text",
+    "nothing yet": "nothing",
+}
+"""The texts of `had`, which are keys of the JSON report, as people read them: what the server had sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,59 +70,58 @@ FAILED = [of("large", outcome="failed", failed="HTTP 503."), ASKED_TWO[1]]
         (outcome(0.62), "620 ms: every stage kept its share; large needed 300 ms to its first clause"),
         (outcome(0.62, {**MARKS, "llm_request": 2.1}),
          "620 ms: every stage kept its share; large needed 300 ms to its first clause, asked 120 ms before the turn "
-         "was over"),
+         "ended"),
         (outcome(0.62, cold=True), "620 ms (the server's first turn): every stage kept its share; "
          "large needed 300 ms to its first clause"),
         (outcome(1.22, {**shifted(0.6, "turn_commit"), "llm_request": 2.82}, **FALLBACK,
                  attempts=[{**SPOKEN, "request": 2.82, "first_token": 3.1, "first_clause": 3.12}]),
-         "1220 ms: waited 820 ms for the silence that unfinished words need because Smart Turn gave 0.31"),
+         "1220 ms: waited 820 ms: Smart Turn judged the turn 31 % complete"),
         (outcome(1.69, {**shifted(0.6, "turn_commit"), "llm_request": 2.82, "llm_first_token": 3.36,
                         "llm_first_clause": 3.39, "clause_to_tts": 3.39, "tts_first_sample": 3.5,
                         "first_sent": 3.65, "first_audible": 3.69, "first_answer_audible": 3.69},
                  **FALLBACK, attempts=[{**LATE, "request": 2.82}]),
-         "1690 ms: waited 820 ms for the silence that unfinished words need because Smart Turn gave 0.31; "
-         "then large was asked and was 120 ms late"),
+         "1690 ms: waited 820 ms: Smart Turn judged the turn 31 % complete; then large was 120 ms late"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="fallback", attempts=[],
                  smart_turn={"probability": 0.98, "ms": 40.0, "finished": 0.02}),
-         "1000 ms: waited 600 ms for the silence that words need which seem finished by 0.02"),
+         "1000 ms: waited 600 ms: the turn was judged 2 % complete"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="fallback", smart_turn=None, attempts=[]),
-         "1000 ms: waited 600 ms for the silence that unfinished words need"),
+         "1000 ms: waited 600 ms for the silence that ends a turn"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="nothing_heard", attempts=[]),
-         "1000 ms: waited 600 ms for words that the recogniser never heard"),
+         "1000 ms: waited 600 ms for words, but the recogniser heard none"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="recogniser_failed", attempts=[]),
          "1000 ms: waited 600 ms for a recogniser that failed"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="timeout", attempts=[]),
-         "1000 ms: waited 600 ms until the watchdog took the turn for finished"),
+         "1000 ms: waited 600 ms until the watchdog ended the turn"),
         (outcome(0.9, shifted(0.28, "vad_stop")),
-         "900 ms: the end of speech took 430 ms to notice and 50 ms to decide on (probability 0.97)"),
+         "900 ms: noticing the end of speech took 430 ms, deciding on it 50 ms (Smart Turn: 97 % complete)"),
         (outcome(0.9, shifted(0.28, "turn_commit"), smart_turn=None, attempts=[]),
-         "900 ms: the end of speech took 150 ms to notice and 330 ms to decide on"),
+         "900 ms: noticing the end of speech took 150 ms, deciding on it 330 ms"),
         (outcome(0.9, shifted(0.28, "transcript_final")),
-         "900 ms: the recogniser needed 300 ms for its last words"),
+         "900 ms: the recogniser needed 300 ms for the last words"),
         (outcome(0.9, shifted(0.28, "tts_first_sample")), "900 ms: synthesis took 330 ms to its first sample"),
         (outcome(0.9, shifted(0.28, "first_sent")), "900 ms: sending and playout took 330 ms"),
         (outcome(0.62, {"vad_stop": 2.15, "first_audible": 2.62}, attempts=[]),
          "620 ms: no stage accounts for 470 ms"),
-        (outcome(0.62, {}, attempts=[]), "620 ms: nothing is known of its stages"),
+        (outcome(0.62, {}, attempts=[]), "620 ms: none of its stages is on record"),
         (outcome(0.62, responses=[response(2.45)], attempts=[ASKED_TWO[0], ASKED_TWO[1]]),
-         "620 ms: large had nothing yet and fast was 70 ms late"),
+         "620 ms: large had sent nothing and fast was 70 ms late"),
         (outcome(0.62, responses=[response(2.67)], attempts=ASKED_TWO),
-         "620 ms: large had nothing yet and fast spoke after 300 ms"),
+         "620 ms: large had sent nothing and fast spoke after 300 ms"),
         (outcome(0.62, {**MARKS, "llm_first_token": 2.3, "clause_ready": 2.4}, responses=[response(2.67)],
                  attempts=ASKED_TWO),
-         "620 ms: large had nothing yet and fast spoke after 300 ms, 120 ms of them held back in hope of "
-         "large"),
+         "620 ms: large had sent nothing and fast spoke after 300 ms, held back for 120 ms in case "
+         "large was ready"),
         (outcome(0.62, responses=[response(2.67)], attempts=[{**ASKED_TWO[0], "first_clause": 2.51}, ASKED_TWO[1]]),
-         "620 ms: large had words too and fast spoke after 300 ms"),
+         "620 ms: large had sent a whole clause and fast spoke after 300 ms"),
         (outcome(0.62, responses=[response(2.67)], attempts=FAILED),
          "620 ms: large failed (HTTP 503) and fast spoke after 300 ms"),
         (outcome(0.62, {**MARKS, "llm_first_clause": 3.39, "llm_first_token": 3.36},
                  responses=[response(2.67, said=[{"at": 2.52, "kind": "hold", "text": "One moment."}])],
                  attempts=[of("large", first_token=3.36, first_clause=3.39, outcome="spoken")]),
-         "620 ms: a phrase bridged the wait after 300 ms and the answer of large came 720 ms late"),
+         "620 ms: a phrase bridged the wait after 300 ms; the answer from large came 720 ms late"),
     ],
 )  # fmt: skip
-def test_a_turn_is_explained_by_what_overspent_its_share(one: Outcome, sentence: str) -> None:
+def test_a_turn_is_explained_by_the_stages_that_overspent_their_share(one: Outcome, sentence: str) -> None:
     assert explain(one, llm_budget=0.45) == sentence
 
 
@@ -135,7 +134,7 @@ def test_only_the_two_worst_stages_are_named_in_the_order_of_the_turn() -> None:
         "first_answer_audible": 3.4,
     }
     assert explain(outcome(1.4, marks, attempts=[]), llm_budget=0.45) == (
-        "1400 ms: the recogniser needed 320 ms for its last words; then synthesis took 380 ms to its first sample"
+        "1400 ms: the recogniser needed 320 ms for the last words; then synthesis took 380 ms to its first sample"
     )
 
 
@@ -150,18 +149,20 @@ def test_only_the_two_worst_stages_are_named_in_the_order_of_the_turn() -> None:
          "2 stalls of the server's event loop took 80 ms, the longest 50 ms during llm inference"),
         ({"stalls": [{"at": 2.7, "ms": 130.0, "kind": "event loop"}]}, None),
         ({"stalls": [{"at": 1.5, "ms": 130.0, "kind": "event loop"}]}, None),
-        ({"late_ms_max": 44.6}, "its audio was fed 45 ms late"),
+        ({"late_ms_max": 44.6}, "the client sent its audio 45 ms late"),
         ({"late_ms_max": 20.0}, None),
     ],
 )  # fmt: skip
-def test_what_got_in_the_way_between_speech_and_answer_is_told(values: dict[str, Any], more: str | None) -> None:
+def test_a_disturbance_between_speech_and_answer_is_named(values: dict[str, Any], more: str | None) -> None:
     plain = "620 ms: every stage kept its share; large needed 300 ms to its first clause"
     assert explain(outcome(0.62, **values), llm_budget=0.45) == (plain if more is None else f"{plain}; {more}")
 
 
-def test_what_the_marks_leave_unexplained_is_told_with_the_place() -> None:
+def test_unexplained_time_is_named_with_its_place() -> None:
     told = explain(outcome(0.7, residual=0.08), llm_budget=0.45)
-    assert "; 80 ms lie between first_audible (2.620 s) and the first audible sample of the recording" in told
+    assert (
+        "; 80 ms are unexplained, between first_audible (2.620 s) and the first audible sample of the recording" in told
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_what_the_marks_leave_unexplained_is_told_with_the_place() -> None:
         (replace(outcome(None, failed="The recogniser died."), unanswered=Unanswered.FAILED),
          "no answer: component failed (The recogniser died)"),
         (outcome(None, wants_answer=False), "no latency: the turn wants no answer"),
-        (replace(outcome(None), answered=True), "no latency: the bot spoke only before the user's end"),
+        (replace(outcome(None), answered=True), "no latency: the bot spoke only before the user had finished"),
     ],
 )  # fmt: skip
 def test_a_turn_without_latency_says_why_there_is_none(one: Outcome, sentence: str) -> None:

@@ -47,29 +47,31 @@ def test_stages_and_stretches_add_up_to_what_was_recorded(
     assert explained(one, latency) + left == pytest.approx(latency)
 
 
-def test_an_instant_that_the_server_did_not_tell_is_named() -> None:
+def test_a_missing_mark_is_named() -> None:
     assert sentence(turn(transcript_final=None), 0.78) == (
-        "90 ms lie between vad_stop (2.200 s) and turn_commit (2.290 s): the server did not tell transcript_final"
+        "90 ms are unexplained, between vad_stop (2.200 s) and turn_commit (2.290 s): "
+        "the server did not report transcript_final"
     )
 
 
-def test_sound_later_than_the_client_says_is_named() -> None:
+def test_sound_later_than_the_client_reports_is_named() -> None:
     assert sentence(turn(), 0.9) == (
-        "120 ms lie between first_audible (2.780 s) and the first audible sample of the recording (2.900 s)"
+        "120 ms are unexplained, between first_audible (2.780 s) and the first audible sample of the recording "
+        "(2.900 s)"
     )
 
 
-def test_an_instant_behind_the_sound_it_led_to_is_a_matter_of_clocks() -> None:
+def test_a_cause_after_its_effect_means_that_the_clocks_disagree() -> None:
     assert sentence(turn(first_sent=3.0), 0.78) == (
-        "220 ms too many: first_sent (3.000 s) lies behind the first audible sample of the recording (2.780 s), "
+        "220 ms are unexplained: first_sent (3.000 s) comes after the first audible sample of the recording (2.780 s), "
         "so the clocks of server and client disagree"
     )
 
 
-def test_the_longest_of_several_stretches_is_told_with_the_whole() -> None:
+def test_the_longest_of_several_stretches_is_named_with_the_total() -> None:
     assert sentence(turn(transcript_final=None), 0.85) == (
-        "160 ms are unexplained, 90 ms of them lie between vad_stop (2.200 s) and turn_commit (2.290 s): "
-        "the server did not tell transcript_final"
+        "160 ms are unexplained, 90 ms of them, between vad_stop (2.200 s) and turn_commit (2.290 s): "
+        "the server did not report transcript_final"
     )
 
 

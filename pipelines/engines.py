@@ -171,10 +171,12 @@ class SphinxRecogniser:
         """Build the language model (once a machine) and load the spare worker."""
         from voice.asr.sphinx.language_model import build_language_model
         from voice.asr.sphinx.pool import SphinxPool
-        from voice.responder.edition import edition
+        from voice.responder.source_digest import source_digest
 
         model = await asyncio.to_thread(
-            lambda: build_language_model(_domain_sentences, edition=edition(), domain_weight=self._asr.domain_weight)
+            lambda: build_language_model(
+                _domain_sentences, edition=source_digest(), domain_weight=self._asr.domain_weight
+            )
         )
         self._pool = SphinxPool(language_model=model)
         # The service is not for the first call to import, nor to be waited for by the worker.

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from voice.responder.language.utterance import normalise
-from voice.responder.skill import Answer, Request, State, Timer
+from voice.responder.language.transcript import normalise
 from voice.responder.skills import smalltalk, timers
-from voice.responder.skills.tools import Tool, ToolBox, ToolCall
+from voice.responder.skills.skill import Answer, Request
+from voice.responder.state import State, Timer
+from voice.responder.tools import Tool, ToolBox, ToolCall
 from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses
 
-FALLBACK = "no language model"
+NOT_UNDERSTOOD = "no language model"
 """Intent of answers to what no skill and no tool understands."""
 
 RESUMED_WITHIN = timedelta(seconds=6)
@@ -27,7 +28,7 @@ class Reply:
 
     Parameters:
         text: complete sentences; empty while `call` is still to be run.
-        intent: name of the skill, `FALLBACK`, "tool" or "unheard".
+        intent: name of the skill, `NOT_UNDERSTOOD`, "tool" or "unheard".
         complete: the text was a whole request; see `understanding.parses`.
         timer: a timer to start.
         cancelled: timers to stop.
@@ -110,7 +111,7 @@ class Responder:
         """
         proposal = self._propose(text, self._state, now)
         last = self._last
-        if proposal.reply.intent != FALLBACK or last is None:
+        if proposal.reply.intent != NOT_UNDERSTOOD or last is None:
             return proposal
         if not self._cut_short or now - last.at > RESUMED_WITHIN:
             return proposal
@@ -118,7 +119,7 @@ class Responder:
             # What has begun in the world cannot be taken back.
             return proposal
         whole = self._propose(f"{last.text} {text}", last.before, now)
-        return proposal if whole.reply.intent == FALLBACK else whole
+        return proposal if whole.reply.intent == NOT_UNDERSTOOD else whole
 
     def interrupted(self) -> None:
         """The user spoke before the last answer was over: what comes may be the rest of the same request."""
@@ -142,7 +143,7 @@ class Responder:
         if found is None:
             refusal = smalltalk.REFUSAL if before.refusals else smalltalk.FIRST_REFUSAL
             after = settled.but(refusals=before.refusals + 1, last_answer=refusal)
-            return proposal(Reply(refusal, FALLBACK, complete=False), after)
+            return proposal(Reply(refusal, NOT_UNDERSTOOD, complete=False), after)
         match, answer = found
         reply = Reply(
             answer.text,

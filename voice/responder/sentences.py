@@ -1,21 +1,18 @@
 """Sentences the responder understands, drawn from its own templates: the text of a recogniser's language model."""
 
 import random
-import re
 from collections import defaultdict
 from functools import cache
 
 from voice.responder.language.grammar import Template
-from voice.responder.language.numbers import CERTAIN, spell_number
-from voice.responder.language.utterance import normalise, readings
+from voice.responder.language.numbers import spell_number
 from voice.responder.language.vocabulary import COMMON_WORDS, words
-from voice.responder.skill import Skill
-from voice.responder.understanding import answers_question, grammar, last_grammar, parses
+from voice.responder.skills.skill import Skill
+from voice.responder.understanding import grammar, last_grammar
 
 SENTENCES_PER_SHARE = 50
 """Sentences drawn for a skill of share 1."""
 _SEED = 20
-_NUMBERS = re.compile(rf"(?<!\S)(?:(?:{'|'.join(CERTAIN)}|\d+(?:\.\d+)?) )+")
 _IMPERATIVE = frozenset(
     words("set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say")
 )
@@ -48,32 +45,6 @@ def _sentences() -> tuple[str, ...]:
             filled = skill.fill(rng) if skill.fill else {}
             sentences.append(spoken(entries[choice][1].sample(rng, filled), rng))
     return tuple([*sentences, *_every_number(rng), *_every_word()])
-
-
-def is_beginning(text: str) -> bool:
-    """Whether `text`, perhaps a partial transcript, must go on to become a sentence that the responder understands.
-
-    What is a request by itself need not, nor open text ("say hello"), nor what one of the responder's questions may be
-    answered with ("ten minutes"). Numbers stand for one another; courtesies and lead-ins do not count. Takes well below
-    a millisecond once `beginnings` has run.
-    """
-    words = normalise(text)
-    clean = (reading.text for reading in readings(words) if not reading.stray)
-    if not any(_levelled(reading) in beginnings() for reading in clean):
-        return False
-    ended = (match.whole or match.skill.may_end(match.slots) for match in grammar().matches(words, None))
-    return not any(ended) and not parses(text) and not answers_question(text)
-
-
-@cache
-def beginnings() -> frozenset[str]:
-    """What stands before another word in the sentences: numbers levelled, each word followed by one space."""
-    whole = {_levelled(normalise(sentence.removesuffix(" please"))) for sentence in set(_sentences())}
-    return frozenset(sentence[: space.start() + 1] for sentence in whole for space in re.finditer(" (?=.)", sentence))
-
-
-def _levelled(words: str) -> str:
-    return _NUMBERS.sub("0 ", words)
 
 
 def spoken(sentence: str, rng: random.Random) -> str:

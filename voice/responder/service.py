@@ -28,8 +28,8 @@ from pipecat.utils.tracing.service_decorators import traced_llm
 from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService, last_user_text
 from voice.responder.adapter import ContextAsItIs
 from voice.responder.dialogue import Proposal, Reply, Responder, with_result
-from voice.responder.skill import Timer
-from voice.responder.skills.tools import Tool
+from voice.responder.state import Timer
+from voice.responder.tools import Tool
 
 _PIECES = re.compile(r"\S+\s*")
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from voice.responder.language.grammar import Template
-from voice.responder.language.utterance import Reading, normalise, readings
-from voice.responder.skill import Skill
+from voice.responder.language.readings import Reading, readings
+from voice.responder.language.transcript import normalise
 from voice.responder.skills import arithmetic, chance, clock, memory, recital, smalltalk, spelling, timers, units
+from voice.responder.skills.skill import Skill
 
 # Earlier skills win where two match the same words.
 SKILLS: tuple[Skill, ...] = (

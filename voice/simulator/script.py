@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from voice.responder.dialogue import FALLBACK, Proposal, Responder
+from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
-from voice.responder.skills.tools import Tool
+from voice.responder.tools import Tool
 from voice.tts.clauses import ClauseSplitter
 
 REFUSAL = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
@@ -101,7 +101,7 @@ class Script:
         if reply.call is not None:
             _, tool = named[reply.call.function.__name__]
             return Answer(_arguments(tool, " ".join(reply.call.arguments)), tool=tool.name)
-        if reply.intent == FALLBACK:
+        if reply.intent == NOT_UNDERSTOOD:
             return Answer(REFUSAL)
         if reply.intent == "who are you":
             return Answer(IDENTITY)

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from voice.errors import ConfigurationError
-from voice.responder.dialogue import FALLBACK, Responder
+from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
 
 NOW = datetime(2026, 11, 20, 16, 10)
 UNRELATED = [
@@ -22,7 +22,7 @@ UNRELATED = [
 @pytest.mark.parametrize("heard", UNRELATED)
 def test_what_no_skill_knows_gets_no_invented_answer(heard: str) -> None:
     reply = Responder().reply(heard, NOW)
-    assert reply.intent == FALLBACK
+    assert reply.intent == NOT_UNDERSTOOD
     assert not reply.complete
 
 
@@ -157,10 +157,10 @@ def test_a_request_that_a_pause_cut_in_two_is_answered_as_one(texts: list[str], 
 def test_only_an_answer_cut_short_a_moment_ago_is_taken_back() -> None:
     responder = Responder()
     responder.reply("how many feet", NOW)
-    assert responder.reply("are in a mile", NOW + timedelta(seconds=3)).intent == FALLBACK
+    assert responder.reply("are in a mile", NOW + timedelta(seconds=3)).intent == NOT_UNDERSTOOD
     responder.reply("how many feet", NOW + timedelta(seconds=10))
     responder.interrupted()
-    assert responder.reply("are in a mile", NOW + timedelta(seconds=30)).intent == FALLBACK
+    assert responder.reply("are in a mile", NOW + timedelta(seconds=30)).intent == NOT_UNDERSTOOD
 
 
 def test_a_timer_that_runs_is_not_taken_back_by_what_follows() -> None:

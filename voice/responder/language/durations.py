@@ -5,17 +5,17 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from voice.responder.language.amounts import parse_count
 from voice.responder.language.grammar import Kind
 from voice.responder.language.numbers import NUMBER_WORD, say_number, spell_number
-from voice.responder.skills.units import parse_count
 
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _UNIT = r"(?:(?:second|sec|minute|min|hour|day)s?)"
 PATTERN = rf"(?:{NUMBER_WORD}|(?:and|a|an|half|quarter|quarters|of|one|{_UNIT}) )+"
 _PART = re.compile(rf"(?:and )?(?P<count>.+?) (?P<unit>{_UNIT})(?P<half> and a half)?(?: |$)")
 _SHORT = {"sec": "second", "min": "minute"}
-LONGEST = 100 * 86400
-"""Longest duration understood, seconds."""
+LONGEST_DURATION = 100 * 86400
+"""Longest duration understood, seconds: 100 days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def parse_duration(words: str) -> Duration | None:
         finer = "second" if finest == "minute" else "minute"
         total += rest * SECONDS[finer]
         parts.append(f"{say_number(rest)} {finer}{'' if rest == 1 else 's'}")
-    if not 0 < total <= LONGEST:
+    if not 0 < total <= LONGEST_DURATION:
         return None
     text = " and ".join(parts) if len(parts) < 3 else ", ".join(parts)
     return Duration(float(total), say_seconds(float(total)) if "." in text and finest != "second" else text)

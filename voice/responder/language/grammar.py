@@ -3,7 +3,7 @@
     "set (a|another) timer [of] <length:duration>"
 
 Words stand for themselves, `(a|b)` for one of several, `[x]` for something that may be missing and `<name:kind>` for a
-slot. A template is matched against normalised text (`utterance.normalise`), as a whole.
+slot. A template is matched against normalised text (`transcript.normalise`), as a whole.
 """
 
 import random

@@ -5,7 +5,7 @@ from operator import add, mul, sub
 
 from voice.responder.language.expression import BARE, SUM, Operation, Worked, combine, divide
 from voice.responder.language.numbers import is_exact, pair_of_numbers, say_number
-from voice.responder.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Answer, Request, Skill
 
 
 def answer_expression(request: Request) -> Answer:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from voice.responder.language.grammar import Kind
 from voice.responder.language.numbers import NUMBER, pair_of_numbers, spell_number
 from voice.responder.language.vocabulary import words
-from voice.responder.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Answer, Request, Skill
 
 MOST_DICE = 10
 

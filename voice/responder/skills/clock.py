@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 
 from voice.responder.language.durations import DURATION, Duration
 from voice.responder.language.grammar import Kind
-from voice.responder.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Answer, Request, Skill
 
 # Days that people count down to: as heard, as said, month, day.
 FEASTS = {

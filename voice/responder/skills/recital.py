@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from voice.responder.language.grammar import Kind
 from voice.responder.language.numbers import NUMBER, pair_of_numbers, spell_number
-from voice.responder.language.speech import sentence
-from voice.responder.skill import Answer, Request, Skill, says
+from voice.responder.language.phrasing import sentence
+from voice.responder.skills.skill import Answer, Request, Skill, says
 
 LONGEST_COUNT = 100
 STORIES = (

@@ -1,6 +1,6 @@
 """Courtesies and questions about the responder itself: a table of what is said and what is answered."""
 
-from voice.responder.skill import Skill, says
+from voice.responder.skills.skill import Skill, says
 
 ABILITIES = "tell the time, do arithmetic, convert units, set timers, spell words and remember things"
 FIRST_REFUSAL = f"I run without a language model, so I can't answer that. I can {ABILITIES}."

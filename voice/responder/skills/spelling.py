@@ -5,7 +5,7 @@ import random
 from voice.responder.language.grammar import Kind
 from voice.responder.language.numbers import spell_number
 from voice.responder.language.vocabulary import COMMON_WORDS
-from voice.responder.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Answer, Request, Skill
 
 _MARKS = {"'": "apostrophe", "-": "hyphen", ".": "point", "_": "underscore"}
 

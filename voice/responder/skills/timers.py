@@ -7,7 +7,8 @@ from voice.responder.language.durations import DURATION, Duration, attributive, 
 from voice.responder.language.grammar import Kind
 from voice.responder.language.numbers import NUMBER
 from voice.responder.language.vocabulary import words
-from voice.responder.skill import Answer, Request, Skill, State, Timer
+from voice.responder.skills.skill import Answer, Request, Skill
+from voice.responder.state import State, Timer
 
 NAMES = words(
     "pasta egg tea pizza laundry rice coffee oven cake bread workout meeting nap cookie chicken potato break study "

@@ -3,7 +3,7 @@ from datetime import datetime
 import pytest
 
 from voice.responder.dialogue import Responder
-from voice.responder.language.speech import other_side
+from voice.responder.language.phrasing import other_side
 
 NOW = datetime(2026, 11, 20, 16, 10)
 

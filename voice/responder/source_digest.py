@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 
-def edition() -> str:
+def source_digest() -> str:
     """A digest of the responder's source, its words and templates included."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):

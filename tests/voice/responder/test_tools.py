@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from voice.errors import ConfigurationError
-from voice.responder.skills.tools import ToolBox
+from voice.responder.tools import ToolBox
 
 
 def order_status() -> str:

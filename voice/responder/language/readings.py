@@ -10,58 +10,6 @@ from dataclasses import dataclass
 
 from voice.responder.language.vocabulary import words
 
-_SYMBOLS = [
-    (re.compile(r"[’`´]"), "'"),
-    (re.compile(r"(\d),(?=\d{3}\b)"), r"\1"),
-    (re.compile(r"(?<=\d)\s*[×*]\s*(?=[\d(√-])"), " times "),
-    (re.compile(r"(?<=\d)\s*x\s*(?=\d)"), " times "),
-    (re.compile(r"(?<=\d)\s*[÷/]\s*(?=[\d√-])"), " divided by "),
-    (re.compile(r"(?<=\d)\s*\+\s*(?=[\d√-])"), " plus "),
-    (re.compile(r"(?<=\d)\s*[-−–]\s*(?=\d)"), " minus "),
-    (re.compile(r"(?<![\w.])[-−–]\s*(?=\.?\d)"), "minus "),
-    (re.compile(r"(?<!\d)\.(?=\d)"), "0."),
-    (re.compile(r"√"), " square root of "),
-    (re.compile(r"²"), " squared "),
-    (re.compile(r"³"), " cubed "),
-    (re.compile(r"\^"), " to the power of "),
-    (re.compile(r"%"), " percent "),
-    (re.compile(r"½"), " one half "),
-    (re.compile(r"°\s*c\b"), " degrees celsius "),
-    (re.compile(r"°\s*f\b"), " degrees fahrenheit "),
-    (re.compile(r"°"), " degrees "),
-    (re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])-(?=[a-z\d])|(?<=\d)-(?=[a-z])"), " "),
-    # A full stop within a number stays, every other mark goes.
-    (re.compile(r"(?<!\d)\.|\.(?!\d)|[^\w\s.']"), " "),
-    (re.compile(r"(?<!\w)'|'(?!\w)"), " "),
-]
-_CONTRACTIONS = re.compile(r"\b(what|how|where|who|when)'?s ")
-_SPELLINGS = {
-    "per cent": "percent",
-    "good bye": "goodbye",
-    "good by": "goodbye",
-    "buy buy": "bye bye",
-    "by by": "bye bye",
-    "celcius": "celsius",
-    "centigrade": "celsius",
-    "kilometres": "kilometers",
-    "kilometre": "kilometer",
-    "metres": "meters",
-    "metre": "meter",
-    "centimetres": "centimeters",
-    "centimetre": "centimeter",
-    "millimetres": "millimeters",
-    "millimetre": "millimeter",
-    "litres": "liters",
-    "litre": "liter",
-    "millilitres": "milliliters",
-    "millilitre": "milliliter",
-    "devided": "divided",
-    "gonna": "going to",
-    "wanna": "want to",
-}
-_SPELLING = re.compile(r"\b(?:" + "|".join(sorted(_SPELLINGS, key=len, reverse=True)) + r")\b")
-_HESITATIONS = frozenset(words("um uh uhm umm er erm ah hm hmm mm mhm"))
-
 # Openings that say nothing of the request itself.
 _LEAD_INS = (
     "please",
@@ -171,16 +119,6 @@ class Reading:
     def first_word(self) -> str:
         """The word it begins with."""
         return self.text.partition(" ")[0]
-
-
-def normalise(text: str) -> str:
-    """Lower-case words, each followed by one space; symbols of arithmetic become words, hesitations go."""
-    text = text.lower()
-    for pattern, meaning in _SYMBOLS:
-        text = pattern.sub(meaning, text)
-    text = "".join(word + " " for word in text.split() if word not in _HESITATIONS)
-    text = _CONTRACTIONS.sub(r"\1 is ", text)
-    return _SPELLING.sub(lambda found: _SPELLINGS[found.group()], text)
 
 
 def readings(text: str) -> Iterator[Reading]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from voice.errors import ConfigurationError
-from voice.responder.language.utterance import normalise
+from voice.responder.language.transcript import normalise
 from voice.responder.language.vocabulary import words
 
 Tool = Callable[..., Any]

@@ -1,4 +1,4 @@
-"""`python -m latency`: the same command by module name."""
+"""`python -m latency`: the `latency` command, started by its module's name."""
 
 import sys
 

@@ -1,13 +1,26 @@
-"""The `latency` command: reports here, everything that drives a pipeline in the packages that register it."""
+"""The `latency` command: it reports runs itself, and calls the packages that register further commands."""
 
-import argparse
 import importlib
+import logging
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latency.command_line import (
+    FAILED,
+    FINE,
+    NO_DATA,
+    RUNS,
+    USAGE,
+    Parser,
+    complain,
+    log_to_stderr,
+    no_command,
+    printing,
+)
 from latency.record.run import Run, RunError, newest
 from latency.report.thresholds import Threshold, ThresholdError
 
@@ -16,48 +29,42 @@ if TYPE_CHECKING:
 
     from latency.report.report import Report
 
-PASSED, FAILED, USAGE, NO_DATA = 0, 1, 2, 3
 COMMANDS = "latency.commands"
 """Entry-point group: a command's name and its `main(argv) -> int`, imported when it is called."""
 BUILT_IN = {
     "turn": ("latency.turn_command", "show one turn on a time axis, and cut out its audio"),
-    "selftest": ("latency.selftest.command", "recover gaps that were hidden in made recordings"),
+    "selftest": ("latency.selftest.command", "recover gaps that are hidden in synthetic recordings"),
 }
-"""Commands of our own beside the report: the module whose `main(argv) -> int` is called, and what it does."""
-RUNS = Path("runs")
+"""Our own commands beside the report: the module whose `main(argv) -> int` is called, and what it does."""
+log = logging.getLogger(__name__)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data.
 
-    The latencies of a refused run are no data.
+    A run whose latencies are refused has no data.
 
     Args:
         argv: Arguments after the program's name; those of the process when None.
 
     Raises:
-        SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
+        SystemExit: For `--help` and `--version` (0) and for arguments that are refused (2).
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments and arguments[0] in BUILT_IN:
-        module = importlib.import_module(BUILT_IN[arguments[0]][0])
-        return int(module.main(arguments[1:]))
-    if arguments and arguments[0] != "report" and not arguments[0].startswith("-"):
-        return _registered(arguments[0], arguments[1:])
-    parser = _parser(with_commands=not arguments or arguments[0] in ("-h", "--help"))
-    chosen = parser.parse_args(arguments)
-    if chosen.command is None:
+    leading, rest = _split(sys.argv[1:] if argv is None else argv)
+    if not rest:
+        parser = _parser(with_registered=True)
+        parser.parse_args(leading)
         parser.print_help(sys.stderr)
         return USAGE
-    try:
-        thresholds = [Threshold.parse(expr) for expr in chosen.check]
-    except ThresholdError as error:
-        return _complain(str(error), USAGE)
-    try:
-        folder = chosen.run or newest(RUNS)
-    except RunError as error:
-        return _complain(str(error), error.exit_code)
-    return show(folder, thresholds, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace, refused_is_no_data=True)
+    # An option before the command counts as one after it.
+    name, arguments = rest[0], [*leading, *rest[1:]]
+    if name != "report" and name not in BUILT_IN:
+        return _registered(name, arguments)
+    # A third of numpy's start would go into threads for matrices, of which there are none here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if name == "report":
+        return _report(arguments)
+    return int(importlib.import_module(BUILT_IN[name][0]).main(arguments))
 
 
 def show(
@@ -73,59 +80,74 @@ def show(
 
     Args:
         folder: The run.
-        thresholds: Held against it.
+        thresholds: Limits to hold the run against.
         as_json: Print JSON.
-        as_csv: Print a table with a row a turn.
-        trace: Also write the run there in Chrome's trace event format.
+        as_csv: Print a table with a row for each turn.
+        trace: Also write the run to this file in Chrome's trace event format.
         refused_is_no_data: Whether a run whose latencies cannot be believed counts as one without data even when no
             threshold asks for any.
     """
-    # A third of numpy's start would go into threads for matrices, of which there are none here.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.report.report import build
 
+    started = time.monotonic()
     try:
         run = Run.load(folder)
         report = build(run, thresholds)
+        log.debug("%s read and measured in %.0f ms", folder, (time.monotonic() - started) * 1000)
         if trace:
             _write_trace(run, report, trace)
     except RunError as error:
-        return _complain(str(error), error.exit_code)
+        return _refuse(str(error), error.exit_code)
     verdicts = {item.verdict for item in report.thresholds}
-    try:
+    with printing():
         _print(report, as_json=as_json, as_csv=as_csv)
-    except BrokenPipeError:
-        # The reader had enough (`| head`): the verdict stands, and the interpreter must not flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if "failed" in verdicts:
         return FAILED
     if refused_is_no_data and report.refused and not report.thresholds:
-        return _complain(f"the latencies of {folder} are no data: {report.refused}", NO_DATA)
-    return NO_DATA if "no data" in verdicts else PASSED
+        return _refuse(f"the latencies of {folder} are no data: {report.refused}", NO_DATA)
+    return NO_DATA if "no data" in verdicts else FINE
 
 
-def _parser(*, with_commands: bool) -> argparse.ArgumentParser:
-    others = sorted(_commands()) if with_commands else []
-    parser = argparse.ArgumentParser(
+def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The options before the command, and the command with what follows it."""
+    first = next((index for index, word in enumerate(argv) if not word.startswith("-")), len(argv))
+    return list(argv[:first]), list(argv[first:])
+
+
+def _report(arguments: Sequence[str]) -> int:
+    chosen = _parser().parse_args(["report", *arguments])
+    log_to_stderr(verbose=chosen.verbose)
+    try:
+        thresholds = [Threshold.parse(expr) for expr in chosen.check]
+    except ThresholdError as error:
+        return _refuse(str(error), USAGE)
+    try:
+        folder = chosen.run or newest(RUNS)
+    except RunError as error:
+        return _refuse(str(error), error.exit_code)
+    return show(folder, thresholds, as_json=chosen.json, as_csv=chosen.csv, trace=chosen.trace, refused_is_no_data=True)
+
+
+def _parser(*, with_registered: bool = False) -> Parser:
+    parser = Parser(
         prog="latency",
-        description="What a conversation's turns cost, from its recording.",
-        epilog=f"more commands: {', '.join(others)}" if others else None,
+        description="What a conversation's turns cost, measured in its recording.",
+        epilog="exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data, 4 a component is missing or failed",
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    report = commands.add_parser(
+    parser.add_version()
+    report = parser.add_command(
         "report",
-        help="print the figures of a run",
-        description="Print the figures of a run.",
+        "print the figures of a run",
         epilog="exit status: 0 fine, 1 a check failed, 2 bad usage or not a run, 3 no data: no run, none for a check, "
         "or a run that is refused",
     )
-    report.add_argument("run", nargs="?", type=Path, metavar="RUN", help="run folder; the newest in ./runs by default")
+    report.add_argument("run", nargs="?", type=Path, metavar="RUN", help="run folder (default: the newest in runs/)")
     form = report.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
-    form.add_argument("--csv", action="store_true", help="print a table for spreadsheets, a row a turn")
+    form.add_argument("--csv", action="store_true", help="print a table for spreadsheets, one row for each turn")
     report.add_argument(
-        "--trace", type=Path, metavar="FILE", help="also write a trace that ui.perfetto.dev and chrome://tracing open"
+        "--trace", type=Path, metavar="FILE", help="also write a trace for ui.perfetto.dev or chrome://tracing"
     )
     report.add_argument(
         "--check",
@@ -135,7 +157,10 @@ def _parser(*, with_commands: bool) -> argparse.ArgumentParser:
         help='a limit, such as "turn p95 < 800" or "cut_offs == 0"; may be repeated',
     )
     for name, (_, what) in BUILT_IN.items():
-        commands.add_parser(name, help=what)
+        parser.add_command(name, what)
+    if with_registered:
+        for name, what in _summaries():
+            parser.add_command(name, what)
     return parser
 
 
@@ -152,7 +177,6 @@ def _print(report: "Report", *, as_json: bool, as_csv: bool) -> None:
         from latency.render.terminal.report import write
 
         write(report, sys.stdout)
-    sys.stdout.flush()
 
 
 def _write_trace(run: Run, report: "Report", path: Path) -> None:
@@ -171,12 +195,8 @@ def _write_trace(run: Run, report: "Report", path: Path) -> None:
 def _registered(name: str, arguments: Sequence[str]) -> int:
     commands = _commands()
     if name not in commands:
-        return _complain(f'there is no command "{name}"; there is {_known(commands)}', USAGE)
+        return _refuse(no_command(name, ["report", *BUILT_IN, *sorted(commands)]), USAGE)
     return int(commands[name].load()(arguments))
-
-
-def _known(commands: "dict[str, EntryPoint]") -> str:
-    return ", ".join(["report", *BUILT_IN, *sorted(commands)])
 
 
 def _commands() -> "dict[str, EntryPoint]":
@@ -186,6 +206,16 @@ def _commands() -> "dict[str, EntryPoint]":
     return {command.name: command for command in entry_points(group=COMMANDS)}
 
 
-def _complain(sentence: str, status: int) -> int:
-    print(f"latency: {sentence}", file=sys.stderr)
+def _summaries() -> Iterator[tuple[str, str]]:
+    """The registered commands, each with the first line of its function's docstring."""
+    for name, command in sorted(_commands().items()):
+        try:
+            summary = (command.load().__doc__ or "").strip().partition("\n")[0].rstrip(".")
+        except (ImportError, AttributeError) as error:
+            summary = f"cannot be loaded: {error}"
+        yield name, f"{summary[:1].lower()}{summary[1:]}".replace("%", "%%")
+
+
+def _refuse(message: str, status: int) -> int:
+    complain("latency", message)
     return status

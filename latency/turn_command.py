@@ -1,6 +1,5 @@
-"""`latency turn`: one turn of a run on a time axis, with what was said, who was asked, and its audio."""
+"""`latency turn`: one turn of a run on a time axis, with its words, its requests to language models and its audio."""
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -8,58 +7,53 @@ from pathlib import Path
 
 from latency.audio.excerpt import ExcerptError, default_path, stretch_of, write_excerpt
 from latency.audio.recording import RATE
+from latency.command_line import FINE, RUNS, USAGE, Parser, complain, log_to_stderr, printing
 from latency.record.run import Run, RunError, newest
-
-RUNS = Path("runs")
-FINE, USAGE, NO_DATA = 0, 2, 3
 
 
 class _Refusal(Exception):
-    """What was asked for is not there; `status` is the exit status."""
+    """The turn that was asked for is not there."""
 
-    def __init__(self, sentence: str, status: int = USAGE) -> None:
-        super().__init__(sentence)
-        self.status = status
+    exit_code = USAGE
 
 
 def main(argv: Sequence[str]) -> int:
     """Show a turn and return the exit status: 0 fine, 2 bad usage or no such turn, 3 no run.
 
     Raises:
-        SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
+        SystemExit: For `--help` (0) and for arguments that are refused (2).
     """
-    # A third of numpy's start would go into threads for matrices, of which there are none here.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     chosen = _parser().parse_args(argv)
+    log_to_stderr(verbose=chosen.verbose)
     try:
         run, session, number = _which(chosen.which, chosen.session)
         return _show(run, session, number, wav=chosen.wav, wants_wav=not chosen.no_wav)
     except (_Refusal, RunError, ExcerptError) as error:
-        print(f"latency: {error}", file=sys.stderr)
-        return getattr(error, "status", getattr(error, "exit_code", USAGE))
+        complain("latency", str(error))
+        return getattr(error, "exit_code", USAGE)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="latency turn",
-        description="Show where one turn's time went, what was said in it, and cut its audio out of the recording.",
-        usage="latency turn [RUN] [SESSION] N [--session SESSION] [--wav FILE | --no-wav]",
+        description="Show where one turn's time went and what was said in it, and cut its audio out of the recording.",
+        usage="latency turn [RUN] [SESSION] N [options]",
         epilog="exit status: 0 fine, 2 bad usage or no such turn, 3 no run",
     )
     parser.add_argument(
         "which",
-        nargs="+",
+        nargs="*",
         metavar="RUN SESSION N",
-        help="run folder (the newest in ./runs by default), session (where a run has several), and the turn's number "
-        "as in the report",
+        help="run folder (default: the newest in runs/), session (if the run has several), and the turn's number in "
+        "the report",
     )
-    parser.add_argument("--session", help="the session, by name")
+    parser.add_argument("--session", metavar="NAME", help="the session, if the run has several")
     audio = parser.add_mutually_exclusive_group()
     audio.add_argument(
         "--wav",
         type=Path,
         metavar="FILE",
-        help="where to write the audio (default: beside the recording, in the run folder)",
+        help="file to write the audio to (default: beside the recording)",
     )
     audio.add_argument("--no-wav", action="store_true", help="write no audio")
     return parser
@@ -67,9 +61,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None, int]:
     """The run, the session and the turn that the words name."""
+    if not words:
+        raise _Refusal("name a turn by its number in the report; write `latency turn RUN N`")
     *before, last = words
     if not last.isdecimal():
-        raise _Refusal(f'a turn is a number as in the report, not "{last}"; write `latency turn RUN N`')
+        raise _Refusal(f'a turn has a number, as in the report, not "{last}"; write `latency turn RUN N`')
     if len(before) > 2 or (len(before) == 2 and session):
         raise _Refusal("too many arguments; write `latency turn RUN SESSION N`")
     if not before:
@@ -78,7 +74,7 @@ def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None,
         return Path(before[0]), before[1], int(last)
     if session or Path(before[0]).exists() or os.sep in before[0]:
         return Path(before[0]), session, int(last)
-    # A word that is no folder is a session of the newest run.
+    # A word that does not name a folder names a session of the newest run.
     return newest(RUNS), before[0], int(last)
 
 
@@ -101,22 +97,22 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
     spoken = [] if stereo is None else utterances(as_floats(stereo[:, 1]), RATE)
     others = [stretch for one in judged.outcomes if one.turn is not turn for stretch in one.turn.speech]
     following = next((one.turn.start for one in judged.outcomes if one.turn.turn > number and one.turn.start), None)
-    told = "no audio: this session has no recording"
+    note = "no audio: this session has no recording"
     seconds = 0.0 if stereo is None else len(stereo) / RATE
     if stereo is not None and turn.start is not None and turn.start >= seconds:
-        told = f"no audio: the recording ends after {seconds:.2f} s, before this turn"
+        note = f"no audio: the recording ends after {seconds:.2f} s, before this turn"
     elif stereo is not None and (stretch := stretch_of(turn, spoken, following, seconds)):
         path = wav or default_path(folder, turn, several=len(known) > 1)
-        told = f"audio     {path}: {stretch[0]:.2f} s to {stretch[1]:.2f} s, left the user, right the bot"
+        note = f"audio     {path}: {stretch[0]:.2f} s to {stretch[1]:.2f} s, left the user, right the bot"
         try:
             if wants_wav:
                 write_excerpt(path, stereo, stretch)
         except ExcerptError as error:
             if wav:
                 raise
-            # Nobody asked for that very file: the turn is shown all the same.
-            told = f"no audio: {error}"
-    try:
+            # The user did not name this file, so the turn is shown all the same.
+            note = f"no audio: {error}"
+    with printing():
         write_turn(
             outcome,
             waterfall(outcome, spoken, others),
@@ -127,11 +123,7 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
             notes=(*([f"latencies are refused: {report.refused}"] if report.refused else []), *report.notes),
         )
         if wants_wav:
-            print(told)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader had enough (`| head`), and the interpreter must not flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            print(note)
     return FINE
 
 
@@ -141,6 +133,5 @@ def _session(names: Sequence[str], name: str | None, folder: Path) -> str:
     if name is None:
         raise _Refusal(f"{folder} has several sessions: name one of {', '.join(names)} before the turn's number")
     if name not in names:
-        raise _Refusal(f'there is neither a run folder "{name}" nor a session of {folder} of that name; '
-                       f"it has {', '.join(names)}")  # fmt: skip
+        raise _Refusal(f'"{name}" is neither a run folder nor a session of {folder}, which has {", ".join(names)}')
     return name

@@ -12,8 +12,8 @@ from pipecat.pipeline.worker import PipelineWorker
 
 from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
-from pipelines.cli import log_pipecat
 from pipelines.engines import Engines, simulated, versions
+from pipelines.process import log_pipecat
 from pipelines.telemetry import tracing
 from pipelines.threads import limit_threads
 from voice.llm.tools import Tool, describe

@@ -1,20 +1,12 @@
 """The `voice` command. It only parses; what a command does is imported when it is called."""
 
 import argparse
-import atexit
-import gc
-import logging
-import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
 
-from pipelines.threads import limit_threads
+from latency.command_line import INTERRUPTED, USAGE, Parser, complain, count, one_of, printing, seed
+from pipelines.process import leave, loading_code, prepare_process
 from voice.errors import SaidBefore, VoiceError
-
-INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,152 +15,127 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         0 fine, 1 a threshold failed, 2 bad usage or configuration, 3 no data, 4 a component is missing or failed,
         130 interrupted.
+
+    Raises:
+        SystemExit: For `--help` and `--version` (0) and for arguments that are refused (2).
     """
     try:
-        args = parser().parse_args(argv)
-        prepare_process(verbose=args.verbose)
-        return int(args.run(args))
+        with printing():
+            args = parser().parse_args(argv)
+            if args.command is None:
+                parser().print_help(sys.stderr)
+                return USAGE
+            prepare_process(verbose=args.verbose)
+            return int(args.run(args))
     except SaidBefore as error:
         return error.exit_code
     except VoiceError as error:
-        print(f"voice: {error}", file=sys.stderr)
+        complain("voice", str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`); Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return 0
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The command line."""
-    top = argparse.ArgumentParser(prog="voice", description="A real-time voice agent whose latency is a contract.")
-    top.add_argument("-v", "--verbose", action="store_true", help="log what happens to standard error")
-    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    top = Parser(
+        prog="voice",
+        description="A real-time voice agent whose latency is a contract.",
+        epilog="exit status: 0 fine, 1 a check failed, 2 bad usage or configuration, 3 no data, 4 a component is "
+        "missing or failed, 130 interrupted",
+    )
+    top.add_version()
 
-    replay = _command(commands, "replay", _replay, "replay recorded conversations and report their latency")
+    replay = _command(top, "replay", _replay, "replay recorded conversations and report their latency")
     replay.add_argument("fixtures", nargs="*", metavar="FIXTURE", help="recordings or folders (default: a tour)")
-    replay.add_argument("--all", action="store_true", help="every conversation in samples/")
+    replay.add_argument("--all", action="store_true", help="replay every conversation in samples/")
     _pipeline_options(replay)
-    replay.add_argument("--url", help="call this server (ws://host:port/ws) instead of starting one")
-    replay.add_argument("--out", metavar="DIR", help="run folder (default: a new one in runs/)")
-    replay.add_argument("--repeat", type=_positive, default=1, metavar="N", help="replay everything N times")
+    _call_options(replay)
+    replay.add_argument("--repeat", type=count, default=1, metavar="N", help="replay everything N times (1)")
     replay.add_argument("--listen", action="store_true", help="play both sides aloud")
-    replay.add_argument("--check", action="append", default=[], metavar="EXPR", help='such as "turn p95 < 800"')
+    replay.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help='a limit, such as "turn p95 < 800"; may be repeated',
+    )
 
-    talk = _command(commands, "talk", _talk, "talk to the agent by microphone (headphones, please)")
+    talk = _command(top, "talk", _talk, "talk to the agent by microphone (headphones, please)")
     _pipeline_options(talk)
-    talk.add_argument("--url", help="call this server instead of starting one")
+    _call_options(talk)
     talk.add_argument("--input", metavar="DEVICE", help="microphone, by number or part of its name")
     talk.add_argument("--output", metavar="DEVICE", help="loudspeaker, by number or part of its name")
     talk.add_argument("--record", action="store_true", help="keep the call's audio in the run folder")
-    talk.add_argument("--out", metavar="DIR", help="run folder (default: a new one in runs/)")
 
-    _command(commands, "devices", _devices, "list microphones and loudspeakers")
+    _command(top, "devices", _devices, "list microphones and loudspeakers")
 
-    serve = _command(commands, "serve", _serve, "serve calls on a WebSocket")
-    serve.add_argument("--host", default="127.0.0.1")
-    serve.add_argument("--port", type=_port, default=8765, help="0 takes a free one")
+    serve = _command(top, "serve", _serve, "serve calls on a WebSocket")
+    serve.add_argument("--host", default="127.0.0.1", help="address of this machine to listen on (127.0.0.1)")
+    serve.add_argument("--port", type=_port, default=8765, help="0 takes a free one (8765)")
     serve.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
     _pipeline_options(serve)
 
-    simulate = _command(commands, "simulate", _simulate, "serve simulated language models on loopback")
+    simulate = _command(top, "simulate", _simulate, "serve simulated language models on loopback")
     simulate.add_argument("--port", type=_port, default=8900, help="0 takes a free one (8900)")
-    simulate.add_argument("--preset", choices=("field", "optimistic"), default="field", help="whose latencies (field)")
-    simulate.add_argument("--seed", type=int, metavar="N", help="repeat the same latencies (default: by chance)")
+    simulate.add_argument(
+        "--preset",
+        type=one_of("field", "optimistic"),
+        default="field",
+        metavar="PRESET",
+        help="latencies as measured in the field, or optimistic ones: field or optimistic (field)",
+    )
+    simulate.add_argument(
+        "--seed", type=seed, metavar="N", help="draw the same latencies each time (default: different ones)"
+    )
     simulate.add_argument(
         "--fault", action="append", default=[], metavar="MODEL=FAULT", help="such as sonnet=silent; may be repeated"
     )
     simulate.add_argument(
-        "--socket-life", type=_seconds, default=3600.0, metavar="SECONDS", help="of a Responses socket (3600)"
+        "--socket-life",
+        type=_seconds,
+        default=3600.0,
+        metavar="SECONDS",
+        help="how long a Responses socket stays open (3600)",
     )
-    simulate.add_argument("--answer", metavar="TEXT", help="what every model says, whatever it is asked")
+    simulate.add_argument("--answer", metavar="TEXT", help="what every model says to every request")
     simulate.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
 
-    _command(commands, "pipelines", _pipelines, "list the pipelines and what each still needs")
+    _command(top, "pipelines", _pipelines, "list the pipelines and what each still needs")
     return top
 
 
-def prepare_process(*, verbose: bool) -> None:
-    """Settings that must be in place before the heavy imports: thread counts and logging."""
-    limit_threads()
-    logging.basicConfig(
-        level=logging.DEBUG if verbose else logging.WARNING,
-        stream=sys.stderr,
-        format="%(levelname)s %(name)s: %(message)s",
-    )
-    # pipecat logs through loguru, which would print debug lines and a banner.
-    from loguru import logger
-
-    logger.remove()
-    log_pipecat(level="DEBUG" if verbose else "WARNING")
-
-
-def log_pipecat(*, level: str) -> None:
-    """Show what pipecat logs from `level` on, on standard error."""
-    from loguru import logger
-
-    def is_news(record: Any) -> bool:
-        # The failure of a tier's request is told by the turn, with what came of it.
-        tier = sys.modules.get("voice.llm.answer.tier")
-        return level == "DEBUG" or tier is None or not tier.is_in_request()
-
-    logger.add(sys.stderr, level=level, format="{level} {name}: {message}", filter=is_news)
-
-
-@contextmanager
-def loading_code() -> Iterator[None]:
-    """While libraries are imported: Ctrl-C ends the process at once, and no garbage is looked for.
-
-    Where Ctrl-C is an exception, an extension module that is being initialised makes an ImportError of it. Libraries
-    stay for good: walking them again and again as they come takes a tenth of the start, and later 0.1 s at a time.
-    """
-    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if ours:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-        if ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _command(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    summary: str,
-) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+def _command(top: Parser, name: str, run: Callable[[argparse.Namespace], int], summary: str) -> Parser:
+    command = top.add_command(name, summary)
     command.set_defaults(run=run)
     return command
 
 
-def _pipeline_options(command: argparse.ArgumentParser) -> None:
+def _pipeline_options(command: Parser) -> None:
     command.add_argument("--pipeline", default="auto", metavar="NAME|FILE", help="see `voice pipelines` (auto)")
+    _setting_option(command)
+
+
+def _setting_option(command: Parser) -> None:
     command.add_argument(
         "--set",
         action="append",
         default=[],
         dest="overrides",
         metavar="KEY=VALUE",
-        help="such as turns.fallback_ms=600",
+        help="change a setting, such as turns.fallback_ms=600; may be repeated",
     )
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a count of 1 or more')
-    return int(text)
+def _call_options(command: Parser) -> None:
+    command.add_argument("--url", help="call this server (ws://host:port/ws) instead of starting one")
+    command.add_argument("--out", metavar="DIR", help="run folder (default: a new one in runs/)")
 
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a port from 0 to 65535')
+        raise argparse.ArgumentTypeError(f'takes a port from 0 to 65535, not "{text}"')
     return int(text)
 
 
@@ -178,7 +145,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f'"{text}" is not a number of seconds above 0')
+        raise argparse.ArgumentTypeError(f'takes a number of seconds above 0, not "{text}"')
     return number
 
 
@@ -212,18 +179,7 @@ def _serve(args: argparse.Namespace) -> int:
         code = run_serve(args)
     except KeyboardInterrupt:
         code = INTERRUPTED
-    _leave(code)
-
-
-def _leave(code: int) -> NoReturn:
-    """End the process, in which everything has been closed; what was registered to run at its end runs.
-
-    Python would first wait for every thread: 2 s of a busy machine for a Whisper pass whose text nobody wants any more.
-    """
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    leave(code)
 
 
 def _simulate(args: argparse.Namespace) -> int:

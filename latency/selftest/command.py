@@ -4,12 +4,12 @@ The calls are made on the spot, written as a run folder and reported by the code
 folder is handed over: what was hidden is compared afterwards.
 """
 
-import argparse
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from latency.command_line import FAILED, FINE, Parser, log_to_stderr, seed
 from latency.judge.outcome import SessionOutcome
 from latency.record.run import Run, RunHeader, RunWriter
 from latency.record.session import Session
@@ -59,24 +59,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Arguments after `selftest`.
 
     Raises:
-        SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
+        SystemExit: For `--help` (0) and for arguments that are refused (2).
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="latency selftest",
         description="Hide gaps in recordings and recover them from a run folder, each within one 10 ms frame.",
-        epilog="exit status: 0 everything was found, 1 something was not",
+        epilog="exit status: 0 every gap was found, 1 one was not, 2 bad usage",
     )
-    parser.add_argument("--seed", type=int, default=0, help="draw other gaps and voices (default: 0)")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the run folder there, to be looked at")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="draw other gaps and voices (0)")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the run folder in DIR")
     chosen = parser.parse_args(argv)
-    if chosen.seed < 0:
-        parser.error("a seed is 0 or more")
+    log_to_stderr(verbose=chosen.verbose)
     if chosen.keep and (chosen.keep / "run.json").exists():
         parser.error(f"{chosen.keep} already holds a run; name another folder")
     with tempfile.TemporaryDirectory() as folder:
         findings = list(judged(chosen.keep or Path(folder) / "run", chosen.seed))
     print("\n".join(table(findings)))
-    return 0 if all(finding.is_right or not finding.is_promised for finding in findings) else 1
+    return FINE if all(finding.is_right or not finding.is_promised for finding in findings) else FAILED
 
 
 def judged(folder: Path, seed: int) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.cli import RUNS
+from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
 from latency.render.terminal.numbers import things
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
@@ -22,19 +22,18 @@ if TYPE_CHECKING:
     from pipelines.bench.variants import Variant
     from voice.client.fixtures.fixture import Fixture
 
-INTERRUPTED = 130
 SPEEDS = "450:65,100:1000"
 _SPEED = re.compile(r"(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)")
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run a benchmark, or read one, and print its table.
+    """Call our agent and others with the same recordings and compare what is heard.
 
     Returns:
         0 fine, 2 bad usage or configuration, 3 nothing was measured, 4 an agent is missing or failed, 130 interrupted.
 
     Raises:
-        SystemExit: As argparse does, for `--help` (0) and for arguments it refuses (2).
+        SystemExit: For `--help` (0) and for arguments that are refused (2).
     """
     args = _parser().parse_args(argv)
     try:
@@ -43,60 +42,63 @@ def main(argv: Sequence[str]) -> int:
     except SaidBefore as error:
         return error.exit_code
     except (VoiceError, RunError) as error:
-        print(f"latency: {error}", file=sys.stderr)
+        complain("latency", str(error))
         return error.exit_code
     except KeyboardInterrupt:
-        _say("latency: interrupted")
+        complain("latency", "interrupted")
         return INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="latency bench",
         description="Call our agent and others in turn with the same recordings, the same recogniser, language model "
         "(simulated) and voice, and compare what is heard.",
+        epilog="exit status: 0 fine, 2 bad usage or configuration, 3 nothing was measured, 4 an agent is missing or "
+        "failed, 130 interrupted",
     )
     parser.add_argument(
-        "--fixtures", nargs="+", metavar="FIXTURE", default=[], help="as voice replay (default: a tour)"
+        "--fixtures",
+        nargs="+",
+        metavar="FIXTURE",
+        default=[],
+        help="recordings or folders, as for voice replay (default: a tour)",
     )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
         "--pauses",
-        type=_count,
+        type=count,
         metavar="N",
-        help="N copies of each recording, each with a pause inserted, in their place",
+        help="replace each recording by N copies of it, each with a pause inserted",
     )
     instead.add_argument(
-        "--barge-in", type=_count, metavar="N", help="each recording spoken N times into an answer, to see it stop"
+        "--barge-in", type=count, metavar="N", help="interrupt an answer with each recording N times, to see it stop"
     )
     parser.add_argument(
-        "--rounds", type=_count, default=1, metavar="N", help="how often each agent gets all of them (1)"
+        "--rounds", type=count, default=1, metavar="N", help="call each agent with all recordings N times (1)"
     )
     parser.add_argument(
-        "--llm", default=SPEEDS, metavar="MS:TOKENS,…", help=f"ms to the first token and tokens a second ({SPEEDS})"
+        "--llm",
+        default=SPEEDS,
+        metavar="MS:TOKENS,…",
+        help=f"milliseconds to the first token, and tokens per second ({SPEEDS})",
     )
-    parser.add_argument("--only", nargs="+", metavar="VARIANT", default=[], help="these agents only")
+    parser.add_argument("--only", nargs="+", metavar="VARIANT", default=[], help="call only these agents")
     parser.add_argument(
-        "--whisper", metavar="FOLDER", help="a Whisper model (default: a scripted one of tiny.en's size)"
+        "--whisper", metavar="DIR", help="a Whisper model's folder (default: a scripted model of tiny.en's size)"
     )
-    parser.add_argument("--out", metavar="FOLDER", help="where recordings and figures go (default: a new one in runs/)")
-    parser.add_argument("--read", metavar="FOLDER", help="print the table of a benchmark that was made before")
+    parser.add_argument("--out", metavar="DIR", help="folder of recordings and figures (default: a new one in runs/)")
+    parser.add_argument("--read", metavar="DIR", help="print the table of an earlier benchmark")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" is not a count of 1 or more')
-    return int(text)
 
 
 def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
     # As it was found: what prepares our own process tunes no peer.
     environment = dict(os.environ)
-    from pipelines.cli import loading_code, prepare_process
+    from pipelines.process import loading_code, prepare_process
 
-    prepare_process(verbose=False)
+    prepare_process(verbose=args.verbose)
     with loading_code():
         from pipelines.bench.rounds import Plan, run_rounds
         from voice.tts.piper.voice import embedded_voice
@@ -208,13 +210,9 @@ def _show(folder: Path, *, as_json: bool) -> int:
     found = Benchmark.load(folder)
     if not found.rows:
         raise RunError(f"{folder} holds no turns yet", exit_code=3)
-    try:
+    with printing():
         if as_json:
             print(render.text(found))
         else:
             render.write(found, sys.stdout)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader had enough (`| head`), and the interpreter must not flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from latency.cli import RUNS, show
+from latency.cli import show
+from latency.command_line import RUNS
 from latency.record.run import RunWriter, Status, new_folder
 from latency.report.thresholds import Threshold, ThresholdError
 from pipelines.replaying.progress import CallProgress, Progress

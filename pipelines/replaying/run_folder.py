@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from latency.cli import RUNS
+from latency.command_line import RUNS
 from latency.record.run import RunHeader, RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnError, TurnRecord

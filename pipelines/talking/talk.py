@@ -14,7 +14,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from latency.cli import RUNS, show
+from latency.cli import show
+from latency.command_line import RUNS
 from latency.record.run import RunWriter, new_folder
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import check_server, server_for

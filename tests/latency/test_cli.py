@@ -148,24 +148,80 @@ def test_every_command_of_our_own_has_a_main_that_takes_arguments() -> None:
 def test_no_command_and_unknown_commands_are_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert main(["measure-everything"]) == 2
-    assert 'there is no command "measure-everything"; there is report, turn, selftest' in capsys.readouterr().err
+    assert (
+        'there is no command "measure-everything"; the commands are report, turn, selftest' in capsys.readouterr().err
+    )
 
 
-def test_registered_commands_are_listed_and_called_with_the_rest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package that registers `latency curve`, and another command whose module is missing."""
     installed = tmp_path / "curve-1.0.dist-info"
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: curve\nVersion: 1.0\n")
-    (installed / "entry_points.txt").write_text("[latency.commands]\ncurve = curve_of_the_test:main\n")
-    (tmp_path / "curve_of_the_test.py").write_text("def main(argv):\n    print(argv)\n    return 41\n")
+    (installed / "entry_points.txt").write_text(
+        "[latency.commands]\ncurve = curve_of_the_test:main\nbroken = nowhere_at_all:main\n"
+    )
+    (tmp_path / "curve_of_the_test.py").write_text(
+        'def main(argv):\n    """Draw a curve through 100 % of the points.\n\n    At once.\n    """\n'
+        "    print(argv)\n    return 41\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.usefixtures("curve")
+def test_registered_commands_are_listed_with_the_first_line_of_their_docstring(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["--help"])
     assert caught.value.code == 0
-    assert "curve" in capsys.readouterr().out.split("more commands:")[1]
+    listed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "curve draw a curve through 100 % of the points" in listed
+    assert "broken cannot be loaded: No module named 'nowhere_at_all'" in listed
+
+
+@pytest.mark.usefixtures("curve")
+def test_registered_commands_are_called_with_all_other_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["curve", "--points", "5"]) == 41
     assert capsys.readouterr().out == "['--points', '5']\n"
+    assert main(["-v", "curve"]) == 41
+    assert capsys.readouterr().out == "['-v']\n"
+
+
+@pytest.mark.parametrize("words", [["-v", "report"], ["report", "-v"]])
+def test_v_may_stand_before_or_after_the_command(short_run: Path, words: list[str]) -> None:
+    command = [sys.executable, "-m", "latency", *words, str(short_run), "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert json.loads(done.stdout)["turns"]["total"] == 4
+    (logged,) = done.stderr.splitlines()
+    assert logged.startswith(f"DEBUG latency.cli: {short_run} read and measured in ")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["reprot"], 'latency: there is no command "reprot"; did you mean "report"?'),
+        (["bnech"], 'latency: there is no command "bnech"; did you mean "bench"?'),
+        (["report", "--cvs"], 'latency report: there is no option --cvs; did you mean "--csv"?'),
+        (["--vesrion"], 'latency: there is no option --vesrion; did you mean "--version"?'),
+        (["report", "a", "b"], 'latency report: unexpected argument "b"; see `latency report --help`'),
+        (["report", "--trace"], "latency report: --trace needs a value; see `latency report --help`"),
+        (["report", "--json", "--csv"], "latency report: --csv cannot be combined with --json; see `latency report"),
+        (["turn", "--no-wva", "1"], 'latency turn: there is no option --no-wva; did you mean "--no-wav"?'),
+        (["turn"], "latency: name a turn by its number in the report; write `latency turn RUN N`"),
+        (["selftest", "--seed=-1"], 'latency selftest: --seed takes a whole number of 0 or more, not "-1"'),
+    ],
+)
+def test_a_mistake_gets_one_sentence_and_status_2(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        sys.exit(main(words))
+    told = capsys.readouterr()
+    assert (stopped.value.code, told.out) == (2, "")
+    (line,) = told.err.splitlines()
+    assert line.startswith(sentence)
 
 
 def test_importing_the_command_loads_nothing_heavy() -> None:

@@ -110,10 +110,10 @@ def test_the_newest_run_is_taken_and_a_session_where_there_are_several(
     ("words", "sentence"),
     [
         (["1"], "has several sessions: name one of arithmetic, small talk before the turn's number"),
-        (["music", "1"], 'there is neither a run folder "music" nor a session of runs/20261120-170312-embedded of that '
-         "name; it has arithmetic, small talk"),
+        (["music", "1"], '"music" is neither a run folder nor a session of runs/20261120-170312-embedded, which has '
+         "arithmetic, small talk"),
         (["arithmetic", "7"], "session arithmetic of runs/20261120-170312-embedded has no turn 7; its turns are 0, 1"),
-        (["arithmetic", "last"], 'a turn is a number as in the report, not "last"; write `latency turn RUN N`'),
+        (["arithmetic", "last"], 'a turn has a number, as in the report, not "last"; write `latency turn RUN N`'),
         (["a", "b", "c", "1"], "too many arguments; write `latency turn RUN SESSION N`"),
         (["runs/gone", "1"], "runs/gone does not exist"),
     ],

@@ -54,8 +54,8 @@ CASES: list[tuple[str, int, str]] = [
     ("voice replay no_recording", 2, "nowhere.wav: there is no such recording."),
     ("voice replay good.wav good.wav", 2, "good.wav is named twice; use --repeat N"),
     ("voice replay good.wav --check cheap", 2, '"cheap" is no threshold; write one like "turn p95 < 800"'),
-    ("voice replay good.wav --repeat none", 2, '"none" is not a count of 1 or more'),
-    ("voice replay good.wav --repeat 0", 2, '"0" is not a count of 1 or more'),
+    ("voice replay good.wav --repeat none", 2, '--repeat takes a whole number of 1 or more, not "none"'),
+    ("voice replay good.wav --repeat 0", 2, '--repeat takes a whole number of 1 or more, not "0"'),
     ("voice replay good.wav --out a_run", 2, "a_run already holds a run; name another folder with --out."),
     ("voice replay good.wav --out good.wav", 2, "good.wav; name another folder with --out."),
     ("voice replay good.wav --out good.wav/run", 2, "good.wav/run; name another folder with --out."),
@@ -72,8 +72,8 @@ CASES: list[tuple[str, int, str]] = [
     ("voice serve --set turns.patience=1", 2, "turns.patience is not a setting; known here: "),
     ("voice serve --set turns.fallback_ms=soon", 2, "turns.fallback_ms = 'soon' is not allowed"),
     ("voice serve --set turns", 2, "--set takes key=value, for example turns.fallback_ms=600"),
-    ("voice serve --port 99999", 2, '"99999" is not a port from 0 to 65535'),
-    ("voice serve --port http", 2, '"http" is not a port from 0 to 65535'),
+    ("voice serve --port 99999", 2, '--port takes a port from 0 to 65535, not "99999"'),
+    ("voice serve --port http", 2, '--port takes a port from 0 to 65535, not "http"'),
     ("voice serve --pipeline embedded --port {http}", 2, "choose another port with --port, or 0 for a free one."),
     ("voice serve --pipeline embedded --host 192.0.2.1", 2, "give an address of this machine with --host"),
     ("latency report nowhere", 2, "nowhere does not exist"),
@@ -96,7 +96,9 @@ CASES: list[tuple[str, int, str]] = [
     ),
     ("latency report two_runs --check cheap", 2, '"cheap" is no threshold; write one like "turn p95 < 800"'),
     ("voice replay good.wav --check p95<800", 2, 'there is no figure "p95"; say of what, as in "turn p95"'),
-    ("latency review", 2, 'there is no command "review"'),
+    ("voice relpay good.wav", 2, 'there is no command "relpay"; did you mean "replay"?'),
+    ("voice replay good.wav --repaet=2", 2, 'there is no option --repaet; did you mean "--repeat"?'),
+    ("latency review", 2, 'there is no command "review"; the commands are report, turn, selftest, bench'),
 ]
 
 CONVERTED = {

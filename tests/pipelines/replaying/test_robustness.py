@@ -291,7 +291,7 @@ async def none_is_left(processes: list[psutil.Process]) -> bool:
 
 
 def test_ctrl_c_while_code_is_loaded_says_nothing() -> None:
-    script = "import os, signal, time\nfrom pipelines.cli import loading_code\n"
+    script = "import os, signal, time\nfrom pipelines.process import loading_code\n"
     script += "with loading_code():\n os.kill(os.getpid(), signal.SIGINT)\n time.sleep(10)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
@@ -301,11 +301,11 @@ def test_a_server_does_not_wait_for_what_a_model_still_computes() -> None:
     lines = (
         "import atexit, time",
         "from concurrent.futures import ThreadPoolExecutor",
-        "from pipelines.cli import _leave",
+        "from pipelines.process import leave",
         "atexit.register(print, 'written')",
         "ThreadPoolExecutor().submit(time.sleep, 100)",
         "print('closed')",
-        "_leave(3)",
+        "leave(3)",
     )
     script = "\n".join(lines)
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)

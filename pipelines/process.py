@@ -1,0 +1,68 @@
+"""How a command's process starts and ends: thread counts, logging, imports, exit."""
+
+import atexit
+import gc
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from latency.command_line import INTERRUPTED, log_to_stderr
+from pipelines.threads import limit_threads
+
+
+def prepare_process(*, verbose: bool) -> None:
+    """Settings that must be in place before the heavy imports: thread counts and logging."""
+    limit_threads()
+    log_to_stderr(verbose=verbose)
+    # pipecat logs through loguru, which would print debug lines and a banner.
+    from loguru import logger
+
+    logger.remove()
+    log_pipecat(level="DEBUG" if verbose else "WARNING")
+
+
+def log_pipecat(*, level: str) -> None:
+    """Show what pipecat logs from `level` on, on standard error."""
+    from loguru import logger
+
+    def is_news(record: Any) -> bool:
+        # The turn itself reports that a tier's request has failed, and what came of it.
+        tier = sys.modules.get("voice.llm.answer.tier")
+        return level == "DEBUG" or tier is None or not tier.is_in_request()
+
+    logger.add(sys.stderr, level=level, format="{level} {name}: {message}", filter=is_news)
+
+
+@contextmanager
+def loading_code() -> Iterator[None]:
+    """While libraries are imported: Ctrl-C ends the process at once, and the garbage collector rests.
+
+    Where Ctrl-C raises an exception, an extension module that is being initialised turns it into an ImportError.
+    Libraries stay for good: collecting garbage while they are imported takes a tenth of the start, and each later
+    collection would take 0.1 s.
+    """
+    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process after everything has been closed; functions registered with `atexit` run.
+
+    Python would first wait for every thread: up to 2 s on a busy machine, for a Whisper pass that is no longer needed.
+    """
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from voice.errors import ConfigurationError
 from voice.server.listening import stdin_closed
 from voice.simulator.app import serving
-from voice.simulator.simulator import PREFIX, Simulator
+from voice.simulator.simulator import MODEL_PREFIX, Simulator
 from voice.simulator.timing.timetable import Fault, parse_fault
 
 
@@ -47,7 +47,7 @@ async def simulate(
         announce(f"Preset {simulator.preset}, seed {simulator.seed}; simulated, times to first token p50/p95 in ms:")
         for profile in simulator.profiles.values():
             times = f"{profile.p50 * 1000:.0f}/{profile.p95 * 1000:.0f}"
-            announce(f"  {PREFIX + profile.name:22}{times:>10}  {profile.stands_for}")
+            announce(f"  {MODEL_PREFIX + profile.name:22}{times:>10}  {profile.stands_for}")
         if not until_stdin_closes:
             await endpoint.stopped
             return

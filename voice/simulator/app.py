@@ -14,13 +14,12 @@ from starlette.routing import Route, WebSocketRoute
 from voice.errors import ConfigurationError
 from voice.server.listening import listen
 from voice.simulator.chat.endpoint import ChatCompletions
-from voice.simulator.chat.reply import refusal
 from voice.simulator.model_list import Models
 from voice.simulator.responses.endpoint import ResponsesSocket
 from voice.simulator.simulator import Simulator
 from voice.simulator.timing.timetable import parse_fault
-from voice.simulator.url_options import PATH
-from voice.simulator.wire_errors import status_of
+from voice.simulator.url_options import OPTIONS_PATH
+from voice.simulator.wire_errors import refusal, status_of
 
 _KEEP_ALIVE = 120  # seconds an idle connection is kept, as real servers do for minutes
 
@@ -51,7 +50,7 @@ def create_app(simulator: Simulator) -> Starlette:
 
     wires = [
         route
-        for base in ("", PATH)
+        for base in ("", OPTIONS_PATH)
         for route in (
             Route(f"{base}/v1/chat/completions", ChatCompletions(simulator), methods=["POST"]),
             WebSocketRoute(f"{base}/v1/responses", ResponsesSocket(simulator)),

@@ -6,11 +6,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from voice.errors import ConfigurationError
-from voice.simulator.chat.reply import refusal
-from voice.simulator.simulator import PREFIX, USUAL_MODEL, Simulator
+from voice.simulator.simulator import DEFAULT_MODEL, MODEL_PREFIX, Simulator
 from voice.simulator.timing.timetable import STATUSES, Fault
 from voice.simulator.url_options import url_options
-from voice.simulator.wire_errors import status_of
+from voice.simulator.wire_errors import refusal, status_of
 
 
 class Models:
@@ -28,7 +27,7 @@ class Models:
         connection.requests += 1
         options = url_options(request.scope)
         try:
-            served = self._simulator.serve(options.get("model", USUAL_MODEL), options)
+            served = self._simulator.serve(options.get("model", DEFAULT_MODEL), options)
         except ConfigurationError as error:
             return refusal(status_of(error), str(error))
         if connection.requests == 1:
@@ -41,5 +40,5 @@ class Models:
         if served.fault in STATUSES:
             return refusal(STATUSES[served.fault])
         common = {"object": "model", "created": 0, "owned_by": "sim"}
-        names = [PREFIX + name for name in self._simulator.profiles]
+        names = [MODEL_PREFIX + name for name in self._simulator.profiles]
         return JSONResponse({"object": "list", "data": [{"id": name, **common} for name in names]})

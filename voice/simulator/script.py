@@ -4,18 +4,17 @@ A request carries its conversation: its user messages are answered in order by t
 was to be remembered. Nothing happens in the world: a timer that it says it has set does not ring.
 """
 
-import json
 import random
 import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
 from voice.responder.tools import Tool
+from voice.simulator.conversation import Answer, Message, OfferedTool, json_text
 from voice.tts.clauses import ClauseSplitter
 
 REFUSAL = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
@@ -31,46 +30,6 @@ _LEADS_OF = {
 }
 _MOST_KEPT = 4096
 _GENERIC_VERBS = frozenset(["get", "fetch", "find", "lookup", "look", "check", "read", "query", "call", "run"])
-_TOKEN = re.compile(r"\s*(?:\w{1,7}|[^\w\s])|\s+$")
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedTool:
-    """A tool of the request.
-
-    Parameters:
-        name: its name on the wire.
-        parameters: JSON schema of its arguments.
-    """
-
-    name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a conversation on either wire; `role` is system, user, assistant or tool."""
-
-    role: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the model says.
-
-    Parameters:
-        text: the answer, or the JSON arguments of the tool call.
-        tool: name of the tool it calls instead of answering, or None.
-    """
-
-    text: str
-    tool: str | None = None
-
-
-def tokens(text: str) -> list[str]:
-    """The text cut into about as many tokens as real models need for it; joined, they are the text."""
-    return _TOKEN.findall(text)
 
 
 class Script:
@@ -172,11 +131,6 @@ def _argument(schema: Mapping[str, Any], words: str) -> object:
         number = parse_number(words)
         return (int(number) if kind == "integer" else float(number)) if number is not None else 1
     return {"boolean": True, "array": [words], "object": {}}.get(kind, words)
-
-
-def json_text(value: object) -> str:
-    """Compact JSON, as models write it."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def _as_sentence(result: str) -> str:

@@ -10,17 +10,18 @@ from urllib.parse import parse_qsl
 
 from voice.errors import ConfigurationError
 from voice.simulator.connections import Connections
+from voice.simulator.conversation import Answer, Message, OfferedTool
 from voice.simulator.journal import Journal
-from voice.simulator.script import Answer, Message, OfferedTool, Script
+from voice.simulator.script import Script
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.prefix_cache import PrefixCache
 from voice.simulator.timing.profiles import load_profiles
 from voice.simulator.timing.timetable import SLOW_CONNECT, Fault, parse_fault
 
-PREFIX = "sim:"
-USUAL_MODEL = "gpt-5.4-mini"
+MODEL_PREFIX = "sim:"
+DEFAULT_MODEL = "gpt-5.4-mini"
 """Whose network a connection has that is opened before any model is named."""
-OPTIONS = ("fault", "after", "ttft_ms", "tokens_per_s")
+MODEL_OPTIONS = ("fault", "after", "ttft_ms", "tokens_per_s")
 SOCKET_LIFE = 3600.0
 """Seconds a Responses socket lives, as OpenAI's does."""
 
@@ -30,7 +31,7 @@ class UnknownModelError(ConfigurationError):
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedModel:
     """What a request gets.
 
     Parameters:
@@ -116,7 +117,7 @@ class Simulator:
         else:
             self._faults[name] = fault
 
-    def serve(self, model: str, query: Mapping[str, str] | None = None) -> Served:
+    def serve(self, model: str, query: Mapping[str, str] | None = None) -> ServedModel:
         """What a request for a model gets.
 
         Args:
@@ -129,13 +130,13 @@ class Simulator:
         name, _, text = model.partition("?")
         name = self._known(name)
         own = dict(parse_qsl(text, keep_blank_values=True))
-        if unknown := sorted(own.keys() - set(OPTIONS)):
-            raise ConfigurationError(f"A model has no option {unknown[0]}; choose from {', '.join(OPTIONS)}.")
-        options = {key: value for key, value in (query or {}).items() if key in OPTIONS} | own
+        if unknown := sorted(own.keys() - set(MODEL_OPTIONS)):
+            raise ConfigurationError(f"A model has no option {unknown[0]}; choose from {', '.join(MODEL_OPTIONS)}.")
+        options = {key: value for key, value in (query or {}).items() if key in MODEL_OPTIONS} | own
         fault = parse_fault(options["fault"]) if options.get("fault") else self._faults.get(name)
         after = int(_number(options, "after")) if "after" in options else None
-        return Served(
-            name=PREFIX + name,
+        return ServedModel(
+            name=MODEL_PREFIX + name,
             latency=self._latency(name, options),
             cache=self._caches.setdefault(name, PrefixCache()),
             fault=fault,
@@ -143,7 +144,7 @@ class Simulator:
         )
 
     def _known(self, model: str) -> str:
-        name = model.removeprefix(PREFIX)
+        name = model.removeprefix(MODEL_PREFIX)
         if name not in self.profiles:
             raise UnknownModelError(f"There is no simulated model {name}; choose one of {', '.join(self.profiles)}.")
         return name

@@ -4,7 +4,7 @@ from collections.abc import MutableMapping
 from typing import Any
 from urllib.parse import parse_qsl
 
-PATH = "/with/{options}"
+OPTIONS_PATH = "/with/{options}"
 """What stands before `/v1` then: `http://127.0.0.1:8900/with/model=sonnet&fault=refuse/v1`."""
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from starlette.responses import JSONResponse, Response
+
 from voice.errors import ConfigurationError
 from voice.simulator.simulator import UnknownModelError
 
@@ -30,6 +32,11 @@ def error_headers(status: int) -> dict[str, str]:
     if status != 429:
         return {}
     return {"retry-after": str(RETRY_AFTER), "x-ratelimit-remaining-requests": "0"}
+
+
+def refusal(status: int, message: str | None = None) -> Response:
+    """An error response."""
+    return JSONResponse({"error": error_body(status, message=message)}, status, error_headers(status))
 
 
 def status_of(error: ConfigurationError) -> int:

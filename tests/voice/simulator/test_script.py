@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from voice.simulator.script import Message, OfferedTool, Script, tokens
+from voice.simulator.conversation import Message, OfferedTool, tokens
+from voice.simulator.script import Script
 from voice.tts.clauses import ClauseSplitter
 
 NOW = datetime(2026, 11, 20, 16, 10, tzinfo=UTC)

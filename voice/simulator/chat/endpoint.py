@@ -9,16 +9,17 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from voice.errors import ConfigurationError
-from voice.simulator.chat.format import ChatRequest, Completion, read_request, usage
-from voice.simulator.chat.reply import StreamedReply, WholeReply, refusal
+from voice.simulator.chat.completion import Completion, usage
+from voice.simulator.chat.reply import StreamedReply, WholeReply
+from voice.simulator.chat.request import ChatRequest, read_request
 from voice.simulator.connections import Connection
+from voice.simulator.conversation import tokens
 from voice.simulator.journal import Exchange
-from voice.simulator.script import tokens
-from voice.simulator.simulator import Served, Simulator
+from voice.simulator.simulator import ServedModel, Simulator
 from voice.simulator.timing.prefix_cache import read_prefix
-from voice.simulator.timing.timetable import Action, Cut, Failure, Hang, KeepAlive, Text, timetable
+from voice.simulator.timing.timetable import Action, Failure, Hang, KeepAlive, Reset, Text, timetable
 from voice.simulator.url_options import url_options
-from voice.simulator.wire_errors import status_of
+from voice.simulator.wire_errors import refusal, status_of
 
 
 class ChatCompletions:
@@ -76,7 +77,7 @@ class ChatCall:
     """One request being answered."""
 
     def __init__(
-        self, simulator: Simulator, asked: ChatRequest, served: Served, exchange: Exchange, connection: Connection
+        self, simulator: Simulator, asked: ChatRequest, served: ServedModel, exchange: Exchange, connection: Connection
     ) -> None:
         self._simulator = simulator
         self._asked = asked
@@ -108,7 +109,7 @@ class ChatCall:
                     journal.end(self._exchange, "failed")
                     await reply.fail(action.status)
                     return
-                case Cut():
+                case Reset():
                     journal.end(self._exchange, "cut")
                     self._connection.reset()
                     return

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from voice.simulator.chat.format import Completion, event
-from voice.simulator.wire_errors import error_body, error_headers
+from voice.simulator.chat.completion import Completion, event
+from voice.simulator.wire_errors import error_body, refusal
 
 _EVENT_STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
 
@@ -75,8 +75,3 @@ class StreamedReply:
 
     async def _body(self, data: bytes, *, last: bool = False) -> None:
         await self._send({"type": "http.response.body", "body": data, "more_body": not last})
-
-
-def refusal(status: int, message: str | None = None) -> Response:
-    """An error response."""
-    return JSONResponse({"error": error_body(status, message=message)}, status, error_headers(status))

@@ -5,14 +5,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from voice.simulator.connections import Connection
+from voice.simulator.conversation import Message, tokens
 from voice.simulator.journal import Exchange
-from voice.simulator.responses.format import ResponseWriter, error_event, usage
+from voice.simulator.responses.events import ResponseWriter, error_event, usage
 from voice.simulator.responses.lanes import Lanes
 from voice.simulator.responses.request import ResponseRequest, call_text
-from voice.simulator.script import Message, tokens
-from voice.simulator.simulator import Served, Simulator
+from voice.simulator.simulator import ServedModel, Simulator
 from voice.simulator.timing.prefix_cache import read_prefix
-from voice.simulator.timing.timetable import STATUSES, Cut, Failure, Fault, Hang, KeepAlive, Text, timetable
+from voice.simulator.timing.timetable import STATUSES, Failure, Fault, Hang, KeepAlive, Reset, Text, timetable
 from voice.simulator.wire_errors import error_headers
 
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -36,7 +36,7 @@ class ResponseCall:
         self,
         simulator: Simulator,
         asked: ResponseRequest,
-        served: Served,
+        served: ServedModel,
         *,
         exchange: Exchange,
         connection: Connection,
@@ -115,7 +115,7 @@ class ResponseCall:
                 case Failure():
                     await self._fail(action.status)
                     return
-                case Cut():
+                case Reset():
                     self._simulator.journal.end(self.exchange, "cut")
                     self._connection.reset()
                     return

@@ -9,17 +9,16 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from voice.errors import ConfigurationError
-from voice.simulator.chat.reply import refusal
 from voice.simulator.connections import Connection
+from voice.simulator.conversation import json_text
 from voice.simulator.responses.call import ResponseCall
-from voice.simulator.responses.format import error_event
+from voice.simulator.responses.events import error_event
 from voice.simulator.responses.lanes import LaneLimitError, LaneNameError, Lanes
 from voice.simulator.responses.request import read_create
-from voice.simulator.script import json_text
-from voice.simulator.simulator import USUAL_MODEL, Simulator
+from voice.simulator.simulator import DEFAULT_MODEL, Simulator
 from voice.simulator.timing.timetable import STATUSES, Fault
 from voice.simulator.url_options import url_options
-from voice.simulator.wire_errors import status_of
+from voice.simulator.wire_errors import refusal, status_of
 
 _GOING_AWAY = 1001
 
@@ -52,7 +51,7 @@ class ResponsesSocket:
         await websocket.receive()
         options = url_options(websocket.scope)
         try:
-            served = self._simulator.serve(options.get("model", USUAL_MODEL), options)
+            served = self._simulator.serve(options.get("model", DEFAULT_MODEL), options)
         except ConfigurationError as error:
             await websocket.send_denial_response(refusal(status_of(error), str(error)))
             return False

@@ -4,7 +4,7 @@ import asyncio
 import re
 
 from voice.errors import ConfigurationError
-from voice.simulator.script import Message
+from voice.simulator.conversation import Message
 
 MOST_LANES = 32
 MOST_IN_FLIGHT = 16

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from voice.errors import ConfigurationError
-from voice.simulator.chat.format import offered, plain_text, read_tools, served_tier
-from voice.simulator.script import Message, OfferedTool, json_text
+from voice.simulator.conversation import Message, OfferedTool, json_text
+from voice.simulator.request_fields import offered, plain_text, read_tools, served_tier
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 

@@ -4,8 +4,8 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from voice.simulator.conversation import Message, token_count
 from voice.simulator.journal import Exchange
-from voice.simulator.script import Message, tokens
 
 _MOST_PREFIXES = 4096
 
@@ -40,11 +40,6 @@ class PrefixCache:
             self._prefixes.move_to_end(digest)
         while len(self._prefixes) > _MOST_PREFIXES:
             self._prefixes.popitem(last=False)
-
-
-def token_count(text: str) -> int:
-    """How many tokens a text is."""
-    return len(tokens(text))
 
 
 def conversation_tokens(fixed: str, messages: Sequence[Message]) -> int:

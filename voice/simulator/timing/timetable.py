@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from voice.errors import ConfigurationError
-from voice.simulator.script import tokens
+from voice.simulator.conversation import tokens
 from voice.simulator.timing.latency_model import LatencyModel
 
 KEEPALIVE_EVERY = 0.1
@@ -65,7 +65,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Reset:
     """The connection is reset; nothing follows."""
 
     at: float
@@ -78,7 +78,7 @@ class Hang:
     at: float
 
 
-Action = Text | KeepAlive | Failure | Cut | Hang
+Action = Text | KeepAlive | Failure | Reset | Hang
 
 
 def parse_fault(text: str) -> Fault:
@@ -117,7 +117,7 @@ def timetable(
     if fault is Fault.SILENT:
         yield Hang(rtt)
     elif fault is Fault.REFUSE:
-        yield Cut(rtt)
+        yield Reset(rtt)
     elif fault in STATUSES:
         yield Failure(rtt, STATUSES[fault])
     elif fault is Fault.KEEPALIVE:
@@ -134,7 +134,7 @@ def timetable(
             last = chunk.at
             yield chunk
         last += model.gap()
-        yield Failure(last, 500) if fault is Fault.MIDFAIL else Cut(last)
+        yield Failure(last, 500) if fault is Fault.MIDFAIL else Reset(last)
     else:
         yield from _chunks(tokens(text), first.after, model)
 

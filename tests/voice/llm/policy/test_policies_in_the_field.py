@@ -14,7 +14,7 @@ from latency.report.stats import percentile
 from tests.voice.llm.policy.policy_play import Played, Script, play
 from voice.llm.policy import Adaptive, Fallback, Hedged, Plan, Policy, Race, Single
 from voice.llm.policy.tier_stats import TierBook
-from voice.simulator.script import Message
+from voice.simulator.conversation import Message
 from voice.simulator.simulator import Simulator
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.profiles import load_profiles

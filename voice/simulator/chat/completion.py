@@ -1,0 +1,87 @@
+"""Writes Chat Completions responses: whole, or as chunks of server-sent events. Pure."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from voice.simulator.chat.request import ChatRequest
+from voice.simulator.conversation import json_text
+
+
+class Completion:
+    """Writes one response, as chunks or whole."""
+
+    def __init__(self, request: ChatRequest, model: str, number: int, tool: str | None) -> None:
+        self._request = request
+        self._number = number
+        self._tool = tool
+        self._common = {
+            "id": f"chatcmpl-sim-{number}",
+            "created": int(time.time()),
+            "model": model,
+            "service_tier": request.service_tier,
+            "system_fingerprint": "sim",
+        }
+
+    def opening(self) -> list[dict[str, Any]]:
+        """The chunks before any text: the role alone, then the call's name if it is one."""
+        if self._tool is None:
+            return [self._chunk({"role": "assistant", "content": "", "refusal": None})]
+        call = {**self._call(""), "index": 0}
+        return [self._chunk({"role": "assistant", "content": None, "tool_calls": [call]})]
+
+    def piece(self, text: str) -> dict[str, Any]:
+        """A chunk of the answer, or of the call's arguments."""
+        if self._tool is None:
+            return self._chunk({"content": text})
+        return self._chunk({"tool_calls": [{"index": 0, "function": {"arguments": text}}]})
+
+    def closing(self, *, cut_off: bool, usage: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The chunks after the text: the reason for the end, then the usage if it was asked for."""
+        chunks = [self._chunk({}, finish_reason=self._reason(cut_off=cut_off))]
+        if self._request.include_usage:
+            chunks.append({**self._chunk({}), "choices": [], "usage": usage})
+        return chunks
+
+    def whole(self, text: str, *, cut_off: bool, usage: Mapping[str, Any]) -> dict[str, Any]:
+        """The response without streaming."""
+        message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
+        if self._tool is not None:
+            message |= {"content": None, "tool_calls": [self._call(text)]}
+        choice = {
+            "index": 0,
+            "message": message,
+            "logprobs": None,
+            "finish_reason": self._reason(cut_off=cut_off),
+        }
+        return {**self._common, "object": "chat.completion", "choices": [choice], "usage": usage}
+
+    def _chunk(self, delta: dict[str, Any], *, finish_reason: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+        chunk = {**self._common, "object": "chat.completion.chunk", "choices": [choice]}
+        return {**chunk, "usage": None} if self._request.include_usage else chunk
+
+    def _call(self, arguments: str) -> dict[str, Any]:
+        function = {"name": self._tool, "arguments": arguments}
+        return {"id": f"call_sim_{self._number}", "type": "function", "function": function}
+
+    def _reason(self, *, cut_off: bool) -> str:
+        if cut_off:
+            return "length"
+        return "stop" if self._tool is None else "tool_calls"
+
+
+def usage(*, prompt: int, cached: int, completion: int) -> dict[str, Any]:
+    """The usage object."""
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
+    }
+
+
+def event(payload: Mapping[str, Any]) -> bytes:
+    """A server-sent event."""
+    return b"data: " + json_text(payload).encode() + b"\n\n"

@@ -15,7 +15,6 @@ from pipecat.processors.aggregators.llm_response_universal import LLMContextAggr
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams, RTVIProcessor
 from pipecat.processors.frameworks.rtvi.models import ClientMessage
 from pipecat.services.llm_service import LLMService
-from pipecat.turns.user_start import VADUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
@@ -30,12 +29,11 @@ from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
 from voice.server.transport import HEAD_START, IN_RATE, CallTransport
 from voice.tts.piper.service import PiperTTSService
+from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
-from voice.turns.evidence import unknown, unread
-from voice.turns.models import SharedSilero
 from voice.turns.sentence_end import SentenceEnds
 from voice.turns.stop import TurnStop
-from voice.turns.vad_processor import HintingVADProcessor
+from voice.turns.vad import HintingVADProcessor, SharedSilero
 
 LAG_REMEMBERED = 0.5
 """Seconds after a stall of the event loop in which nothing is answered ahead."""
@@ -77,7 +75,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     context = LLMContext(tools=schemas if tools else NOT_GIVEN)
     stop = _turn_stop(engines, vad, params, watch)
     llm.wanted = stop.speculation.wants
-    strategies = UserTurnStrategies(start=[VADUserTurnStartStrategy()], stop=[stop])
+    strategies = UserTurnStrategies(start=start_strategies(), stop=[stop])
     user, assistant = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(user_turn_strategies=strategies)
     )
@@ -132,8 +130,8 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
         ),
         waiting=engines.waiting,
         speculate=turns.speculation != "off",
-        reads=SentenceEnds.shared().log_probability if turns.adaptive else unread,
-        whole_request=engines.models.whole_request if turns.adaptive else unknown,
+        reads=SentenceEnds.shared().log_probability if turns.adaptive else None,
+        whole_request=engines.models.whole_request if turns.adaptive else None,
         lagging=lagging,
     )
 

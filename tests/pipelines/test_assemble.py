@@ -8,7 +8,6 @@ from pipecat.audio.vad.vad_analyzer import VADParams
 from pipelines.assemble import _turn_stop
 from pipelines.settings import load
 from voice.turns.endpointing import RISK, Endpointing
-from voice.turns.evidence import unknown
 from voice.turns.speculation import Waiting
 
 
@@ -17,7 +16,7 @@ def endpointing(*overrides: str) -> Endpointing:
         settings=load("embedded", overrides),
         turns=SimpleNamespace(smart_turn=lambda **_: None),
         waiting=Waiting(),
-        models=SimpleNamespace(whole_request=unknown),
+        models=SimpleNamespace(whole_request=None),
     )
     stop = _turn_stop(cast(Any, engines), cast(Any, None), VADParams(stop_secs=0.3), None)
     return stop._endpointing

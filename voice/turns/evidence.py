@@ -1,76 +1,55 @@
-"""How finished the words before a silence are: Smart Turn is asked beside the call, the words are read."""
+"""How finished the words before a silence are, by all that is known of them. Pure."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+import math
+from dataclasses import dataclass
 
-from pipecat.utils.asyncio.task_manager import BaseTaskManager
+# Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence and on how
+# the words read. It was fitted, both classes weighing the same, to 225 ends and 439 gaps between words of 225 human
+# prompts (Debian's asterisk-core-sounds, transcripts aligned by PocketSphinx, without those that the benchmark speaks),
+# with a pause put into each gap. Fitted to one half and tried on the other: at a threshold that finds 90 % of the ends,
+# 27 % of the pauses pass with Smart Turn alone and 21 % with both.
+SOUND_WEIGHT, READ_WEIGHT, BIAS = 0.54, 1.62, 1.31
+SOUND_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.61, -0.40
+LEAST_PROBABILITY = 1e-4
 
-from voice.turns.endpointing import Evidence
-from voice.turns.models import Judgement, SmartTurn
+HARDLY_FINISHED = 0.1
+"""Probability of the end of a turn, pauses being as frequent as ends, up to which words are hardly finished: 2 % of the
+prompts' ends and 44 % of the gaps between their words are below it."""
+BEGINNING = 0.02
+"""The same probability for words that are only the beginning of a request."""
 
 
-def unread(_text: str) -> float | None:
-    """How finished words read where there is no model of the language."""
-    return None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What is known of the words before a silence."""
 
+    sound: float | None = None
+    """Smart Turn's probability that the turn is complete, 0 to 1; None without its verdict."""
+    read: float | None = None
+    """Base-10 log probability that a sentence ends after them; None without a model of the language."""
+    whole: bool | None = None
+    """For the agent they are a whole request (True) or only the beginning of one (False); None: it cannot tell."""
 
-def unknown(_text: str) -> bool | None:
-    """Whether words are a whole request to somebody who cannot tell."""
-    return None
+    @property
+    def probability(self) -> float:
+        """Probability that the turn is over, if pauses were as frequent as ends; 0 without any evidence."""
+        if self.whole:
+            return 1.0
+        if self.sound is None:
+            return 0.0
+        weighed = self._weighed(self.sound)
+        return weighed if self.whole is None else min(weighed, BEGINNING)
 
+    @property
+    def hardly_finished(self) -> bool:
+        """Whether there is evidence, and it says that more words will follow."""
+        known = self.sound is not None or self.whole is False
+        return known and self.probability <= HARDLY_FINISHED
 
-class Weighing:
-    """The evidence of one silence at a time.
-
-    Args:
-        smart_turn: the call's end-of-turn detector.
-        reads: how finished words read; see `Evidence.read`.
-        whole_request: whether words are a whole request to whoever answers; see `Evidence.whole`.
-    """
-
-    def __init__(
-        self,
-        smart_turn: SmartTurn,
-        *,
-        reads: Callable[[str], float | None],
-        whole_request: Callable[[str], bool | None],
-    ) -> None:
-        self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
-        self._judging: asyncio.Task[None] | None = None
-        self.judgement: Judgement | None = None
-        """What Smart Turn made of the turn so far; None before it answered, and when it had no opinion."""
-        self.judged = False
-        """Whether Smart Turn has answered."""
-        self._evidence: tuple[str, Evidence] | None = None
-
-    def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
-        """Ask Smart Turn about the turn so far, once a silence; returns at once, and calls `on_judged` later."""
-        if self._judging is None and not self.judged:
-            work = self._await_judgement(on_judged)
-            self._judging = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::judge")
-
-    def forget(self) -> None:
-        """The silence is over: so is whatever was made of it."""
-        task, self._judging = self._judging, None
-        self.judgement, self.judged, self._evidence = None, False, None
-        if task is not None:
-            # Not awaited: whoever ends a turn must not be interrupted half way through that.
-            task.cancel()
-
-    def weigh(self, text: str) -> Evidence:
-        """What is known by now, if these are the words."""
-        if self._evidence is None or self._evidence[0] != text:
-            evidence = Evidence(
-                sound=self.judgement.probability if self.judgement else None,
-                read=self._reads(text),
-                whole=self._whole_request(text) if text else None,
-            )
-            self._evidence = text, evidence
-        return self._evidence[1]
-
-    async def _await_judgement(self, on_judged: Callable[[], Awaitable[None]]) -> None:
-        judgement = await self._smart_turn.judge()
-        # From here on the task may be committing the turn, and must not be cancelled.
-        self._judging = None
-        self.judgement, self.judged, self._evidence = judgement, True, None
-        await on_judged()
+    def _weighed(self, sound: float) -> float:
+        """The probability by sound and words."""
+        sound = min(max(sound, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
+        logit = math.log(sound / (1 - sound))
+        if self.read is None:
+            return 1 / (1 + math.exp(-(SOUND_ALONE_WEIGHT * logit + SOUND_ALONE_BIAS)))
+        return 1 / (1 + math.exp(-(SOUND_WEIGHT * logit + READ_WEIGHT * self.read + BIAS)))

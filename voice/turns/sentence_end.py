@@ -1,7 +1,7 @@
-"""How finished words read: the chance that a sentence ends behind them, by an English trigram model.
+"""How finished words read: the probability that a sentence ends after them, by an English trigram model.
 
-The model is the one that comes with PocketSphinx, so it is there without a download. It knows nothing of the answer
-that is due, only that "set a timer for" is hardly ever followed by nothing, and "for ten minutes" often is.
+The model comes with PocketSphinx, so nothing needs to be downloaded. It knows nothing of the expected answer, only that
+"set a timer for" is hardly ever the end of a sentence and that "for ten minutes" often is.
 """
 
 import re
@@ -13,10 +13,10 @@ import pocketsphinx
 _WORD = re.compile(r"[a-z']+|\d+")
 _NUMBER = "ten"
 """The word that stands for figures, which the model does not have."""
-_HISTORY = 2  # words that a trigram model looks back on
+_HISTORY = 2  # words before the predicted one in a trigram model
 _OPEN_ENDS = (",", "-", "–", "—", "…", "...", ":", ";")
 """Marks with which a recogniser writes that the sentence goes on."""
-_OPEN = -3.0  # as improbable as an end behind "and then i"
+_OPEN = -3.0  # as improbable as an end after "and then i"
 
 
 class SentenceEnds:
@@ -34,9 +34,9 @@ class SentenceEnds:
         return cls()
 
     def log_probability(self, text: str) -> float | None:
-        """Base-10 logarithm of the probability that the sentence ends behind `text`; None without words.
+        """Base-10 logarithm of the probability that the sentence ends after `text`; None without words.
 
-        Typically -0.6 behind whole requests and -1.5 to -2.5 inside them.
+        Typically -0.6 after whole requests and -1.5 to -2.5 inside them.
         """
         words = [_NUMBER if word.isdigit() else word for word in _WORD.findall(text.lower())]
         if not words:

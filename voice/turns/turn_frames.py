@@ -1,4 +1,4 @@
-"""Frames with which turn taking tells the rest of the pipeline what it decided."""
+"""Frames with which turn taking reports its decisions to the rest of the pipeline."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,17 +13,17 @@ class TurnEndFrame(SystemFrame):
     """The user's turn is about to be committed.
 
     Parameters:
-        ended_by: what decided it: the words sounded (and read) complete to Smart Turn; the silence that unfinished
-            words need has passed; the words are a whole request to whoever answers; the recogniser heard no words;
-            the recogniser failed; or pipecat's watchdog gave up waiting.
-        probability: Smart Turn's probability that the turn is complete; None when it did not run.
-        inference: how long that run took, in seconds.
-        finished: probability of the end by all evidence; None when there was none.
+        ended_by: what decided it: Smart Turn and the words say that the turn is complete; the silence that unfinished
+            words need has passed; the words are a whole request for the agent; the recogniser heard no words; the
+            recogniser failed; or pipecat's watchdog gave up waiting.
+        probability: Smart Turn's probability that the turn is complete; None when it gave none.
+        inference: how long Smart Turn took, in seconds.
+        finished: probability, by all evidence, that the turn is over; None without evidence.
         silence: seconds of silence that the turn needed; None when silence did not decide.
         failed: one sentence when the turn failed.
-        speculated: how many answers were begun ahead of the commit.
-        discarded: how many of those were not wanted.
-        confirmed: whether the answer that was begun last is this turn's.
+        speculated: how many speculative answers were started before the commit.
+        discarded: how many of those were discarded.
+        confirmed: whether the last of them is this turn's answer.
     """
 
     ended_by: EndedBy = "timeout"
@@ -39,7 +39,7 @@ class TurnEndFrame(SystemFrame):
 
 @dataclass
 class EagerHintFrame(SystemFrame):
-    """The user has been silent long enough to suppose that speech ended, not long enough to say so.
+    """The user has been silent for long enough to suppose, but not to say, that speech has ended.
 
     Parameters:
         silence: how long, in seconds.
@@ -50,4 +50,4 @@ class EagerHintFrame(SystemFrame):
 
 @dataclass
 class SpeechResumedFrame(SystemFrame):
-    """The user went on before the silence of the last `EagerHintFrame` was long enough: the hint was wrong."""
+    """The last `EagerHintFrame` was wrong: the user went on before the silence was long enough for a stop."""

@@ -36,7 +36,6 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.services.llm_service import LLMService
-from pipecat.turns.user_start import VADUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
@@ -50,8 +49,9 @@ from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tools import describe
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice
+from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
-from voice.turns.models import Judgement
+from voice.turns.smart_turn import SmartTurnVerdict
 from voice.turns.stop import TurnStop
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 
@@ -133,10 +133,10 @@ class Judge:
     def hear(self, pcm: bytes, *, speaking: bool) -> None:
         pass
 
-    async def judge(self) -> Judgement | None:
+    async def judge(self) -> SmartTurnVerdict | None:
         self.asked += 1
         await asyncio.sleep(self.wait)
-        return Judgement(self.probability, self.wait)
+        return SmartTurnVerdict(self.probability, self.wait)
 
     def clear(self) -> None:
         pass
@@ -265,7 +265,7 @@ async def calling(
     user, assistant = LLMContextAggregatorPair(
         context,
         user_params=LLMUserAggregatorParams(
-            user_turn_strategies=UserTurnStrategies(start=[VADUserTurnStartStrategy()], stop=[stop])
+            user_turn_strategies=UserTurnStrategies(start=start_strategies(), stop=[stop])
         ),
     )
 

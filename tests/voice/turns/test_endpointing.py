@@ -6,17 +6,16 @@ import pytest
 
 from voice.turns.endpointing import (
     HARDLY_LONGER,
-    LONGEST,
+    LONGEST_SILENCE,
     PAUSE_SCALE,
     PAUSE_SHAPE,
     PAUSES_BEFORE,
     RISK,
     TURNS_BEFORE,
     Endpointing,
-    Evidence,
     Pauses,
 )
-from voice.turns.sentence_end import SentenceEnds
+from voice.turns.evidence import Evidence
 
 RULE = Endpointing(stop=0.2, fallback=0.8)
 FIXED = Endpointing(stop=0.2, fallback=0.8, adaptive=False)
@@ -49,14 +48,14 @@ def needed(rule: Endpointing, evidence: Evidence, pauses: Pauses) -> float:
         (Evidence(sound=0.01, read=CUT, whole=True), 0.2, 0.2),
         (Evidence(sound=0.1, read=-1.2), 0.75, 0.8),
         (Evidence(sound=0.01, read=CUT), 1.2, 0.8 * HARDLY_LONGER),
-        # It sounds and reads complete, but who answers knows that more must come.
+        # It sounds and reads complete, but the agent knows that more must come.
         (Evidence(sound=0.9, read=WHOLE, whole=False), 1.2, 0.8 * HARDLY_LONGER),
         (Evidence(sound=0.99), 0.2, 0.2),
         (Evidence(sound=0.9), 0.2, 0.4),
         (Evidence(), 0.8, 0.8),
     ],
 )
-def test_the_less_finished_the_words_the_more_silence(evidence: Evidence, least: float, most: float) -> None:
+def test_less_finished_words_need_more_silence(evidence: Evidence, least: float, most: float) -> None:
     assert least <= needed(RULE, evidence, Pauses()) <= most + 1e-9
 
 
@@ -71,24 +70,24 @@ def test_more_evidence_of_the_end_never_asks_for_more_silence() -> None:
             assert [one.needed for one in silences] == sorted(one.needed for one in silences)
 
 
-def test_a_fixed_setting_believes_smart_turn_or_waits() -> None:
+def test_without_adaptation_smart_turn_alone_decides() -> None:
     assert needed(FIXED, Evidence(sound=0.5, read=CUT), Pauses()) == 0.2
     assert needed(FIXED, Evidence(sound=0.49, read=WHOLE, whole=True), paused(0.7, 0.7)) == 0.8
     assert needed(FIXED, Evidence(), Pauses()) == 0.8
     assert FIXED.judge(Evidence(), Pauses()).likely == 0.0
 
 
-def test_a_caller_who_pauses_is_given_more_time_for_all_but_whole_requests() -> None:
+def test_a_caller_who_pauses_is_given_more_time_except_after_whole_requests() -> None:
     unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE) for p in (0.02, 0.7, 0.99))
     hasty, patient = Pauses(), paused(0.9, 0.8, 1.0)
     assert needed(RULE, unfinished, hasty) == 0.8 < 1.2 < needed(RULE, unfinished, patient)
     assert needed(RULE, doubtful, hasty) < 0.45 < 0.7 < needed(RULE, doubtful, patient)
     assert needed(RULE, finished, hasty) == 0.2 < needed(RULE, finished, patient) < 1.0
     assert needed(RULE, Evidence(whole=True), patient) == 0.2
-    assert needed(RULE, unfinished, paused(9.0, 9.0)) == LONGEST
+    assert needed(RULE, unfinished, paused(9.0, 9.0)) == LONGEST_SILENCE
 
 
-def test_a_caller_who_seldom_pauses_waits_no_longer_than_the_fallback() -> None:
+def test_a_caller_who_seldom_pauses_waits_no_longer_than_the_silence_timeout() -> None:
     unfinished = Evidence(sound=0.1, read=-1.2)
     assert needed(RULE, unfinished, paused(0.0, 0.0, 0.9)) == 0.8
     assert needed(RULE, unfinished, paused(0.0, 0.9)) == 0.8
@@ -99,13 +98,13 @@ def test_a_caller_who_seldom_pauses_waits_no_longer_than_the_fallback() -> None:
     assert needed(RULE, unfinished, within) > 1.2
 
 
-def test_words_that_only_begin_a_request_are_waited_for_whatever_they_sound_like() -> None:
+def test_the_beginning_of_a_request_is_waited_for_whatever_it_sounds_like() -> None:
     begun, other = Evidence(sound=0.98, read=WHOLE, whole=False), Evidence(sound=0.98, read=WHOLE)
     for turns in range(8):
         assert needed(RULE, begun, paused(*[0.0] * turns)) > 1.2 > needed(RULE, other, paused(*[0.0] * turns))
 
 
-def test_without_any_evidence_words_are_not_taken_to_be_hardly_finished() -> None:
+def test_words_without_evidence_do_not_count_as_hardly_finished() -> None:
     assert needed(RULE, Evidence(), Pauses()) == 0.8
     assert needed(RULE, Evidence(whole=False), Pauses()) > 1.2
 
@@ -142,14 +141,14 @@ def test_the_risk_of_cutting_the_caller_off_is_the_stated_one() -> None:
     assert RISK * 0.9 < cut / silences < RISK * 1.1
 
 
-def test_who_accepts_less_risk_waits_longer() -> None:
+def test_a_smaller_risk_needs_a_longer_silence() -> None:
     rules = [Endpointing(stop=0.2, fallback=5.0, risk=risk) for risk in (0.2, 0.05, RISK, 0.002)]
     silences = [needed(rule, Evidence(sound=0.6, read=WHOLE), Pauses()) for rule in rules]
     assert silences == sorted(silences)
     assert silences[0] == 0.2 < silences[2] < silences[3]
 
 
-def test_the_turn_is_likely_over_sooner_than_it_ends() -> None:
+def test_the_turn_is_likely_over_before_it_ends() -> None:
     for sound in (0.05, 0.3, 0.6, 0.9):
         for pauses in (Pauses(), paused(0.6), paused(0.9, 0.0, 1.1)):
             silence = RULE.judge(Evidence(sound=sound, read=-1.0), pauses)
@@ -162,7 +161,7 @@ def test_only_the_latest_turns_count() -> None:
     assert paused(*[1.5] * 20).turns == 8
 
 
-def test_a_turn_that_was_cut_in_a_pause_is_one_turn_with_that_pause() -> None:
+def test_a_turn_that_was_cut_off_in_a_pause_is_one_turn_with_that_pause() -> None:
     pauses = Pauses()
     pauses.add(0.4)
     pauses.turn_over()
@@ -171,32 +170,3 @@ def test_a_turn_that_was_cut_in_a_pause_is_one_turn_with_that_pause() -> None:
     pauses.turn_over()
     assert list(pauses) == [0.4, 0.9]
     assert pauses.turns == 1
-
-
-@pytest.mark.parametrize(
-    ("whole", "cut"),
-    [
-        ("set a timer for ten minutes", "set a timer for"),
-        ("what time is it", "what time is"),
-        ("I would like to go to the station", "I would like to go to the"),
-        ("Convert 10 miles to kilometers", "convert 10 miles to"),
-        ("he was not an ill disposed young man", "he was not an ill disposed"),
-        ("Yes.", "Yes, and then I"),
-        ("That is all", "That is all,"),
-    ],
-)
-def test_whole_sentences_read_more_finished_than_cut_ones(whole: str, cut: str) -> None:
-    ends = SentenceEnds.shared()
-    finished, unfinished = ends.log_probability(whole), ends.log_probability(cut)
-    assert finished is not None
-    assert unfinished is not None
-    assert finished > unfinished + 0.3
-
-
-def test_nothing_is_said_of_no_words() -> None:
-    assert SentenceEnds.shared().log_probability("...") is None
-
-
-def test_case_and_marks_do_not_count() -> None:
-    ends = SentenceEnds.shared()
-    assert ends.log_probability("What time is it?") == ends.log_probability("what time is it")

@@ -1,4 +1,4 @@
-"""When turns end, what is answered ahead, and that nothing unconfirmed gets out, frame by frame."""
+"""When turns end, what is answered speculatively, and that no unconfirmed answer is heard; frame by frame."""
 
 import asyncio
 from typing import Any
@@ -11,7 +11,7 @@ from voice.llm.answer.answer_frames import SpeakAheadFrame
 
 
 async def said(call: Any, text: str) -> None:
-    """A turn as it usually goes: the hint, its words, the stop and the same words."""
+    """A usual turn: the hint, the words so far, the stop and the same words."""
     await call.speaks()
     await call.audio(0.1)
     await call.hint()
@@ -21,7 +21,7 @@ async def said(call: Any, text: str) -> None:
     await call.final(text)
 
 
-async def test_an_answer_begun_at_the_hint_is_heard_after_the_end(turn_rig: Any, embedded: Any) -> None:
+async def test_an_answer_started_at_the_hint_is_heard_after_the_end_of_the_turn(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, wait=0.0) as call:
         await call.speaks()
         await call.hint()
@@ -51,7 +51,7 @@ async def test_smart_turn_is_asked_once_a_silence_at_the_hint(turn_rig: Any, emb
         assert call.judge.asked == 1
 
 
-async def test_when_the_speaker_goes_on_the_answer_is_discarded(turn_rig: Any, embedded: Any) -> None:
+async def test_the_answer_is_discarded_when_the_speaker_goes_on(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, wait=0.0) as call:
         await call.speaks()
         await call.hint()
@@ -72,7 +72,7 @@ async def test_when_the_speaker_goes_on_the_answer_is_discarded(turn_rig: Any, e
         assert not call.ear.breaches
 
 
-async def test_other_words_than_were_guessed_are_answered_anew(turn_rig: Any, embedded: Any) -> None:
+async def test_a_final_transcript_with_other_words_is_answered_again(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
         await call.speaks()
         await call.hint()
@@ -99,11 +99,11 @@ async def test_a_tool_runs_only_once_the_turn_is_over(turn_rig: Any, embedded: A
         await call.until(lambda: call.booked)
         assert call.booked == ["book a table"]
         assert call.model.asked[0] == "book a table"
-        # The request that was made ahead gave the call: it was not made again.
+        # The speculative request gave the tool call and was not repeated.
         assert call.model.asked.count("book a table") == 1
 
 
-async def test_a_tool_of_a_withdrawn_answer_never_runs(turn_rig: Any, embedded: Any) -> None:
+async def test_a_tool_of_a_discarded_answer_never_runs(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, wait=0.0, tools=True) as call:
         await call.speaks()
         await call.hint()
@@ -137,7 +137,7 @@ async def test_doubtful_words_wait_for_silence_and_are_answered_in_the_meantime(
         assert call.answered == ["I would like"]
 
 
-async def test_what_may_be_the_start_of_a_word_is_no_silence(turn_rig: Any, embedded: Any) -> None:
+async def test_a_possible_start_of_speech_does_not_count_as_silence(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, speculate=False) as call:
         call.judge.probability, call.tempo = 0.0, 0.1
         await call.speaks()
@@ -166,13 +166,13 @@ async def test_no_turn_is_committed_while_the_latest_sound_is_in_doubt(turn_rig:
         await call.audio(2.0)
         assert not call.ends
         call.stop._vad.in_doubt = False
-        # The silence was one all along.
+        # The doubtful sound counts as silence in the end.
         await call.audio(0.02)
         await call.until(lambda: call.ends)
         assert call.ends[0].silence == pytest.approx(2.2, abs=0.05)
 
 
-async def test_a_doubt_that_no_audio_follows_holds_nothing_up(turn_rig: Any, embedded: Any) -> None:
+async def test_a_doubt_does_not_delay_the_end_when_no_more_audio_comes(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, speculate=False) as call:
         await call.speaks()
         await call.hint()
@@ -197,11 +197,11 @@ async def test_two_stretches_of_speech_are_one_turn(turn_rig: Any, embedded: Any
         await call.until(lambda: call.answered)
         assert call.answered == ["I would like some tea"]
         assert call.user_messages == ["I would like some tea"]
-        assert 0.3 < max(call.stop.pauses) < 0.6
+        assert 0.3 < max(call.stop.turn.pauses) < 0.6
         assert not call.ear.breaches
 
 
-async def test_a_late_transcript_restarts_no_turn(turn_rig: Any, embedded: Any) -> None:
+async def test_a_late_transcript_does_not_start_another_turn(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
         await said(call, "hello")
         await call.until(lambda: call.answered)
@@ -211,7 +211,7 @@ async def test_a_late_transcript_restarts_no_turn(turn_rig: Any, embedded: Any) 
         assert call.interruptions == 1  # the one at the turn's start
 
 
-async def test_without_words_the_turn_ends_unanswered_and_what_was_guessed_is_dropped(
+async def test_a_turn_without_words_ends_unanswered_and_its_speculative_answer_is_discarded(
     turn_rig: Any, embedded: Any
 ) -> None:
     async with turn_rig.calling(embedded) as call:
@@ -226,7 +226,7 @@ async def test_without_words_the_turn_ends_unanswered_and_what_was_guessed_is_dr
         assert (call.ends[0].discarded, call.ends[0].confirmed) == (1, False)
 
 
-async def test_a_cough_behind_words_does_not_hold_the_turn_up(turn_rig: Any, embedded: Any) -> None:
+async def test_a_cough_after_the_words_does_not_delay_the_end(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
         call.judge.probability = 0.0
         await said(call, "that is all")
@@ -248,7 +248,7 @@ async def test_a_failed_recogniser_ends_the_turn_with_its_reason(turn_rig: Any, 
         assert (call.ends[0].ended_by, call.ends[0].failed) == ("recogniser_failed", "it broke")
 
 
-async def test_nothing_is_begun_ahead_while_others_wait_or_the_loop_lags(turn_rig: Any, embedded: Any) -> None:
+async def test_no_answer_starts_speculatively_while_others_wait_or_the_loop_lags(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
         call.stop._waiting.begin(12345, asyncio.get_running_loop().time())
         await said(call, "hello")
@@ -269,7 +269,7 @@ async def test_speculation_can_be_switched_off(turn_rig: Any, embedded: Any) -> 
         assert call.withdrawn == 0
 
 
-async def test_a_turn_that_was_cut_teaches_how_the_caller_pauses(turn_rig: Any, embedded: Any) -> None:
+async def test_a_turn_that_was_cut_off_shows_how_the_caller_pauses(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
         await said(call, "I would like")
         await call.until(lambda: call.ends)
@@ -281,4 +281,4 @@ async def test_a_turn_that_was_cut_teaches_how_the_caller_pauses(turn_rig: Any, 
         assert len(call.ends) == 1
         await call.audio(0.8)
         await call.until(lambda: len(call.ends) == 2)
-        assert 0.45 < max(call.stop.pauses) < 0.6
+        assert 0.45 < max(call.stop.turn.pauses) < 0.6

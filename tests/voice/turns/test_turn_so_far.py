@@ -1,0 +1,88 @@
+"""The words of a turn and the silence after them, report by report."""
+
+from voice.turns.turn_so_far import ONE_TURN, START_TRIES, TurnSoFar
+
+
+def spoken(text: str = "what time is it") -> TurnSoFar:
+    """A turn with one stretch of speech, recognised at the stop after 0.2 s."""
+    turn = TurnSoFar()
+    turn.begin()
+    turn.speech_started()
+    turn.speech_stopped(0.2)
+    turn.recognise(text, final=True)
+    return turn
+
+
+def test_a_turn_may_be_over_once_all_speech_is_recognised_and_the_user_is_silent() -> None:
+    turn = TurnSoFar()
+    turn.begin()
+    turn.speech_started()
+    assert not turn.may_be_over
+    turn.speech_stopped(0.2)
+    turn.recognise("what", final=False)
+    assert not turn.may_be_over
+    turn.recognise("time is it", final=True)
+    assert turn.may_be_over
+    assert turn.text == "what time is it"
+    turn.speech_started()
+    assert not turn.may_be_over
+
+
+def test_eager_words_count_until_speech_resumes_or_the_transcript_comes() -> None:
+    turn = TurnSoFar()
+    turn.begin()
+    turn.speech_started()
+    assert not turn.expect("what")  # the user speaks
+    turn.silence = 0.1
+    assert turn.expect("what time")
+    assert turn.may_be_answered
+    assert not turn.may_be_over
+    assert turn.text == "what time"
+    turn.speech_resumed()
+    assert turn.text == ""
+    assert not turn.may_be_answered
+    turn.speech_stopped(0.2)
+    turn.recognise("what time is it", final=True)
+    assert not turn.expect("what time")
+    assert turn.text == "what time is it"
+
+
+def test_silence_is_counted_in_audio_except_around_a_possible_start_of_speech() -> None:
+    turn = spoken()
+    assert turn.hear(0.5, may_be_starting=False)
+    assert turn.silence == 0.7
+    assert not turn.hear(0.1, may_be_starting=True)
+    assert not turn.hear(START_TRIES, may_be_starting=False)
+    assert turn.silence == 0.7
+    assert turn.hear(0.1, may_be_starting=False)
+    assert 0.79 < turn.silence < 0.81
+
+
+def test_there_is_no_silence_before_the_first_speech_and_while_the_user_speaks() -> None:
+    turn = TurnSoFar()
+    assert not turn.hear(1.0, may_be_starting=False)
+    assert turn.silence is None
+    turn.speech_started()
+    assert not turn.hear(1.0, may_be_starting=False)
+    assert turn.silence is None
+
+
+def test_a_caller_who_goes_on_soon_after_the_commit_continues_the_turn() -> None:
+    turn = spoken()
+    turn.end()
+    assert turn.hear(0.3, may_be_starting=False)
+    turn.begin()
+    turn.speech_started()
+    assert list(turn.pauses) == [0.5]
+    assert turn.pauses.turns == 0
+
+
+def test_a_caller_who_speaks_after_the_answer_begins_a_new_turn() -> None:
+    turn = spoken()
+    turn.end()
+    assert turn.hear(ONE_TURN, may_be_starting=False)
+    turn.begin()
+    turn.speech_started()
+    assert list(turn.pauses) == []
+    assert turn.pauses.turns == 1
+    assert turn.text == ""

@@ -1,0 +1,106 @@
+"""Smart Turn, which judges by the sound of a turn whether it is complete: one model and one thread for all calls."""
+
+import asyncio
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import resources
+
+import numpy as np
+import onnxruntime
+from pipecat.audio.turn.smart_turn.base_smart_turn import BaseSmartTurn
+from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnalyzerV3
+
+MODEL = "smart-turn-v3.2-cpu.onnx"
+SAMPLE_RATE = 16000
+BEFORE_SPEECH = 0.5
+"""Seconds of audio before the first word that Smart Turn is given, as in pipecat."""
+LONGEST_JUDGED = 8.0
+"""Seconds of audio, up to now, that Smart Turn judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmartTurnVerdict:
+    """Smart Turn's opinion of a turn."""
+
+    probability: float
+    """That the turn is complete, 0 to 1."""
+    seconds: float
+    """How long the inference took."""
+
+
+class SmartTurn:
+    """One call's end-of-turn detector: keeps the turn's audio and asks the shared model about it.
+
+    Uses no clock: only the audio counts that it is given (16 kHz mono, signed 16 bit).
+
+    Args:
+        model: the shared model; with None, every verdict is None.
+        start_secs: how long the voice detector takes to report speech.
+    """
+
+    def __init__(self, model: "SharedSmartTurn | None", *, start_secs: float) -> None:
+        self._model = model
+        self._before = BEFORE_SPEECH + start_secs
+        self._pcm = bytearray()
+        self._heard_speech = False
+
+    def hear(self, pcm: bytes, *, speaking: bool) -> None:
+        """Add audio; `speaking` says whether the voice detector has reported speech that goes on."""
+        self._heard_speech = self._heard_speech or speaking
+        self._pcm += pcm
+        kept = LONGEST_JUDGED if self._heard_speech else self._before
+        excess = len(self._pcm) - 2 * round(kept * SAMPLE_RATE)
+        if excess > 0:
+            del self._pcm[:excess]
+
+    async def judge(self) -> SmartTurnVerdict | None:
+        """Judge whether the speech so far is a complete turn; None without a model or without speech."""
+        if self._model is None or not self._heard_speech:
+            return None
+        return await asyncio.wrap_future(self._model.submit(bytes(self._pcm)))
+
+    def clear(self) -> None:
+        """End the turn: forget its audio, except what may belong to the start of the next turn."""
+        self._heard_speech = False
+
+
+class SharedSmartTurn:
+    """The Smart Turn model and the thread that runs it."""
+
+    def __init__(self) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        path = resources.files("pipecat.audio.turn.smart_turn.data").joinpath(MODEL)
+        self._predictor = _Predictor(
+            onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        )
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="smart-turn")
+
+    def submit(self, pcm: bytes) -> "Future[SmartTurnVerdict]":
+        """Judge a turn's audio on the model's own thread."""
+        return self._thread.submit(self._predictor.judge, pcm)
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+class _Predictor(LocalSmartTurnAnalyzerV3):
+    """pipecat's features and inference, on a session that all calls share."""
+
+    def __init__(self, session: onnxruntime.InferenceSession) -> None:
+        # Not LocalSmartTurnAnalyzerV3's own initialiser, which would load the model with other options.
+        BaseSmartTurn.__init__(self, sample_rate=SAMPLE_RATE)
+        self.set_sample_rate(SAMPLE_RATE)
+        self._session = session
+        self._log_data = False
+
+    def judge(self, pcm: bytes) -> SmartTurnVerdict:
+        """Blocks for some 30 ms."""
+        began = time.perf_counter()
+        audio = np.frombuffer(pcm, np.int16).astype(np.float32) / 32768
+        probability = float(self._predict_endpoint(audio)["probability"])
+        return SmartTurnVerdict(probability, time.perf_counter() - began)

@@ -1,0 +1,66 @@
+"""Gathers the evidence of one silence at a time: Smart Turn judges in the background, and the words are read."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from pipecat.utils.asyncio.task_manager import BaseTaskManager
+
+from voice.turns.evidence import Evidence
+from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
+
+
+class Weighing:
+    """The evidence of one silence at a time.
+
+    Args:
+        smart_turn: the call's end-of-turn detector.
+        reads: how finished words read (see `Evidence.read`); None without a model of the language.
+        whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
+    """
+
+    def __init__(
+        self,
+        smart_turn: SmartTurn,
+        *,
+        reads: Callable[[str], float | None] | None,
+        whole_request: Callable[[str], bool | None] | None,
+    ) -> None:
+        self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
+        self._judging: asyncio.Task[None] | None = None
+        self.verdict: SmartTurnVerdict | None = None
+        """Smart Turn's verdict on the turn so far; None before it comes, and when Smart Turn gives none."""
+        self.judged = False
+        """Whether Smart Turn has answered."""
+        self._evidence: tuple[str, Evidence] | None = None
+
+    def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
+        """Have Smart Turn judge the turn so far, once a silence; returns at once and calls `on_judged` later."""
+        if self._judging is None and not self.judged:
+            work = self._await_verdict(on_judged)
+            self._judging = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::judge")
+
+    def forget(self) -> None:
+        """Forget the evidence: the silence has ended."""
+        task, self._judging = self._judging, None
+        self.verdict, self.judged, self._evidence = None, False, None
+        if task is not None:
+            # Not awaited: the end of a turn must not be interrupted halfway.
+            task.cancel()
+
+    def weigh(self, text: str) -> Evidence:
+        """The evidence so far if `text` are the turn's words."""
+        if self._evidence is None or self._evidence[0] != text:
+            evidence = Evidence(
+                sound=self.verdict.probability if self.verdict else None,
+                read=self._reads(text) if self._reads else None,
+                whole=self._whole_request(text) if self._whole_request and text else None,
+            )
+            self._evidence = text, evidence
+        return self._evidence[1]
+
+    async def _await_verdict(self, on_judged: Callable[[], Awaitable[None]]) -> None:
+        verdict = await self._smart_turn.judge()
+        # From here on the task may commit the turn, and must not be cancelled.
+        self._judging = None
+        self.verdict, self.judged, self._evidence = verdict, True, None
+        await on_judged()

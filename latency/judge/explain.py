@@ -15,7 +15,7 @@ from latency.judge.reconcile import flagged
 from latency.judge.verdict import Judged, judge_turn
 from latency.record.marks import ROUNDING, Mark
 from latency.record.stall import Stall
-from latency.record.turn import AT_ONCE, TurnRecord
+from latency.record.turn import AT_ONCE, EndedBy, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
 from latency.report.request_endings import SENT, failure, had
 
@@ -55,6 +55,16 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
     reasons = "; then ".join(_chosen(causes)) or "none of its stages is on record"
     cold = " (the server's first turn)" if turn.cold else ""
     return "; ".join([f"{_ms(outcome.latency)}{cold}: {reasons}", *_disturbances(outcome)])
+
+
+def ended_by(turn: TurnRecord) -> str | None:
+    """What ended a turn, in words; None when that is unknown."""
+    return None if turn.ended_by is None else words(turn.ended_by)
+
+
+def words(end: EndedBy) -> str:
+    """The name of what ends turns as people read it: "fallback" is a silence here, and elsewhere a policy."""
+    return "silence" if end == "fallback" else end.replace("_", " ")
 
 
 def worst(report: "Report", count: int = WORST) -> tuple[tuple[Outcome, str], ...]:

@@ -1,4 +1,4 @@
-"""Were the answers right, and was the user understood? Compares words, never sounds.
+"""Whether an answer was right and the user was understood; compares words, never sounds.
 
 Both sides are normalised first: case folded; number words from zero to one hundred written as digits; "%" read as
 "percent"; apostrophes, and commas between digits, dropped; decimal points kept; all other punctuation turned into
@@ -8,7 +8,7 @@ space.
 import re
 from collections.abc import Iterable, Sequence
 
-NORMALISER = "case, punctuation and number words (0-100) levelled"
+NORMALISER = "without case and punctuation, number words to 100 as digits"
 
 _UNIT = "one|two|three|four|five|six|seven|eight|nine"
 _TEEN = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"

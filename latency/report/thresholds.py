@@ -2,7 +2,8 @@
 
     threshold  = figure operator number
     figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" budget | single
-    latency    = "turn" | "turn_cold" | "turn_detected_complete" | "turn_fallback" | "answer" | "whole_answer"
+    latency    = "turn" | "turn_cold" | "turn_barge_in" | "turn_detected_complete" | "turn_silence" | "answer" |
+                 "whole_answer"
     statistic  = "n" | "p50" | "p90" | "p95" | "p99" | "max" | "within_400" | "within_800"
     contribution = "endpointing_wait" | "transcription" | ... | "pipeline" | "residual"
     budget     = "within" | "rescued" | "bridged" | "missed" | "judged" | "textless" | "overshoot_p50" |
@@ -12,14 +13,14 @@
                  "barge_in false"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
-Durations are milliseconds: "turn p95 < 800". Shares lie between 0 and 1: `answers_ok` of the turns that say what a
-right answer contains, `within_800` of the measured turns, the four verdicts of the turns that asked a model, "llm
-within" counting the rescued ones too, "llm wasted" of the tokens; `wer` and `false_cut_off_rate` are rates. "llm
-overshoot_..." says how far answer text came after its deadline, "llm textless" in how many turns none came, "llm extra"
-how many requests were more than one for an answer.
+"turn_fallback" is another name for "turn_silence". Durations are milliseconds: "turn p95 < 800". Shares lie between 0
+and 1: `answers_ok` is a share of the turns whose right answer is known, `within_800` of the measured turns, the four
+verdicts of the turns that asked a model ("llm within" includes the rescued ones), "llm wasted" of the tokens; `wer` and
+`false_cut_off_rate` are rates. "llm overshoot_..." is how late answer text was after its deadline, "llm textless" the
+number of turns without any, "llm extra" the number of requests beyond the first one for each answer.
 
-A figure without a single sample gives "no data", never a pass; so does every figure that a clock decided when the run
-is refused because its audio was not fed in real time.
+A figure without a single sample gives "no data", never a pass. So does every figure that depends on time if the run is
+refused because its audio was not sent in real time.
 """
 
 import difflib
@@ -164,7 +165,9 @@ _LATENCIES = {
     "turn": _latency(lambda report: report.turn_ms),
     "turn_cold": _latency(lambda report: report.turn_ms_cold),
     "turn_detected_complete": _latency(lambda report: report.turn_ms_detected_complete),
+    "turn_silence": _latency(lambda report: report.turn_ms_fallback),
     "turn_fallback": _latency(lambda report: report.turn_ms_fallback),
+    "turn_barge_in": _latency(lambda report: report.turn_ms_barge_in),
     "answer": _latency(lambda report: report.answer_ms),
     "whole_answer": _latency(lambda report: report.whole_answer_ms),
 }

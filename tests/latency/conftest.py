@@ -59,6 +59,12 @@ class Conversation:
         return self
 
 
+@pytest.fixture(autouse=True)
+def no_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports go into pipes here; the width of the terminal that runs the tests must not matter."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def conversation() -> Callable[[float], Conversation]:
     """Start a silent recording of so many seconds."""

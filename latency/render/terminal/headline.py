@@ -1,4 +1,4 @@
-"""What a reader must know before any other figure: whether to believe them, and the three that matter."""
+"""The first lines of a report: whether to believe its figures, and the ones that matter most."""
 
 from collections.abc import Iterator
 
@@ -8,10 +8,12 @@ from latency.report.stats import Distribution
 
 Line = tuple[str, str]
 """Text and style."""
+HEADLINE = 14
+"""Characters of a label in the headline."""
 
 
 def headline(report: Report) -> Iterator[Line]:
-    """The first lines of a report: what it is, what spoils it, and the latencies against 400 and 800 ms."""
+    """The run, what makes its figures doubtful, and the latencies against 400 and 800 ms."""
     yield f"Turnaround: {report.run}", "bold"
     if report.simulated:
         yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
@@ -32,7 +34,7 @@ def headline(report: Report) -> Iterator[Line]:
         return
     if not report.has_latencies:
         why = f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
-        yield f"Turn latency{refused}  none to tell; {why}", "bold"
+        yield f"Turn latency{refused}  none; {why}", "bold"
         return
     yield (
         (
@@ -43,7 +45,7 @@ def headline(report: Report) -> Iterator[Line]:
     )
     if report.llm.phrases:
         answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
-        yield f"{answer} (phrases do not count)", "bold"
+        yield f"{answer} (phrases are no answer)", "bold"
 
 
 def _figures(one: Distribution) -> str:

@@ -10,7 +10,7 @@ _ASCII_BARS = " .:-=+*#@"
 
 
 def histogram(latencies: Iterable[float], *, ascii_only: bool = False) -> list[str]:
-    """One line of bars of 50 ms from 0 to 2 s, split at 800 ms, and a scale below; the last bar is everything later.
+    """One line of bars of 50 ms from 0 to 2 s, split at 800 ms, and a scale below; the last bar holds everything later.
 
     Args:
         latencies: Seconds.

@@ -1,17 +1,18 @@
-"""How a run's figures came about: pacing, host, stalls, versions and the method, so that they can be judged."""
+"""How a run's figures were measured: pacing, host, stalls, versions and the method."""
 
 from collections.abc import Iterator
 
 from latency.audio.onset import AUDIBLE_DB
 from latency.judge.scoring import NORMALISER
 from latency.record.stall import SHORTEST_MS
+from latency.render.terminal.layout import labelled
 from latency.render.terminal.numbers import UNKNOWN, counted, ms, things
 from latency.report.report import RESIDUAL_FLAG_MS, Report
 from latency.report.stats import INTERVAL_METHOD, INTERVAL_NEEDS, METHOD, P99_NEEDS
 
 
 def conditions(report: Report) -> Iterator[str]:
-    """Under what conditions was measured, a line each."""
+    """The conditions of the measurement, one line each."""
     yield from _residual(report)
     yield _pacing(report)
     yield _stalls(report)
@@ -25,8 +26,8 @@ def conditions(report: Report) -> Iterator[str]:
         memory = [server["rss_mb"] for server in servers if "rss_mb" in server]
         if cores and memory:
             yield (
-                f"server       {sum(cores) / len(cores):.2f} CPU cores in the average call, {max(cores):.2f} in the "
-                f"busiest; at most {max(memory):.0f} MB resident"
+                f"server       {sum(cores) / len(cores):.2f} CPU cores in an average call, {max(cores):.2f} in the "
+                f"busiest; at most {max(memory):.0f} MB of memory"
             )
     if report.components:
         yield "components   " + "; ".join(f"{part}: {name}" for part, name in report.components.items())
@@ -36,29 +37,33 @@ def conditions(report: Report) -> Iterator[str]:
 
 
 def method(report: Report) -> Iterator[str]:
-    """What the figures mean."""
+    """What the figures mean, and what a check calls them."""
     estimated = sum(outcome.turn.truth == "estimated" for outcome in report.outcomes)
     yield (
-        f"Method: {things(report.turns.total, 'turn')}. Turn latency runs from the {report.truth} end of the user's "
-        f"speech to the first audible bot sample (above {AUDIBLE_DB:g} dBFS, sustained) in what the client played; "
-        "cold and barge-in turns are kept apart."
+        f"Turn latency runs from the {report.truth} end of the user's speech to the first audible bot sample (above "
+        f"{AUDIBLE_DB:g} dBFS, sustained) in what the client played. Cold turns (a server's first) and barge-ins are "
+        "counted apart. People answer each other within 400 ms; a turn may take 800 ms."
         + (f" An unlabelled end of speech is estimated: {things(estimated, 'turn')}." if estimated else "")
     )
     yield (
-        f"Percentiles by {METHOD}; p99 from {P99_NEEDS} samples on; {INTERVAL_METHOD}, from {INTERVAL_NEEDS} samples "
-        f"on. Answers and word error rate compare words ({NORMALISER}). Real-time pacing is checked: more than 2 % "
-        "late frames or 0.1 % clock drift spoil a run. 400 ms is the rhythm of people, 800 ms what a turn may take."
+        f"Percentiles: {METHOD}; p99 from {P99_NEEDS} samples on; {INTERVAL_METHOD}, from {INTERVAL_NEEDS} samples on. "
+        f"Words are compared {NORMALISER}. A run is refused when more than 2 % of its audio frames were sent late, or "
+        "its clock drifted by more than 0.1 %."
+    )
+    yield (
+        'In --check, write a figure as here, in lower case and with "_" between its words: "turn p95 < 800", '
+        '"turn_silence n == 0", "answers_ok == 1", "cut_offs == 0", "barge_in stop_p95 < 500", "llm missed == 0".'
     )
 
 
 def _residual(report: Report) -> Iterator[str]:
     left = report.residual_ms
     if left is None:
-        yield "residual     unknown (no clock alignment or marks missing)"
+        yield labelled("residual", "unknown (no clock alignment, or marks are missing)")
         return
     yield (
-        f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms over {things(left.n, 'turn')}; "
-        f"{left.flagged} above {RESIDUAL_FLAG_MS:g} ms"
+        f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms of latency that the marks do not explain; "
+        f"above {RESIDUAL_FLAG_MS:g} ms in {left.flagged} of {things(left.n, 'turn')}"
     )
     several = len(report.sessions) > 1
     for one in report.unexplained:
@@ -71,17 +76,17 @@ def _pacing(report: Report) -> str:
         return "pacing       unknown"
     ratio = UNKNOWN if pacing.clock_ratio is None else str(pacing.clock_ratio)
     return (
-        f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of {things(pacing.frames, 'frame')} "
-        f"over 20 ms late, worst {ms(pacing.late_max_ms)} ms, clock ratio {ratio}; "
-        f"{report.late_turns} of {things(report.turns.total, 'turn')} fed late"
+        f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of "
+        f"{things(pacing.frames, 'audio frame')} sent over 20 ms late, in {report.late_turns} of "
+        f"{things(report.turns.total, 'turn')}; worst {ms(pacing.late_max_ms)} ms; clock ratio {ratio}"
     )
 
 
 def _stalls(report: Report) -> str:
     if not report.watched:
-        return "stalls       unknown (nobody watched the server's event loop)"
+        return "stalls       unknown (the server's event loop was not watched)"
     if not report.stalls:
-        return f"stalls       none of the server's event loop of {SHORTEST_MS:g} ms or more"
+        return f"stalls       none: the server's event loop never stood still for {SHORTEST_MS:g} ms"
     longest = max(report.stalls, key=lambda stall: stall.ms)
     kinds: dict[str, int] = {}
     for stall in report.stalls:
@@ -89,8 +94,8 @@ def _stalls(report: Report) -> str:
     several = len(report.sessions) > 1
     where = "before the first turn" if longest.turn is None else f"in turn {longest.turn}"
     return (
-        f"stalls       {len(report.stalls)} of {SHORTEST_MS:g} ms or more ({counted(kinds)}), longest "
-        f"{longest.ms:.0f} ms of {longest.kind} {where}{f' of session {longest.session}' if several else ''}"
+        f"stalls       {len(report.stalls)} of the server, of {SHORTEST_MS:g} ms or more: {counted(kinds)}; longest "
+        f"{longest.ms:.0f} ms ({longest.kind}) {where}{f' of session {longest.session}' if several else ''}"
     )
 
 

@@ -9,21 +9,21 @@ def ms(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share between 0 and 1."""
-    return UNKNOWN if value is None else f"{value:.1%}"
+    """A share between 0 and 1 in percent, with one decimal where it is not whole."""
+    return UNKNOWN if value is None else f"{value * 100:.1f}".removesuffix(".0") + " %"
 
 
 def count(value: float | None) -> str:
-    """How many."""
+    """A count."""
     return UNKNOWN if value is None else f"{value:g}"
 
 
 def things(number: int | None, noun: str) -> str:
-    """A number with its noun, which takes an s for any number but one."""
+    """A number with its noun, in the plural unless the number is one."""
     return f"{UNKNOWN if number is None else number} {noun}{'' if number == 1 else 's'}"
 
 
 def counted(counts: dict[str, int]) -> str:
-    """What there was how often, the most frequent first."""
+    """Names with their counts, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda item: -item[1])
     return ", ".join(f"{name} {n}" for name, n in ordered)

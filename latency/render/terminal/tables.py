@@ -1,73 +1,86 @@
-"""The report's tables of figures: latencies, what they are made of, and the turns that took longest."""
+"""The report's tables of figures: latencies, the stages they consist of, and the slowest turns."""
 
-from rich import box
+from collections.abc import Iterator
+
 from rich.table import Table
 
-from latency.judge.explain import slowest_stage, worst
-from latency.render.terminal.numbers import UNKNOWN, ms
+from latency.judge.explain import worst
+from latency.render.terminal.layout import table
+from latency.render.terminal.numbers import ms
 from latency.report.report import Report
 from latency.report.stats import INTERVAL, Distribution, Interval
 
-BAR = 28
-"""Widest bar of a stage, characters."""
-NARROW, LEFT_OUT = 80, ("p90", "p99")
-"""Characters of a line below which these have no room."""
-SHORTEST_BAR, BESIDE_BARS = 8, 62
-"""The same in a narrow terminal, and what stands beside the bars: names, figures and the note."""
+BAR, SHORTEST_BAR = 28, 8
+"""Characters of the longest bar, in a wide terminal and in a narrow one."""
+NARROW = 78
+"""Characters of a line below which percentiles between p50 and p95, and what a stage does, have no room."""
+BESIDE_BARS = 69
+"""Characters beside the bars: a stage's name, its figures, and what it does."""
+
+STAGES = {
+    "endpointing_wait": "noticing that speech ended",
+    "transcription": "the recogniser's last words",
+    "turn_detection": "deciding the turn is over",
+    "llm_inference": "the model's first token",
+    "sentence_aggregation": "a clause to be spoken",
+    "tier_hold": "waiting for a better tier",
+    "speech_synthesis": "the voice's first sample",
+    "output_transport": "sending its first samples",
+    "playout": "network, jitter buffer",
+    "pipeline": "no stage accounts for it",
+}
+"""What the time of each stage is spent on."""
 
 
 def latency_table(report: Report, *, width: int = 120) -> Table:
-    """Each latency's percentiles; with the intervals they lie in, as far as there are enough turns for any.
+    """The percentiles of each latency that was measured.
 
     Args:
         report: The run.
-        width: Characters in a line; in a narrow one p90 and p99 are left out.
+        width: Characters in a line; in a narrow one p90 is left out.
     """
-    # Only where a phrase may come before the answer is the first audio anything else than the answer's.
-    budgeted = bool(report.llm.policies)
-    rows: list[tuple[str, Distribution]] = [
-        ("turn latency (first audio)" if budgeted else "turn latency", report.turn_ms),
-        ("  taken for complete at once", report.turn_ms_detected_complete),
-        ("  waited for the fallback", report.turn_ms_fallback),
-        ("first answer audio", report.answer_ms),
-        *([("whole answer", report.whole_answer_ms)] if budgeted and report.whole_answer_ms.n else []),
-        ("cold turns (apart)", report.turn_ms_cold),
-        ("barge-in turns (apart)", report.turn_ms_barge_in),
-    ]
-    beside = f" [{INTERVAL} %]" if any(one.p50_ci or one.p95_ci for _, one in rows) else ""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    is_narrow = width < NARROW
-    headings = ("ms", "n", f"p50{beside}", "p90", f"p95{beside}", "p99", "max", "<= 400", "<= 800")
-    for heading in headings:
-        if is_narrow and heading in LEFT_OUT:
-            continue
-        # Where a terminal is narrow, names give way: a figure that is cut is none.
-        is_name = heading == "ms"
-        table.add_column(heading, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
-    for name, one in rows:
-        p50, p95 = _with(one.p50, one.p50_ci), _with(one.p95, one.p95_ci)
-        percentiles = [p50, p95, ms(one.max)] if is_narrow else [p50, ms(one.p90), p95, ms(one.p99), ms(one.max)]
-        table.add_row(name, str(one.n), *percentiles, str(one.within_400), str(one.within_800))
-    return table
+    rows = [(name, one) for name, one in _latencies(report) if one.n]
+    middle = [] if width < NARROW else ["p90"]
+    # Only a large run has it.
+    last = ["p99"] if any(one.p99 is not None for _, one in rows) else []
+    headings = ("latency, ms", "n", "p50", *middle, "p95", *last, "max", "<= 400", "<= 800")
+    return table(
+        headings,
+        [
+            (
+                name,
+                str(one.n),
+                *(ms(getattr(one, key)) for key in ("p50", *middle, "p95", *last, "max")),
+                str(one.within_400),
+                str(one.within_800),
+            )
+            for name, one in rows
+        ],
+        text=headings[:1],
+    )
+
+
+def interval_lines(report: Report) -> Iterator[str]:
+    """The intervals of the percentiles that have one, a line for each latency."""
+    for name, one in _latencies(report):
+        if one.p50_ci and one.p95_ci:
+            yield f"{INTERVAL} % intervals of {name.strip()}: p50 {_from_to(one.p50_ci)}, p95 {_from_to(one.p95_ci)} ms"
 
 
 def contribution_table(report: Report, *, width: int = 120, ascii_only: bool = False) -> Table:
-    """What the user waited for; the medians as bars, the longest one marked; `width` in characters."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("where the time goes, ms", "n", "p50", "p95"):
-        table.add_column(heading, justify="right" if heading != "where the time goes, ms" else "left", no_wrap=True)
-    table.add_column("p50 of what the user waits for")
+    """What the user waited for, with the medians as bars; `width` in characters."""
     room = max(SHORTEST_BAR, min(BAR, width - BESIDE_BARS))
-    slowest = slowest_stage(report)
     longest = max((spread.p50 or 0.0 for spread in report.contributions_ms.values()), default=0.0)
+    rows = []
     for key, spread in report.contributions_ms.items():
         if key == "tier_hold" and not spread.p95:
-            # Only a policy over several models ever holds one.
+            # Only a policy over several tiers holds a clause.
             continue
         bar = ("#" if ascii_only else "█") * round(room * (spread.p50 or 0.0) / longest) if longest else ""
-        note = "  slowest stage" if key == slowest and longest else ""
-        table.add_row(key.replace("_", " "), str(spread.n), ms(spread.p50), ms(spread.p95), bar + note)
-    return table
+        rows.append((key.replace("_", " "), str(spread.n), ms(spread.p50), ms(spread.p95), bar, STAGES[key]))
+    headings = ("stage, ms", "n", "p50", "p95", "p50 as a bar", "spent on")
+    shown = len(headings) - (width < NARROW)
+    return table(headings[:shown], [row[:shown] for row in rows], text=(headings[0], *headings[4:]))
 
 
 def worst_table(report: Report) -> Table | None:
@@ -76,16 +89,25 @@ def worst_table(report: Report) -> Table | None:
     if not found:
         return None
     several = len(report.sessions) > 1
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("turn", no_wrap=True)
-    table.add_column(f"the slowest {len(found)}, and why" if len(found) > 1 else "why it took so long")
-    for outcome, why in found:
-        turn = outcome.turn
-        table.add_row(f"{turn.session} {turn.turn}" if several else str(turn.turn), why)
-    return table
+    why = f"the slowest {len(found)}, and why" if len(found) > 1 else "why it took so long"
+    turns = [one.turn for one, _ in found]
+    names = [f"{turn.session} {turn.turn}" if several else str(turn.turn) for turn in turns]
+    return table(("turn", why), list(zip(names, (text for _, text in found), strict=True)), text=(why,))
 
 
-def _with(value: float | None, interval: Interval | None) -> str:
-    if value is None:
-        return UNKNOWN
-    return ms(value) if interval is None else f"{ms(value)} [{ms(interval[0])}-{ms(interval[1])}]"
+def _latencies(report: Report) -> Iterator[tuple[str, Distribution]]:
+    """Every latency by its name in a check, with a blank for "_"."""
+    yield "turn", report.turn_ms
+    yield "  turn detected complete", report.turn_ms_detected_complete
+    yield "  turn silence", report.turn_ms_fallback
+    # Without a phrase before it, the answer is the first sound.
+    if report.answer_ms != report.turn_ms:
+        yield "answer", report.answer_ms
+    if report.llm.policies:
+        yield "whole answer", report.whole_answer_ms
+    yield "turn cold", report.turn_ms_cold
+    yield "turn barge in", report.turn_ms_barge_in
+
+
+def _from_to(interval: Interval) -> str:
+    return f"{ms(interval[0])}-{ms(interval[1])}"

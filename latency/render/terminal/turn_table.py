@@ -1,10 +1,11 @@
-"""Every turn of a run in a line: what was heard and said, how long it took, and what is to be remarked."""
+"""One line for each turn of a run: what was heard and said, how long it took, and remarks."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
+from latency.judge.explain import ended_by, words
 from latency.judge.outcome import Outcome
 from latency.judge.verdict import Judged
 from latency.render.terminal.histogram import TARGET_MS
@@ -13,22 +14,31 @@ from latency.report.report import LATE_FLAG_MS, RESIDUAL_FLAG_MS, Report
 
 Line = tuple[str, str]
 """Text and style."""
-HEADINGS = ("turn", "heard", "said", "ms", "ended by", "right?")
-GAP = "   "
+HEADINGS = ("turn", "heard", "said", "ms", "ended by", "ok?")
+TEXTS, FIGURE = (1, 2), 3
+"""Columns that may be shortened, and the one that is right-aligned."""
+GAP, NARROW_GAP = "   ", "  "
 LONGEST_TEXT = 26
 SHORTEST_TEXT = 8
 ROOMY = 100
-"""Characters of a line below which texts give way, so that what stands behind them is not cut."""
+"""Characters of a line below which texts are shortened, so that no other column is cut."""
 SHORTEST_REMARK = 20
-"""Characters a remark needs beside its turn; with fewer it is told below."""
+"""Characters that a remark needs beside its turn; with fewer it stands below."""
 BELOW = 7
 """Characters by which such a remark is indented."""
+ENDS = {
+    "smart_turn": "judged complete",
+    "whole_request": "the responder has all it needs",
+    "fallback": "in doubt, until the silence was long enough",
+    "timeout": "the watchdog ended it",
+}
+"""What ended a turn, where its name needs a word."""
 
 
 def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Iterator[Line]:
     """The turns of all sessions in order, below a heading.
 
-    Drawn by hand: a table of rich takes seconds for a thousand turns.
+    The table is drawn by hand, because rich takes seconds for a thousand turns.
 
     Args:
         report: The run.
@@ -37,8 +47,7 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
     """
     several = len(report.sessions) > 1
     judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
-    longest = max(SHORTEST_TEXT, LONGEST_TEXT - max(0, ROOMY - width) // 2)
-    # Whom the run began by asking is the one a reader expects to speak.
+    # A reader expects the tier that the run asked first.
     usual = next((one.asked for one in judged.values() if one.asked), None)
     rows: list[tuple[list[str], str, str]] = []
     for outcome in report.outcomes:
@@ -46,40 +55,62 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
         of_llm = llm_remark(judged.get((turn.session, turn.turn)), usual=usual)
         cells = [
             f"{turn.session} {turn.turn}" if several else str(turn.turn),
-            _cut(turn.heard, longest, ascii_only),
-            _cut(turn.said, longest, ascii_only),
+            _one_line(turn.heard),
+            _one_line(turn.said),
             UNKNOWN if outcome.latency is None else f"{outcome.latency * 1000:.0f}",
-            (turn.ended_by or UNKNOWN).replace("_", " "),
+            ended_by(turn) or UNKNOWN,
             {True: "yes", False: "NO", None: ""}[outcome.right],
         ]
         rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), _style(outcome)))
-    widths = [max(cell_len(cells[n]) for cells in (HEADINGS, *(row for row, _, _ in rows))) for n in range(6)]
-    remarks_at = sum(widths) + len(GAP) * 6
+    gap = GAP if width >= ROOMY else NARROW_GAP
+    widths = _widths([cells for cells, _, _ in rows], width - len(gap) * 5)
+    remarks_at = sum(widths) + len(gap) * 6
     below = width - remarks_at < SHORTEST_REMARK
     if below:
         remarks_at = BELOW
-    yield f"{_joined(HEADINGS, widths)}{'' if below else f'{GAP}remarks'}", "bold"
+    yield f"{_joined(HEADINGS, widths, gap, ascii_only)}{'' if below else f'{gap}remarks'}".rstrip(), "bold"
     yield ("-" if ascii_only else "─") * width, "dim"
     for cells, remarks, style in rows:
         more = textwrap.wrap(remarks, max(SHORTEST_REMARK, width - remarks_at))
         first = more.pop(0) if more and not below else ""
-        yield f"{_joined(cells, widths)}{GAP}{first}".rstrip(), style
+        yield f"{_joined(cells, widths, gap, ascii_only)}{gap}{first}".rstrip(), style
         yield from ((" " * remarks_at + line, style) for line in more)
 
 
-def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (" " * (wide - cell_len(cell)) for cell, wide in zip(cells, widths, strict=True))
-    # Numbers stand one below the other.
-    return GAP.join(
-        pad + cell if n == 3 else cell + pad for n, (cell, pad) in enumerate(zip(cells, padded, strict=True))
+def legend(report: Report) -> str:
+    """What the turn numbers and the words in the column "ended by" mean."""
+    ends = dict.fromkeys(outcome.turn.ended_by for outcome in report.outcomes)
+    meanings = [f"{words(end)}, {ENDS[end]}" for end in ends if end in ENDS]
+    known = f" Ended by: {'; '.join(meanings)}." if meanings else ""
+    first = next((o.turn.fixture for o in report.outcomes if o.turn.turn == 0 and o.turn.fixture), None)
+    file = f" (turn 0 is {first})" if first else ""
+    return f"Turns count from 0{file}, as in `latency turn 3`.{known}"
+
+
+def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """The width of each column; texts are shortened where the table would exceed `room` characters."""
+    widths = [max(cell_len(cells[n]) for cells in (HEADINGS, *rows)) for n in range(len(HEADINGS))]
+    others = sum(widths) - sum(widths[n] for n in TEXTS)
+    longest = min(LONGEST_TEXT, max(SHORTEST_TEXT, (room - others) // len(TEXTS)))
+    return [min(wide, longest) if n in TEXTS else wide for n, wide in enumerate(widths)]
+
+
+def _joined(cells: Sequence[str], widths: Sequence[int], gap: str, ascii_only: bool) -> str:
+    fitted = [_cut(cell, wide, ascii_only) for cell, wide in zip(cells, widths, strict=True)]
+    padded = (" " * (wide - cell_len(cell)) for cell, wide in zip(fitted, widths, strict=True))
+    # Figures are right-aligned.
+    return gap.join(
+        pad + cell if n == FIGURE else cell + pad for n, (cell, pad) in enumerate(zip(fitted, padded, strict=True))
     )
 
 
-def _cut(text: str | None, longest: int, ascii_only: bool) -> str:
-    if text is None:
-        return UNKNOWN
-    line, dots = " ".join(text.split()), "..." if ascii_only else "…"
-    return line if cell_len(line) <= longest else set_cell_size(line, longest - len(dots)).rstrip() + dots
+def _one_line(text: str | None) -> str:
+    return UNKNOWN if text is None else " ".join(text.split())
+
+
+def _cut(text: str, longest: int, ascii_only: bool) -> str:
+    dots = "..." if ascii_only else "…"
+    return text if cell_len(text) <= longest else set_cell_size(text, longest - len(dots)).rstrip() + dots
 
 
 def _style(outcome: Outcome) -> str:
@@ -89,7 +120,7 @@ def _style(outcome: Outcome) -> str:
 
 
 def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:
-    """Who spoke and whether in time; None where the `usual` tier did, and for a language model without a budget."""
+    """The tier that spoke, and its lateness; None when the `usual` tier was in time, or without an LLM budget."""
     if judged is None or judged.policy is None:
         return None
     late, by = judged.lateness, f" by {judged.tier}" if judged.tier and judged.tier != usual else ""
@@ -99,7 +130,9 @@ def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:
         case "bridged":
             return f"bridged: {' '.join(judged.phrases)} " + (f"(answer{by} {late} late)" if late else "(no answer)")
         case "missed":
-            return f"missed by {late}" + (f" ({judged.tier})" if by else "") if late else "missed: no answer text"
+            if not late:
+                return "deadline missed: no answer text"
+            return f"deadline missed by {late}" + (f" ({judged.tier})" if by else "")
         case _:
             return f"{judged.tier}: {judged.reason}" if by else None
 
@@ -114,7 +147,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         yield "CUT OFF"
     if turn.barge_in:
         stop = outcome.barge_in_stop
-        yield "barge-in" if stop is None else f"stopped in {stop * 1000:.0f} ms"
+        yield "barge-in" if stop is None else f"bot stopped in {stop * 1000:.0f} ms"
     if turn.backchannel:
         yield "backchannel"
     elif not turn.wants_answer:
@@ -124,7 +157,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
     if turn.truth == "estimated":
         yield "end of speech estimated"
     if turn.late_ms_max is not None and turn.late_ms_max > LATE_FLAG_MS:
-        yield f"fed {turn.late_ms_max:.0f} ms late"
+        yield f"audio sent {turn.late_ms_max:.0f} ms late"
     if turn.stalls:
         longest = max(turn.stalls, key=lambda stall: stall.ms)
         yield (

@@ -42,8 +42,8 @@ def test_the_table_says_how_fast_at_what_price() -> None:
     assert "545 [" in rows[0]
     assert "0.52 [" in rows[0]
     assert "1 of 11" in rows[0]
-    assert "1 of 4 (25.0%)" in rows[1]
-    assert "50.0%" in rows[1]
+    assert "1 of 4 (25 %)" in rows[1]
+    assert "50 %" in rows[1]
     assert "310/310 of 1" in rows[1]
     assert "512" in rows[1]
     assert "SIMULATED, not real: sim:steady" in shown

@@ -18,7 +18,7 @@ def lines(report: Report) -> list[str]:
     return [text for text, _ in headline(report)]
 
 
-def test_latencies_stand_against_400_and_800_ms(report: Report) -> None:
+def test_latencies_are_compared_with_400_and_800_ms(report: Report) -> None:
     assert lines(report) == [
         f"Turnaround: {report.run}",
         "",
@@ -26,7 +26,7 @@ def test_latencies_stand_against_400_and_800_ms(report: Report) -> None:
     ]
 
 
-def test_a_refused_run_says_so_before_and_beside_its_figures(report: Report) -> None:
+def test_a_refused_run_says_so_before_and_next_to_its_figures(report: Report) -> None:
     why = "the user's audio was not fed in real time (session 'a': 5.0% of the audio frames left more than 20 ms late)"
     _, second, third, _, figures = lines(replace(report, refused=why, notes=("this run is not complete",)))
     assert second == f"LATENCIES REFUSED: {why}"
@@ -43,4 +43,4 @@ def test_what_is_simulated_is_named_first(report: Report) -> None:
 def test_a_phrase_that_bridges_sets_the_answer_apart(report: Report) -> None:
     *_, last = lines(replace(report, llm=replace(report.llm, phrases={"hold": 1})))
     assert last.startswith("First answer  p50 600")
-    assert last.endswith("1 of 1 within 800 ms, 0 within 400 ms (phrases do not count)")
+    assert last.endswith("1 of 1 within 800 ms, 0 within 400 ms (phrases are no answer)")

@@ -2,11 +2,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from latency.record.turn import TurnRecord
-from latency.render.terminal.llm_block import llm_lines, tier_table
+from latency.render.terminal.llm_block import llm_lines
 from latency.report.llm_budget import Llm, Waste, llm_figures
+from latency.report.request_endings import CutShort
 
 
 def turn(number: int, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord:
@@ -46,49 +46,48 @@ def llm() -> Llm:
 
 def test_the_block_says_what_the_budget_came_to(llm: Llm) -> None:
     assert list(llm_lines(llm)) == [
-        "LLM budget   450 ms: within 1, rescued 1, bridged 1, missed 1; answer text in time in 50.0% of 4 turns",
-        "  overshoot  p50 160, max 820 ms after the deadline (n 4); bridged answers p50 820, max 820 ms",
-        "  deadlines  set by llm 2, turn 1, floor 1; floors charged to endpointing 1",
+        "LLM budget   450 ms: within 1, rescued by another tier 1, bridged by a phrase 1, missed 1; "
+        "within or rescued 50 % of 4 judged turns",
+        "  overshoot  p50 160, max 820 ms after the deadline, of 4 turns; textless 0; "
+        "bridged answers p50 820, max 820 ms",
+        "  deadlines  set by the LLM budget 2, what was left of the turn's budget 1, "
+        "the earliest the fast tier could answer 1; stage that had overspent: endpointing 1",
         "  policy     fallback 3, single 1: large first 3, the only tier 1",
-        "  phrases    hold 1, said while no answer was there; none counts as one",
-        "  failed     fast 1 time: sim:groq-fast at w refused the connection",
-        "  cancelled  large had nothing yet 1 (after p50 380 ms)",
-        "  waste      32.9% of 6,080 tokens unheard: 2,000 (1,000 estimated); 2 requests beyond an answer's first: "
-        "1 needed, 1 failed",
+        "  phrases    hold 1, said while the answer was late; they count as no answer",
+        "  fast       sim:groq-fast: 2 requests, spoken 1, failed 1 (sim:groq-fast at w refused the connection), "
+        "first clause (n 1) p50 200, p95 200, max 200 ms",
+        "  large      sim:sonnet: 4 requests, spoken 3, cancelled 1 (had sent nothing after p50 380 ms), "
+        "first clause (n 3) p50 770, p95 1220, max 1270 ms",
+        "  wasted     32.9 % of 6,080 tokens were not heard: 2,000 (1,000 estimated); "
+        "extra 2 requests (1 needed, 1 failed)",
     ]
 
 
-def test_each_tier_has_a_row(llm: Llm) -> None:
-    console = Console(width=120)
-    with console.capture() as captured:
-        console.print(tier_table(llm))
-    rows = [" ".join(line.split()) for line in captured.get().splitlines() if line.strip(" ─")]
-    assert rows == [
-        "tier model asked spoken tools cancelled failed first clause, ms: n p50 p95 max",
-        "fast sim:groq-fast 2 1 0 0 1 1 200 200 200",
-        "large sim:sonnet 4 3 0 1 0 3 770 1220 1270",
-    ]
-
-
-def test_withdrawn_requests_are_told_where_there_are_any(llm: Llm) -> None:
+def test_discarded_requests_are_counted_where_there_are_any(llm: Llm) -> None:
+    assert not any("discarded" in line for line in llm_lines(llm))
     tiers = {name: replace(tier, withdrawn=2) for name, tier in llm.tiers.items()}
-    speculated = replace(llm, tiers=tiers, waste=replace(llm.waste, withdrawn=4))
-    assert any(line.endswith("; 4 requests withdrawn") for line in llm_lines(speculated))
+    speculated = list(llm_lines(replace(llm, tiers=tiers, waste=replace(llm.waste, withdrawn=4))))
+    assert speculated[-1].endswith(", 4 speculative requests discarded")
+    assert any("fast       sim:groq-fast: 2 requests, spoken 1, failed 1 (" in line for line in speculated)
+    assert sum(", discarded 2, first clause" in line for line in speculated) == 2
     one = replace(llm, judged=1, waste=replace(llm.waste, extra=1, spoken=1, failed=0, withdrawn=1))
     verdicts, *_, waste = llm_lines(one)
-    assert verdicts.endswith("in 50.0% of 1 turn")
-    assert waste.endswith("; 1 request beyond an answer's first: 1 needed; 1 request withdrawn")
-    console = Console(width=130)
-    with console.capture() as captured:
-        console.print(tier_table(speculated))
-    rows = [" ".join(line.split()) for line in captured.get().splitlines() if line.strip(" ─")]
-    assert rows[0] == "tier model asked spoken tools cancelled failed withdrawn first clause, ms: n p50 p95 max"
-    assert rows[1] == "fast sim:groq-fast 2 1 0 0 1 2 1 200 200 200"
+    assert verdicts.endswith("50 % of 1 judged turn")
+    assert waste.endswith("; extra 1 request (1 needed), 1 speculative request discarded")
+
+
+def test_several_reasons_stand_with_their_counts(llm: Llm) -> None:
+    cut = CutShort(n=2, after_p50_ms=40.0)
+    large = replace(llm.tiers["large"], cancelled=3, cut_short={"words too": cut, **llm.tiers["large"].cut_short})
+    (line,) = (line for line in llm_lines(replace(llm, tiers={"large": large})) if "large  " in line)
+    assert (
+        "cancelled 3 (2 had sent a whole clause after p50 40 ms; 1 had sent nothing after p50 380 ms), first clause"
+    ) in line
 
 
 def test_with_a_hundred_turns_the_overshoot_has_a_99th_percentile(llm: Llm) -> None:
     _, overshoot, *_ = llm_lines(replace(llm, overshoot_p99_ms=12.3, textless=2))
-    assert "p50 160, p99 12 ms after the deadline (n 4); 2 without any answer text" in overshoot
+    assert "p50 160, p99 12 ms after the deadline, of 4 turns; textless 2" in overshoot
 
 
 def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:
@@ -97,8 +96,8 @@ def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:
         withdrawn=0,
     )  # fmt: skip
     lines = list(llm_lines(replace(llm, deadlines={}, charged={}, phrases={}, waste=nothing)))
-    assert "  deadlines  set by -" in lines
-    assert lines[-1] == "  waste      tokens unknown; 0 requests beyond an answer's first"
+    assert not any("deadlines" in line for line in lines)
+    assert lines[-1] == "  wasted     tokens unknown; extra 0 requests"
     assert not any("phrases" in line for line in lines)
 
 
@@ -107,4 +106,3 @@ def test_without_a_budget_there_is_the_line_of_verdicts_alone() -> None:
     plain = replace(turn(0, []), attempts=attempts, responses=())
     found = llm_figures([replace(plain, marks={"turn_commit": 2.0})], budget=0.45, policy=None)  # type: ignore[dict-item]
     assert list(llm_lines(found)) == ["LLM budget   450 ms: within 1, rescued 0, bridged 0, missed 0"]
-    assert tier_table(found) is None

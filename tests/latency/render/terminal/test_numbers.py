@@ -2,8 +2,12 @@ from latency.render.terminal.numbers import count, counted, ms, percent, things
 
 
 def test_figures_are_rounded_for_people_and_the_unknown_is_a_dash() -> None:
-    assert (ms(449.6), percent(0.4567), count(3)) == ("450", "45.7%", "3")
+    assert (ms(449.6), percent(0.4567), count(3)) == ("450", "45.7 %", "3")
     assert (ms(None), percent(None), count(None)) == ("-", "-", "-")
+
+
+def test_whole_percents_have_no_decimal() -> None:
+    assert [percent(share) for share in (0.0, 0.0004, 1.0)] == ["0 %", "0 %", "100 %"]
 
 
 def test_one_thing_has_no_plural() -> None:

@@ -40,13 +40,13 @@ IN_TIME = Judged(
          "bridged: One moment. (answer by fast 820 ms late)"),
         ({"verdict": "bridged", "phrases": ("One moment.",), "late_ms": None, "tier": None},
          "bridged: One moment. (no answer)"),
-        ({"verdict": "missed", "late_ms": 320.0}, "missed by 320 ms"),
-        ({"verdict": "missed", "late_ms": 0.4, "tier": "fast"}, "missed by under 1 ms (fast)"),
-        ({"verdict": "missed", "late_ms": None, "tier": None}, "missed: no answer text"),
+        ({"verdict": "missed", "late_ms": 320.0}, "deadline missed by 320 ms"),
+        ({"verdict": "missed", "late_ms": 0.4, "tier": "fast"}, "deadline missed by under 1 ms (fast)"),
+        ({"verdict": "missed", "late_ms": None, "tier": None}, "deadline missed: no answer text"),
         ({"verdict": "missed", "late_ms": 320.0, "policy": None}, None),
     ],
 )  # fmt: skip
-def test_a_remark_tells_who_spoke_unless_it_was_the_usual_tier_in_time(how: dict[str, object], remark: str) -> None:
+def test_a_remark_names_the_tier_unless_the_usual_one_was_in_time(how: dict[str, object], remark: str) -> None:
     assert llm_remark(replace(IN_TIME, **how), usual="large") == remark  # type: ignore[arg-type]
 
 
@@ -54,7 +54,7 @@ def test_a_remark_tells_who_spoke_unless_it_was_the_usual_tier_in_time(how: dict
     ("values", "remark"),
     [
         ({}, ""),
-        ({"late_ms_max": 44.6}, "fed 45 ms late"),
+        ({"late_ms_max": 44.6}, "audio sent 45 ms late"),
         ({"late_ms_max": 20.0}, ""),
         ({"stalls": (Stall(at=1.0, ms=153.4, kind="event loop"),)}, "153 ms stall"),
         (
@@ -71,25 +71,21 @@ def test_late_audio_and_stalls_are_remarked(
     turn = replace(first.turn, **values)  # type: ignore[arg-type]
     session = replace(report.sessions[0], outcomes=(replace(first, turn=turn),))
     *_, line = lines(replace(report, sessions=(session,)))
-    assert (
-        line == f"0      what is seven times eight   7 times 8 is 56.   600   smart turn   yes      {remark}".rstrip()
-    )
+    assert line == f"0      what is seven times eight   7 times 8 is 56.   600   smart turn   yes   {remark}".rstrip()
 
 
 def lines(report: Report, *, width: int = 120, ascii_only: bool = False) -> list[str]:
     return [line for line, _ in turn_table(report, width=width, ascii_only=ascii_only)]
 
 
-def test_columns_stand_one_below_the_other_and_numbers_end_together(
-    short_run: Path, load: Callable[[Path], Run]
-) -> None:
+def test_columns_are_aligned_and_figures_right_aligned(short_run: Path, load: Callable[[Path], Run]) -> None:
     assert lines(build(load(short_run))) == [
-        "turn   heard                       said                    ms   ended by     right?   remarks",
+        "turn   heard                       said                    ms   ended by     ok?   remarks",
         "─" * 120,
         "0      what is seven times eight   7 times 8 is 56.       600   smart turn   yes",
-        "1      tell me a lorry             I can't answer that.   900   fallback     NO       CUT OFF",
-        "2      never mind                  Okay.                  700   smart turn   yes      stopped in 500 ms",
-        "3" + " " * 59 + "-   -            NO       UNANSWERED: nothing heard",
+        "1      tell me a lorry             I can't answer that.   900   silence      NO    CUT OFF",
+        "2      never mind                  Okay.                  700   smart turn   yes   bot stopped in 500 ms",
+        "3" + " " * 59 + "-   -            NO    UNANSWERED: nothing heard",
     ]
 
 
@@ -98,18 +94,16 @@ def test_rows_are_coloured_by_what_went_wrong(short_run: Path, load: Callable[[P
     assert styles == ["bold", "dim", "", "red", "", "red"]
 
 
-def test_long_texts_are_cut_wide_letters_counted_and_long_remarks_wrapped(
-    short_run: Path, load: Callable[[Path], Run]
-) -> None:
+def test_long_texts_are_cut_and_long_remarks_wrapped(short_run: Path, load: Callable[[Path], Run]) -> None:
     report = build(load(short_run))
     first = report.sessions[0].outcomes[0]
     turn = replace(first.turn, heard="one\ntwo " * 9, said="字" * 20, late_ms_max=99.0, failed="It broke in the middle")
     told = replace(report, sessions=(replace(report.sessions[0], outcomes=(replace(first, turn=turn),)),))
     _, _, line, *more = lines(told, width=115)
     assert line == (
-        "0      one two one two one two o…   " + "字" * 12 + "…   600   smart turn   yes      It broke in the middle;"
+        "0      one two one two one two o…   " + "字" * 12 + "…    600   smart turn   yes   It broke in the middle;"
     )
-    assert more == [" " * 92 + "fed 99 ms late"]
+    assert more == [" " * 90 + "audio sent 99 ms late"]
     narrow = lines(told, width=20, ascii_only=True)
     assert narrow[1] == "-" * 20
     assert "one t..." in narrow[2]
@@ -119,11 +113,11 @@ def test_a_turn_that_asked_no_model_has_no_remark() -> None:
     assert llm_remark(None, usual=None) is None
 
 
-def test_a_narrow_terminal_shortens_texts_and_tells_remarks_below(short_run: Path, load: Callable[[Path], Run]) -> None:
+def test_a_narrow_terminal_shortens_texts_and_puts_remarks_below(short_run: Path, load: Callable[[Path], Run]) -> None:
     report = build(load(short_run))
     narrow, wide = lines(report, width=60), lines(report, width=120)
     assert all(len(line) <= 60 for line in narrow)
-    assert narrow[0].split()[-1] == "right?"
+    assert narrow[0].split()[-1] == "ok?"
     latencies = [f" {outcome.latency * 1000:.0f} " for outcome in report.outcomes if outcome.latency is not None]
     assert all(any(latency in line for line in narrow) for latency in latencies)
     assert len(narrow) > len(wide)

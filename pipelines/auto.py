@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelines import settings
-from pipelines.local_servers import find_servers, probe
 from pipelines.settings import Settings
 
 
@@ -51,6 +50,9 @@ def _asr() -> tuple[dict[str, Any], str]:
 
 def _llm() -> tuple[dict[str, Any], str]:
     """The table of what answers, and why."""
+    # Its HTTP client takes a tenth of a second to import, which only this pipeline needs.
+    from pipelines.local_servers import find_servers, probe
+
     servers = find_servers()
     taken, failed = probe([server for server in servers if server.model])
     problems = [f"port {server.port}: {server.problem}" for server in (*servers, *failed) if server.problem]

@@ -1,25 +1,20 @@
-"""Language model servers on this machine: found on their usual ports, and believed once they complete a token."""
+"""Language model servers on this machine: found on their usual ports, and used once they complete a token."""
 
-import http.client
-import json
-import socket
+import asyncio
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
-from urllib.parse import urlsplit
 
-# Where local servers listen by default: Ollama, llama.cpp, vLLM, LM Studio.
+import httpx2
+
+from pipelines.model_server import FAILURES, complete, http_client, list_models, reason, run
+
 LOCAL_SERVERS = {"Ollama": 11434, "llama.cpp": 8080, "vLLM": 8000, "LM Studio": 1234}
+"""Where local servers listen by default."""
 FIND_WITHIN = 0.15
 """Seconds for the whole search: all ports at once, each until its list of models is complete."""
 PROBE_WITHIN = 20.0
 """Seconds for all one-token probes together: a server may have to load its model first."""
-LARGEST_ANSWER = 1 << 20
-"""Bytes; what sends more is no list of models and no single token."""
-# What servers do that are none: RecursionError is JSON nested without end.
-_FAILURES = (OSError, ValueError, RecursionError, http.client.HTTPException)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +24,8 @@ class LocalServer:
     Parameters:
         name: the kind of server that listens there by default.
         port: on loopback.
-        model: the first one it offers that can talk; None when there is none.
-        problem: why something that listens there is not taken, as a clause; None when nothing listens.
+        model: the first chat model that it offers; None when there is none.
+        problem: why a server that listens there is not used, as a clause; None when nothing listens.
     """
 
     name: str
@@ -46,12 +41,7 @@ class LocalServer:
 
 def find_servers() -> list[LocalServer]:
     """Look at every port at the same time, for `FIND_WITHIN` seconds altogether."""
-    if not LOCAL_SERVERS:
-        return []
-    deadline = time.monotonic() + FIND_WITHIN
-    servers = [LocalServer(name, port) for name, port in LOCAL_SERVERS.items()]
-    with ThreadPoolExecutor(len(servers), thread_name_prefix="find") as pool:
-        return list(pool.map(lambda server: _look(server, deadline), servers))
+    return run(_find([LocalServer(name, port) for name, port in LOCAL_SERVERS.items()]))
 
 
 def probe(servers: Sequence[LocalServer]) -> tuple[LocalServer | None, list[LocalServer]]:
@@ -59,114 +49,69 @@ def probe(servers: Sequence[LocalServer]) -> tuple[LocalServer | None, list[Loca
 
     Together they have `PROBE_WITHIN` seconds, so that one that hangs leaves the others their share.
     """
-    failed: list[LocalServer] = []
-    begin = time.monotonic()
-    for number, server in enumerate(servers, start=1):
-        problem = _complete(server, begin + PROBE_WITHIN * number / len(servers))
-        if problem is None:
-            return server, failed
-        failed.append(replace(server, problem=problem))
-    return None, failed
+    return run(_probe(servers)) if servers else (None, [])
 
 
 def first_model(url: str) -> str | None:
-    """The first model that the server at an `http://…/v1` address offers, or None when none is there in time."""
-    try:
-        return _first_of(_ask(f"{url}/models", time.monotonic() + FIND_WITHIN))
-    except _FAILURES:
-        return None
+    """The first chat model that the server at an `http://…/v1` address offers, None if it lists none in time."""
+    return run(_first_model(url))
 
 
-def _look(server: LocalServer, deadline: float) -> LocalServer:
+async def _find(servers: Sequence[LocalServer]) -> list[LocalServer]:
+    async with await http_client() as client:
+        deadline = time.monotonic() + FIND_WITHIN
+        return list(await asyncio.gather(*(_look(client, server, deadline) for server in servers)))
+
+
+async def _look(client: httpx2.AsyncClient, server: LocalServer, deadline: float) -> LocalServer:
     """What is at a port, as far as it can be seen by the deadline."""
     try:
-        model = _first_of(_ask(f"{server.url}/models", deadline))
-    except ConnectionRefusedError:
-        return server
+        async with asyncio.timeout_at(deadline):
+            model = _chat_model(await list_models(client, server.url))
     except TimeoutError:
         return replace(server, problem=f"listens but lists no models within {FIND_WITHIN * 1000:g} ms")
-    except _FAILURES:
+    except httpx2.ConnectError:
+        return server
+    except FAILURES:
         return replace(server, problem="listens but lists no models")
-    return replace(server, model=model, problem=None if model else f"{server.name} has no model that talks")
+    return replace(server, model=model, problem=None if model else f"{server.name} has no chat model")
 
 
-def _first_of(answer: Any) -> str | None:
-    """The first model of a list that can talk.
-
-    Raises:
-        ValueError: it is no list of models.
-    """
-    models = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(models, list):
-        raise ValueError("no list of models")
-    names = [model["id"] for model in models if isinstance(model, dict) and isinstance(model.get("id"), str)]
-    # Servers list what only makes vectors beside what talks.
-    return next((name for name in names if "embed" not in name.lower()), None)
+async def _probe(servers: Sequence[LocalServer]) -> tuple[LocalServer | None, list[LocalServer]]:
+    failed: list[LocalServer] = []
+    async with await http_client() as client:
+        begin = time.monotonic()
+        for number, server in enumerate(servers, start=1):
+            problem = await _complete(client, server, begin + PROBE_WITHIN * number / len(servers))
+            if problem is None:
+                return server, failed
+            failed.append(replace(server, problem=problem))
+    return None, failed
 
 
-def _complete(server: LocalServer, deadline: float) -> str | None:
+async def _complete(client: httpx2.AsyncClient, server: LocalServer, deadline: float) -> str | None:
     """Have one token completed; why that failed, as a clause, or None."""
-    request = {"model": server.model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
     failed = f"{server.name} lists {server.model} but did not complete a token"
     begin = time.monotonic()
     try:
-        answer = _ask(f"{server.url}/chat/completions", deadline, request)
+        async with asyncio.timeout_at(deadline):
+            await complete(client, server.url, server.model or "")
     except TimeoutError:
         return f"{failed} within {deadline - begin:.3g} s"
-    except _FAILURES as error:
-        return f"{failed} ({str(error).rstrip('.') or type(error).__name__})"
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    return None if isinstance(choices, list) and choices else failed
+    except FAILURES as error:
+        return f"{failed} ({reason(error)})"
+    return None
 
 
-class _Connection(socket.socket):
-    """A TCP connection that gives up at a point in time, however its peer spreads what it sends."""
-
-    def __init__(self, host: str, port: int, deadline: float) -> None:
-        super().__init__(socket.AF_INET, socket.SOCK_STREAM)
-        self._deadline = deadline
+async def _first_model(url: str) -> str | None:
+    async with await http_client() as client:
         try:
-            self.settimeout(self._left())
-            self.connect((host, port))
-        except OSError:
-            self.close()
-            raise
-
-    def recv_into(self, *args: Any) -> int:
-        """As a socket's; every read has only what is left."""
-        self.settimeout(self._left())
-        return super().recv_into(*args)
-
-    def _left(self) -> float:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
+            async with asyncio.timeout(FIND_WITHIN):
+                return _chat_model(await list_models(client, url))
+        except (TimeoutError, *FAILURES):
+            return None
 
 
-def _ask(url: str, deadline: float, body: Any = None) -> Any:
-    """One request on a connection of its own; the JSON of the answer.
-
-    Args:
-        url: plain HTTP. No proxy is ever used, whatever the environment says.
-        deadline: on the monotonic clock, for everything together.
-        body: JSON to post; None gets.
-
-    Raises:
-        TimeoutError: the answer is not complete by the deadline.
-        OSError, ValueError, RecursionError, http.client.HTTPException: nothing answers, or not with JSON.
-    """
-    parts = urlsplit(url)
-    if parts.scheme != "http" or not parts.hostname:
-        raise ValueError(f"{url} is no http address")
-    with _Connection(parts.hostname, parts.port or http.client.HTTP_PORT, deadline) as connection:
-        client = http.client.HTTPConnection(parts.hostname, parts.port)
-        client.sock = connection
-        headers = {"Content-Type": "application/json", "Connection": "close"}
-        client.request(
-            "GET" if body is None else "POST", parts.path, None if body is None else json.dumps(body), headers
-        )
-        with client.getresponse() as answer:
-            if answer.status != http.client.OK:
-                raise http.client.HTTPException(f"HTTP {answer.status}")
-            return json.loads(answer.read(LARGEST_ANSWER))
+def _chat_model(names: Sequence[str]) -> str | None:
+    # Servers list models that only make vectors beside those that talk.
+    return next((name for name in names if "embed" not in name.lower()), None)

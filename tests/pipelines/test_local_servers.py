@@ -177,9 +177,9 @@ async def test_our_simulator_is_found_and_taken(monkeypatch: pytest.MonkeyPatch)
         pytest.param(says(http(b"[" * 100_000)), NO_LIST, id="nested without end"),
         pytest.param(says(http(b'{"data": "many"}')), NO_LIST, id="no list"),
         pytest.param(says(http(b"\xff\xfe\xfd")), NO_LIST, id="no text"),
-        pytest.param(says(http(models())), "A has no model that talks", id="no models"),
-        pytest.param(says(http(models("nomic-embed-text"))), "A has no model that talks", id="vectors only"),
-        pytest.param(says(http(b'{"data": [{"name": "m"}, 3]}')), "A has no model that talks", id="nameless"),
+        pytest.param(says(http(models())), "A has no chat model", id="no models"),
+        pytest.param(says(http(models("nomic-embed-text"))), "A has no chat model", id="vectors only"),
+        pytest.param(says(http(b'{"data": [{"name": "m"}, 3]}')), "A has no chat model", id="nameless"),
     ],
 )
 def test_what_listens_but_is_no_language_model_is_named_and_not_taken(
@@ -218,9 +218,9 @@ def test_a_server_that_lists_a_model_but_does_not_complete_is_named_and_not_take
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (http(b'{"choices": []}'), ""),
+        (http(b'{"choices": []}'), " (the answer is not a completion)"),
         (http(PAGE), " (Expecting value"),
-        (b"", " (Remote end closed connection without response)"),
+        (b"", " (Server disconnected without sending a response)"),
     ],
 )
 def test_an_answer_without_a_token_is_none(at_ports: Callable[..., list[int]], answer: bytes, why: str) -> None:
@@ -262,3 +262,15 @@ def test_a_server_is_asked_by_its_address_too(at_ports: Callable[..., list[int]]
     assert first_model(f"http://127.0.0.1:{free_port()}/v1") is None
     assert first_model("https://127.0.0.1/v1") is None
     assert first_model("nonsense") is None
+
+
+async def test_servers_are_found_from_inside_a_running_event_loop_too(at_ports: Callable[..., list[int]]) -> None:
+    at_ports(lists("m", then=says(COMPLETION)))
+    (server,) = find_servers()
+    assert server.model == "m"
+    assert probe([server]) == (server, [])
+
+
+def test_an_answer_without_end_is_not_read_to_its_end(at_ports: Callable[..., list[int]]) -> None:
+    (port,) = at_ports(says(http(b'{"data": "' + b"x" * (2 << 20) + b'"}')))
+    assert find_servers() == [LocalServer("A", port, problem=NO_LIST)]

@@ -1,0 +1,92 @@
+"""Questions to a server that speaks OpenAI's protocol: which models it offers, and one token of a model."""
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import anyio
+import anyio.lowlevel
+import httpx2
+
+LARGEST_ANSWER = 1 << 20
+"""Bytes; a list of models and a single token are smaller."""
+FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ValueError)
+"""What the questions raise when the server cannot be reached or does not answer as it should."""
+T = TypeVar("T")
+
+
+def run(question: Coroutine[Any, Any, T]) -> T:
+    """Wait for an answer, also where an event loop is running already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(question)
+    with ThreadPoolExecutor(1, thread_name_prefix="ask") as pool:
+        return pool.submit(asyncio.run, question).result()
+
+
+async def http_client(*, key: str | None = None, proxies: bool = False, verify: bool = False) -> httpx2.AsyncClient:
+    """A client without time limits: each question is asked under `asyncio.timeout`, which bounds all of it.
+
+    Args:
+        key: Sent as a bearer token.
+        proxies: Whether the environment's proxies apply; a server on this machine is never behind one.
+        verify: Whether certificates are checked; a server on this machine speaks plain HTTP.
+    """
+    headers = {"Authorization": f"Bearer {key}"} if key else None
+    client = httpx2.AsyncClient(headers=headers, trust_env=proxies, verify=verify, timeout=None)
+    # anyio, on which the client runs, loads its backend with the first wait: 30 ms that no server's time pays for.
+    await anyio.lowlevel.checkpoint()
+    return client
+
+
+async def list_models(client: httpx2.AsyncClient, url: str) -> list[str]:
+    """The names of the models that the server at an "http(s)://…/v1" address offers.
+
+    Raises:
+        httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached, or refuses.
+        ValueError: The answer is not a list of models.
+    """
+    answer = await _ask(client, "GET", f"{url}/models")
+    models = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(models, list):
+        raise ValueError("the answer is not a list of models")
+    return [model["id"] for model in models if isinstance(model, dict) and isinstance(model.get("id"), str)]
+
+
+async def complete(client: httpx2.AsyncClient, url: str, model: str) -> None:
+    """Have a model complete one token.
+
+    Raises:
+        httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached, or refuses.
+        ValueError: The answer is not a completion.
+    """
+    request = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
+    answer = await _ask(client, "POST", f"{url}/chat/completions", request)
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    if not isinstance(choices, list) or not choices:
+        raise ValueError("the answer is not a completion")
+
+
+def reason(error: Exception) -> str:
+    """Why a question failed, as a clause without a full stop."""
+    if isinstance(error, httpx2.HTTPStatusError):
+        return f"HTTP {error.response.status_code}"
+    return str(error).rstrip(".") or type(error).__name__
+
+
+async def _ask(client: httpx2.AsyncClient, method: str, url: str, body: Any = None) -> Any:
+    """One request; the JSON of the answer, of which no more than `LARGEST_ANSWER` is read."""
+    content = b""
+    async with client.stream(method, url, json=body) as answer:
+        answer.raise_for_status()
+        async for part in answer.aiter_bytes():
+            content += part
+            if len(content) > LARGEST_ANSWER:
+                raise ValueError("the answer is too long")
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError("the answer is nested too deeply") from None

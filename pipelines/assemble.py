@@ -13,7 +13,6 @@ from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams, RTVIProcessor
-from pipecat.processors.frameworks.rtvi.models import ClientMessage
 from pipecat.services.llm_service import LLMService
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
@@ -24,16 +23,18 @@ from pipelines.serving.turn_log import TurnLog
 from pipelines.settings import Responder, Tiers
 from pipelines.telemetry import tracing
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.swap import Swap, answer_swaps, swap_tool
+from voice.llm.answer.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
-from voice.server.transport import HEAD_START, IN_RATE, CallTransport
+from voice.server.requests import answer_requests
+from voice.server.transport import HEAD_START, CallTransport
 from voice.tts.piper.service import PiperTTSService
 from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
 from voice.turns.sentence_end import SentenceEnds
 from voice.turns.stop import TurnStop
 from voice.turns.vad import HintingVADProcessor, SharedSilero
+from voice.wire.endpoint import IN_RATE
 
 LAG_REMEMBERED = 0.5
 """Seconds after a stall of the event loop in which nothing is answered ahead."""
@@ -99,8 +100,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         speculates=settings.turns.speculation != "off",
     )
     rtvi = RTVIProcessor()
-    _answer_pings(rtvi)
-    answer_swaps(rtvi, swap)
+    answer_requests(rtvi, swap.carry_out if swap else None)
     return PipelineWorker(
         pipeline,
         clock=MonotonicClock(),
@@ -141,14 +141,3 @@ def make_swap(llm: LLMService[Any], settings: Responder | Tiers) -> Swap | None:
     if isinstance(settings, Tiers) and isinstance(llm, BudgetedLLMService):
         return Swap(llm, tiers=tuple(settings.tiers), bridge=settings.bridge)
     return None
-
-
-def _answer_pings(rtvi: RTVIProcessor) -> None:
-    """Answer a client's clock ping with this process's monotonic time."""
-
-    @rtvi.event_handler("on_client_message")  # type: ignore[untyped-decorator]
-    async def answer(processor: RTVIProcessor, message: ClientMessage) -> None:
-        if message.type == "clock" and isinstance(message.data, dict):
-            await processor.send_server_response(
-                message, {"client": message.data.get("client"), "server": time.monotonic()}
-            )

@@ -31,3 +31,7 @@ class ComponentError(VoiceError):
     """An engine, device, model or server is missing or has failed; the sentence says how to get it."""
 
     exit_code = 4
+
+
+class WireError(ComponentError):
+    """The other end of a call sent something that is not this protocol; the sentence says what."""

@@ -30,6 +30,7 @@ from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from piper import PiperVoice
 
 from pipelines.bench.peer import Parts
+from voice.wire.messages import BotReady, Speaking, to_rtvi
 
 BLOCKS_PER_SECOND = 50
 
@@ -98,10 +99,9 @@ class Caller:
         with suppress(WebSocketDisconnect, RuntimeError):  # starlette's word for a socket that is closed
             await self._websocket.send_bytes(data)
 
-    async def tell(self, type: str) -> None:
-        """Send an RTVI message without data but a version."""
-        message = {"label": "rtvi-ai", "id": utils.shortuuid(), "type": type, "data": {"version": "2.0.0"}}
-        await self.send(OutputTransportMessageFrame(message))
+    async def tell(self, message: BotReady | Speaking) -> None:
+        """Send an RTVI message."""
+        await self.send(OutputTransportMessageFrame(to_rtvi(message, id=utils.shortuuid())))
 
     async def audio(self) -> AsyncIterator[rtc.AudioFrame]:
         """What the caller says until the line is dead."""
@@ -215,7 +215,7 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
     @session.on("agent_state_changed")  # type: ignore[untyped-decorator]
     def tell_turn_end(event: AgentStateChangedEvent) -> None:
         if event.new_state == "thinking":
-            task = asyncio.create_task(caller.tell("user-stopped-speaking"))
+            task = asyncio.create_task(caller.tell(Speaking("user", started=False)))
             telling.add(task)
             task.add_done_callback(telling.discard)
 
@@ -225,7 +225,7 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
     playing = asyncio.create_task(loudspeaker.play())
     try:
         await session.start(Agent(instructions=parts.prompt))
-        await caller.tell("bot-ready")
+        await caller.tell(BotReady())
         async for frame in caller.audio():
             microphone.frames.send_nowait(frame)
     finally:

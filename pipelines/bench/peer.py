@@ -16,6 +16,7 @@ from loguru import logger
 from voice.asr.scripted import SCRIPT
 from voice.asr.scripted.model import ScriptedWhisperModel
 from voice.server.listening import listen, stdin_closed
+from voice.wire.endpoint import CALL_PATH, call_url
 
 BOTS = {"stock-pipecat": "pipelines.bench.stock_pipecat", "livekit-agents": "pipelines.bench.livekit_agents"}
 """Each bot's module; its `run_bot(websocket, parts)` serves one accepted call."""
@@ -44,7 +45,7 @@ def create_app(run_bot: Callable[[WebSocket, Parts], Awaitable[None]], parts: Pa
     """The application that takes a bot's calls."""
     app = FastAPI()
 
-    @app.websocket("/ws")
+    @app.websocket(CALL_PATH)
     async def call(websocket: WebSocket) -> None:
         await websocket.accept()
         await run_bot(websocket, parts)
@@ -57,7 +58,7 @@ async def serve(app: FastAPI) -> None:
     sock = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     serving = asyncio.create_task(server.serve(sockets=[sock]))
-    print(f"Listening on ws://127.0.0.1:{sock.getsockname()[1]}/ws", flush=True)
+    print(f"Listening on {call_url('127.0.0.1', sock.getsockname()[1])}", flush=True)
     watching = asyncio.create_task(stdin_closed())
     await asyncio.wait({serving, watching}, return_when=asyncio.FIRST_COMPLETED)
     watching.cancel()

@@ -13,6 +13,7 @@ from typing import IO, Any
 import psutil
 
 from voice.errors import ComponentError, ConfigurationError, SaidBefore, VoiceError
+from voice.wire.endpoint import health_url
 
 STOP_WITHIN = 0.6
 LISTENING = "Listening on "
@@ -122,12 +123,11 @@ async def listening(
 
 async def health(url: str) -> dict[str, Any]:
     """What the server at `url` (ws://host:port/ws) says on /healthz; empty for a server without it."""
-    address = url.replace("ws", "http", 1).split("?")[0].rsplit("/", 1)[0] + "/healthz"
 
     def fetch() -> dict[str, Any]:
         try:
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with opener.open(address, timeout=3) as answer:
+            with opener.open(health_url(url), timeout=3) as answer:
                 found = json.load(answer)
             return found if isinstance(found, dict) else {}
         except (OSError, ValueError, http.client.HTTPException):

@@ -33,6 +33,7 @@ from pipelines.serving.turn_log import TurnLog
 from voice.llm.answer.answer_frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame, SpeakAheadFrame
 from voice.server.loop_watch import LoopWatch
 from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
+from voice.wire.messages import TurnMessage
 
 TOLD = ("policy", "reason", "commit", "deadline", "limit", "charged", "attempts", "said", "gave_up", "final")
 """Fields of an `AttemptsFrame` that belong to a turn's report."""
@@ -90,7 +91,7 @@ class TurnObserver(BaseObserver):
             return
         changed = self._note(data.frame, data.timestamp / 1e9)
         if changed:
-            await self._rtvi.send_server_message(changed.report())
+            await self._rtvi.send_server_message(TurnMessage(changed.report()).to_json())
 
     def _note(self, frame: Frame, now: float) -> ServerTurn | None:
         log = self.log

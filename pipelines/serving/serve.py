@@ -13,7 +13,7 @@ from pipelines.agent import Agent
 from voice.server.app import Calls, create_app
 from voice.server.garbage import keep_all
 from voice.server.listening import listen, stdin_closed
-from voice.server.transport import LARGEST_MESSAGE
+from voice.wire.endpoint import LARGEST_MESSAGE, call_url
 
 
 async def serve_agent(
@@ -52,8 +52,7 @@ async def serve_agent(
             loading.result()
             keep_all()
             calls.ready = True
-            name = f"[{host}]" if ":" in host else host
-            announce(f"Listening on ws://{name}:{sock.getsockname()[1]}/ws")
+            announce(f"Listening on {call_url(host, sock.getsockname()[1])}")
             await asyncio.wait({serving, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         gc.set_threshold(*thresholds)

@@ -60,7 +60,6 @@ class ServerTurn:
     def report(self) -> dict[str, Any]:
         """The turn as the client is told it (JSON)."""
         return {
-            "type": "turn",
             "turn": self.number,
             "final": self.final,
             "marks": dict(self.marks),

@@ -1,20 +1,19 @@
 """The keys of `voice talk` that take another language model in mid-call, and what the server says to that."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from voice.wire.client_wire import ClientMessage
+from voice.wire.messages import ClientMessage
+from voice.wire.requests import Reply, SwapRequest, SwapState
 
-MESSAGE = "llm"
-"""Type of the client message that swaps or asks."""
-KEYS: dict[str, tuple[str, dict[str, str]]] = {
-    "l": ("large only", {"tier": "large"}),
-    "f": ("fast only", {"tier": "fast"}),
-    "a": ("adaptive", {"policy": "adaptive"}),
-    "r": ("race", {"policy": "race"}),
-    "b": ("fallback", {"policy": "fallback"}),
-    "?": ("now", {}),
+_NOW = SwapRequest()
+KEYS: dict[str, tuple[str, SwapRequest]] = {
+    "l": ("large only", SwapRequest(tier="large")),
+    "f": ("fast only", SwapRequest(tier="fast")),
+    "a": ("adaptive", SwapRequest(policy="adaptive")),
+    "r": ("race", SwapRequest(policy="race")),
+    "b": ("fallback", SwapRequest(policy="fallback")),
+    "?": ("now", _NOW),
 }
 """What each key is called, and the request that it makes."""
 UNANSWERED = 3.0
@@ -26,11 +25,11 @@ class SwapKeys:
     """Makes the requests and says what came of them. One for each call, on its event loop.
 
     Args:
-        send: sends a client message of a type with its data.
+        send: sends a request to the server.
         say: shows one line.
     """
 
-    def __init__(self, send: Callable[[str, Any], ClientMessage], say: Callable[[str], None]) -> None:
+    def __init__(self, send: Callable[[SwapRequest], ClientMessage], say: Callable[[str], None]) -> None:
         self.active = False
         """Whether keys are read at all."""
         self.several = False
@@ -42,32 +41,31 @@ class SwapKeys:
 
     def open(self) -> None:
         """The call begins: find out what there is to choose from. A server that cannot tell is let be."""
-        self._first = self._send(MESSAGE, {})
+        self._first = self._send(_NOW)
 
     def press(self, key: str) -> None:
         """A key was typed; those that mean nothing do nothing."""
         if (meaning := KEYS.get(key.lower())) is None:
             return
-        asked = self._send(MESSAGE, meaning[1])
+        asked = self._send(meaning[1])
         loop = asyncio.get_running_loop()
         self._timers[asked.id] = loop.call_later(UNANSWERED, self._give_up, asked)
 
-    def answered(self, asked: ClientMessage, data: Any) -> None:
+    def answered(self, asked: ClientMessage, reply: Reply) -> None:
         """The server has carried a request out."""
-        if asked.type != MESSAGE or not isinstance(data, Mapping):
+        if not isinstance(reply, SwapState):
             return
         self._settle(asked)
-        tiers = data.get("tiers")
-        self.several = isinstance(tiers, list) and len(tiers) > 1
+        self.several = len(reply.tiers) > 1
         if asked == self._first:
             if self.several and self.active:
                 self._say(" · ".join(f"{key} {name}" for key, (name, _) in KEYS.items()))
             return
-        self._say(f"{'from your next turn on' if asked.data else 'in force'}: {_described(data)}")
+        self._say(f"{'in force' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}")
 
     def refused(self, asked: ClientMessage, reason: str) -> None:
         """The server has refused a request."""
-        if asked.type == MESSAGE:
+        if isinstance(asked.request, SwapRequest):
             self._settle(asked)
             if asked != self._first:
                 self._say(reason)
@@ -87,8 +85,7 @@ class SwapKeys:
             timer.cancel()
 
 
-def _described(state: Mapping[str, Any]) -> str:
-    tier, policy = state.get("tier"), state.get("policy")
-    if tier is None:
-        return str(policy)
-    return f"{tier} only" if policy == "single" else f"{policy}, {tier} only"
+def _described(state: SwapState) -> str:
+    if state.tier is None:
+        return str(state.policy)
+    return f"{state.tier} only" if state.policy == "single" else f"{state.policy}, {state.tier} only"

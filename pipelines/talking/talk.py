@@ -28,7 +28,8 @@ from voice.client.caller.live_turns import with_live_turns
 from voice.client.sound.device import DeviceLine
 from voice.client.sound.sound_card import list_devices
 from voice.errors import ComponentError
-from voice.wire.client_wire import ClientMessage
+from voice.wire.messages import ClientMessage
+from voice.wire.requests import Reply
 
 
 def run_talk(args: argparse.Namespace) -> int:
@@ -71,10 +72,10 @@ class Transcript(CallListener):
         """A line about the call itself."""
         self._console.print(f"[dim]{label:>5}  {escape(text)}[/]")
 
-    def on_answer(self, asked: ClientMessage, data: Any) -> None:
+    def on_answer(self, asked: ClientMessage, reply: Reply) -> None:
         """The server has done what was asked."""
         if self.swaps:
-            self.swaps.answered(asked, data)
+            self.swaps.answered(asked, reply)
 
     def on_refusal(self, asked: ClientMessage, reason: str) -> None:
         """The server has not."""
@@ -136,7 +137,7 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
         header = run_header(server, ["voice", *sys.argv[1:]])
         transcript = Transcript(console)
         session = CallSession(server.url, line, listener=transcript)
-        swaps = transcript.swaps = SwapKeys(session.send_message, transcript.note)
+        swaps = transcript.swaps = SwapKeys(session.send, transcript.note)
         before = server.load()
         calling = asyncio.create_task(session.run())
         for hang_up in (signal.SIGINT, signal.SIGTERM):

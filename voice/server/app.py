@@ -12,9 +12,8 @@ from pipecat.workers.runner import WorkerRunner
 
 from voice.server.garbage import take_apart
 from voice.server.transport import CallTransport
+from voice.wire.endpoint import CALL_PATH, DEFAULT_OUT_RATE, HEALTH_PATH, NATIVE, OUT_RATES, RATE_PARAMETER, out_rate
 
-DEFAULT_OUT_RATE = 24000  # pipecat's JavaScript client plays every frame at this rate
-OUT_RATES = range(8000, 48001)
 LET_GO_AFTER = 0.5
 """Seconds after a call in which its tasks end."""
 MOST_UNCOLLECTED = 6
@@ -51,12 +50,11 @@ class Calls:
         if not self.ready:
             await websocket.close(1013, "the models are still loading; try again when /healthz is ready")
             return
-        rate = self.agent.native_rate if sample_rate == "native" else _number(sample_rate)
-        if rate is None or rate not in OUT_RATES:
+        rate = out_rate(sample_rate, native=self.agent.native_rate)
+        if rate is None:
             # A reason has at most 123 bytes.
-            await websocket.close(
-                1008, f"sample_rate must be native or a number from 8000 to 48000, not {sample_rate[:10]}"
-            )
+            allowed = f"{NATIVE} or a number from {OUT_RATES[0]} to {OUT_RATES[-1]}"
+            await websocket.close(1008, f"{RATE_PARAMETER} must be {allowed}, not {sample_rate[:10]}")
             return
         task = asyncio.current_task()
         assert task is not None
@@ -96,21 +94,17 @@ class Calls:
             gc.collect()
 
 
-def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() and len(text) < 10 else None
-
-
 def create_app(calls: Calls) -> FastAPI:
     """The application that takes `calls`; it refuses them until `calls.ready` is set."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
-    @app.get("/healthz")
+    @app.get(HEALTH_PATH)
     async def healthz() -> JSONResponse:
         status = calls.agent.status() if calls.ready else {}
         return JSONResponse({"ready": calls.ready, "calls": len(calls.active), **status}, 200 if calls.ready else 503)
 
-    @app.websocket("/ws")
-    async def call(websocket: WebSocket, sample_rate: str = Query(str(DEFAULT_OUT_RATE))) -> None:
+    @app.websocket(CALL_PATH)
+    async def call(websocket: WebSocket, sample_rate: str = Query(str(DEFAULT_OUT_RATE), alias=RATE_PARAMETER)) -> None:
         await calls.take(websocket, sample_rate)
 
     return app

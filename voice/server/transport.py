@@ -22,23 +22,16 @@ from pipecat.transports.websocket.fastapi import (
     FastAPIWebsocketTransport,
 )
 
-from voice.errors import VoiceError
+from voice.errors import WireError
+from voice.wire.endpoint import IN_RATE
 
-IN_RATE = 16000
 # How much of an answer is sent at once. The client starts to play at 60 ms, so 60 ms of jitter are forgiven, and an
 # interruption has at most this much to take back.
 HEAD_START = 0.12
 
-LARGEST_MESSAGE = 1 << 20
-"""Bytes of a message from a client; half a minute of audio."""
-
 AHEAD = 10.0
 """Seconds by which audio may run ahead of real time. More has not been spoken into a microphone, and recognising it
 would take the cores from the calls under way."""
-
-
-class WireError(VoiceError):
-    """A client sent something that is not this protocol; the call is closed with this reason."""
 
 
 class StrictSerializer(ProtobufFrameSerializer):

@@ -29,7 +29,8 @@ from voice.client.call.turn_records import turn_records
 from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import load_fixtures
 from voice.client.sound.pcm import Pcm
-from voice.wire import client_wire as wire
+from voice.wire import framing
+from voice.wire.messages import BotReady, ClientReady, ServerMessage, Speaking
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "samples" / "commands" / "02.wav"
@@ -65,18 +66,16 @@ GARBAGE: dict[str, tuple[bytes | str, int, str]] = {
 async def calling(url: str) -> AsyncIterator[ClientConnection]:
     """A call whose bot is ready."""
     async with connect(url, compression=None, max_size=None) as socket:
-        await socket.send(wire.client_ready())
-        await until(socket, "bot-ready")
+        await socket.send(framing.encode(ClientReady()))
+        await until(socket, BotReady())
         yield socket
 
 
-async def until(socket: ClientConnection, kind: str) -> None:
-    """Read messages until one of a type has come."""
+async def until(socket: ClientConnection, wanted: ServerMessage | None) -> None:
+    """Read messages until this one has come; None: until the connection ends."""
     async with asyncio.timeout(20):
-        while True:
-            incoming = wire.decode(await socket.recv())
-            if isinstance(incoming, wire.Message) and incoming.type == kind:
-                return
+        while framing.decode(await socket.recv()) != wanted:
+            pass
 
 
 def beginning() -> Pcm:
@@ -183,7 +182,7 @@ async def throw(data: bytes | str, url: str) -> tuple[int, str]:
 
     async def talk(socket: ClientConnection) -> None:
         await socket.send(data)
-        await until(socket, "never")
+        await until(socket, None)
 
     async with connect(url, compression=None, max_size=None) as socket:
         with pytest.raises(ConnectionClosed) as closed:
@@ -216,8 +215,8 @@ async def test_clients_that_vanish_leave_no_process_no_descriptor_and_no_memory_
 
     async def speak_and_vanish() -> None:
         async with calling(server.url) as socket:
-            await socket.send(wire.encode_audio(beginning()))
-            await until(socket, "user-started-speaking")
+            await socket.send(framing.encode_audio(beginning()))
+            await until(socket, Speaking("user", started=True))
             socket.transport.abort()
 
     async def measure() -> tuple[int, int, int]:
@@ -359,10 +358,10 @@ async def test_ctrl_c_ends_a_server_and_its_calls(start: Callable[..., Command])
     url = command.said.partition("Listening on ")[2].split()[0]
     children = command.children()
     async with calling(url) as socket:
-        await socket.send(wire.encode_audio(beginning()))
-        await until(socket, "user-started-speaking")
+        await socket.send(framing.encode_audio(beginning()))
+        await until(socket, Speaking("user", started=True))
         assert await asyncio.to_thread(command.interrupt) < CTRL_C_WITHIN
         with pytest.raises(ConnectionClosed):
-            await until(socket, "never")
+            await until(socket, None)
     assert command.process.returncode == 130
     assert await none_is_left(children)

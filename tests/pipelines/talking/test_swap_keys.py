@@ -8,7 +8,8 @@ import pytest
 
 from pipelines.talking import swap_keys
 from pipelines.talking.swap_keys import KEYS, NOT_KNOWN, SwapKeys
-from voice.wire.client_wire import ClientMessage
+from voice.wire.messages import ClientMessage
+from voice.wire.requests import Custom, Reply, SwapRequest, read_reply
 
 BOTH = {"policy": "adaptive", "tier": None, "tiers": ["large", "fast"], "policies": ["single", "adaptive"]}
 
@@ -23,15 +24,19 @@ class Desk:
         self.keys = SwapKeys(self._send, self.shown.append)
         self.keys.active = active
 
-    def _send(self, type: str, data: Any) -> ClientMessage:
-        self.sent.append(ClientMessage(str(next(self._numbers)), type, data))
+    def _send(self, request: SwapRequest) -> ClientMessage:
+        self.sent.append(ClientMessage(str(next(self._numbers)), request))
         return self.sent[-1]
+
+
+def answer(state: object) -> Reply:
+    return read_reply(SwapRequest.topic, state)
 
 
 def opened(state: object = BOTH, *, active: bool = True) -> Desk:
     desk = Desk(active=active)
     desk.keys.open()
-    desk.keys.answered(desk.sent[0], state)
+    desk.keys.answered(desk.sent[0], answer(state))
     return desk
 
 
@@ -57,19 +62,19 @@ def test_without_a_terminal_it_is_known_that_there_are_two_tiers_but_no_keys_are
 @pytest.mark.parametrize(
     ("key", "request_"),
     [
-        ("l", {"tier": "large"}),
-        ("f", {"tier": "fast"}),
-        ("a", {"policy": "adaptive"}),
-        ("r", {"policy": "race"}),
-        ("b", {"policy": "fallback"}),
-        ("?", {}),
-        ("R", {"policy": "race"}),
+        ("l", SwapRequest(tier="large")),
+        ("f", SwapRequest(tier="fast")),
+        ("a", SwapRequest(policy="adaptive")),
+        ("r", SwapRequest(policy="race")),
+        ("b", SwapRequest(policy="fallback")),
+        ("?", SwapRequest()),
+        ("R", SwapRequest(policy="race")),
     ],
 )
-async def test_each_key_asks_for_what_it_is_called(key: str, request_: dict[str, str]) -> None:
+async def test_each_key_asks_for_what_it_is_called(key: str, request_: SwapRequest) -> None:
     desk = opened()
     desk.keys.press(key)
-    assert (desk.sent[-1].type, desk.sent[-1].data) == ("llm", request_)
+    assert desk.sent[-1].request == request_
     desk.keys.close()
 
 
@@ -93,7 +98,7 @@ async def test_other_keys_do_nothing() -> None:
 async def test_the_answer_is_confirmed_in_words(key: str, state: dict[str, Any], line: str) -> None:
     desk = opened()
     desk.keys.press(key)
-    desk.keys.answered(desk.sent[-1], BOTH | state)
+    desk.keys.answered(desk.sent[-1], answer(BOTH | state))
     assert desk.shown[1:] == [line]
 
 
@@ -124,7 +129,7 @@ async def test_a_server_that_does_not_answer_is_said_to_have_no_choice(monkeypat
 
 async def test_answers_to_other_questions_are_let_be() -> None:
     desk = opened()
-    other = ClientMessage("99", "weather", {})
-    desk.keys.answered(other, BOTH)
+    other = ClientMessage("99", Custom("weather", {}))
+    desk.keys.answered(other, Custom("weather", BOTH))
     desk.keys.refused(other, "It rains.")
     assert len(desk.shown) == 1

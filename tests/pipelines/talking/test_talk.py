@@ -22,11 +22,13 @@ from websockets.exceptions import ConnectionClosed
 
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.swap import NO_TIERS, Swap
+from voice.llm.answer.swap import Swap
 from voice.llm.answer.tier import Tier
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
 from voice.responder.service import ResponderLLMService
+from voice.server.requests import NO_TIERS
+from voice.wire.requests import SwapRequest
 
 ROOT = Path(__file__).resolve().parents[3]
 # The card calls back every 10 ms from a thread of its own, as PortAudio does; its microphone hears faint noise.
@@ -96,7 +98,7 @@ class Server:
             try:
                 if self.swap is None:
                     raise ConfigurationError(NO_TIERS)
-                data = self.swap.carry_out(data)
+                data = self.swap.carry_out(SwapRequest.from_json(data)).to_json()
             except ConfigurationError as error:
                 await self.send("error-response", {"error": str(error)}, message["id"])
                 return
@@ -226,7 +228,7 @@ async def test_keys_swap_in_mid_call_and_the_transcript_shows_who_spoke(talking)
         await talk.terminal.until("llm  large answered (adaptive: large first)")
         talk.terminal.type("f")
         await talk.terminal.until("keys  from your next turn on: fast only")
-        assert talk.server.swap.state["tier"] == "fast"
+        assert talk.server.swap.state.tier == "fast"
         await talk.server.report(1, "fast", "single", "asked for")
         await talk.terminal.until("llm  fast answered (single: asked for)")
         talk.terminal.type("r?")

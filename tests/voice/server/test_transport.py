@@ -6,7 +6,9 @@ import pytest
 from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessageFrame
 from pipecat.frames.protobufs import frames_pb2
 
-from voice.server.transport import AHEAD, IN_RATE, StrictSerializer, WireError
+from voice.errors import WireError
+from voice.server.transport import AHEAD, StrictSerializer
+from voice.wire.endpoint import IN_RATE
 
 SECOND = bytes(2 * IN_RATE)
 

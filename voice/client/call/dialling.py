@@ -1,12 +1,13 @@
 """How a call is dialled: what an address must be, the connection, and why the other side ended it."""
 
-from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.frames import CLOSE_CODE_EXPLANATIONS
 
 from voice.errors import ComponentError, ConfigurationError
+from voice.wire.endpoint import CALL_PATH, with_rate
 
 HANG_UP_WITHIN = 0.5
 """Seconds a server may take to say goodbye; who hangs up does not wait for one that is stuck."""
@@ -26,7 +27,7 @@ def check_address(url: str) -> None:
     except ValueError:  # a port that is no number, or half a pair of brackets
         is_address = False
     if not is_address:
-        raise ConfigurationError(f'"{url}" is not a WebSocket address; use ws://host:port/ws.')
+        raise ConfigurationError(f'"{url}" is not a WebSocket address; use ws://host:port{CALL_PATH}.')
 
 
 async def dial(url: str, *, sample_rate: int | str) -> ClientConnection:
@@ -39,7 +40,7 @@ async def dial(url: str, *, sample_rate: int | str) -> ClientConnection:
     Raises:
         ComponentError: the server cannot be reached or refuses the call.
     """
-    dialled = _with_sample_rate(url, sample_rate)
+    dialled = with_rate(url, sample_rate)
     # asyncio sets TCP_NODELAY by itself: frames are not held back to be sent together.
     is_local = urlsplit(dialled).hostname in _LOOPBACK
     try:
@@ -68,11 +69,3 @@ def farewell(socket: ClientConnection) -> str:
         return "the connection to the server was lost"
     reason = socket.close_reason or CLOSE_CODE_EXPLANATIONS.get(socket.close_code)
     return f"the server closed the call ({socket.close_code}{f': {reason}' if reason else ''})"
-
-
-def _with_sample_rate(url: str, sample_rate: int | str) -> str:
-    parts = urlsplit(url)
-    if "sample_rate" in parse_qs(parts.query):
-        return url
-    query = "&".join(filter(None, (parts.query, urlencode({"sample_rate": sample_rate}))))
-    return urlunsplit(parts._replace(query=query))

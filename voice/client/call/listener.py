@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from voice.client.caller.scripted_caller import PlacedTurn
-from voice.wire.client_wire import ClientMessage, Incoming, Interruption, Message
+from voice.wire.framing import Incoming, Interruption
+from voice.wire.messages import BotOutput, ClientMessage, ServerFailure, Speaking, SpokenText, Transcription
+from voice.wire.requests import Reply
 
 
 class CallListener:
@@ -37,11 +39,11 @@ class CallListener:
     def on_error(self, text: str) -> None:
         """The server reports a failure."""
 
-    def on_answer(self, asked: ClientMessage, data: Any) -> None:
-        """The server's answer to a message of `CallSession.send_message`."""
+    def on_answer(self, asked: ClientMessage, reply: Reply) -> None:
+        """The server's answer to a request that `CallSession.send` has sent."""
 
     def on_refusal(self, asked: ClientMessage, reason: str) -> None:
-        """The server refused a message of `CallSession.send_message`; `reason` is a sentence."""
+        """The server refused a request that `CallSession.send` has sent; `reason` is a sentence."""
 
 
 class LiveEvents:
@@ -53,42 +55,29 @@ class LiveEvents:
         self._has_output = False
 
     def handle(self, incoming: Incoming) -> None:
-        """Tell the listener about a message, if it is of interest."""
-        if isinstance(incoming, Interruption):
-            self._listener.on_interruption()
-        elif isinstance(incoming, Message):
-            self._message(incoming)
+        """Call the listener back about a message, if it is of interest."""
+        match incoming:
+            case Interruption():
+                self._listener.on_interruption()
+            case Speaking():
+                self._listener.on_speaking(incoming.who, incoming.started)
+            case Transcription(final=True):
+                self._listener.on_heard(incoming.text)
+            case Transcription():
+                self._listener.on_partial(incoming.text)
+            case BotOutput():
+                self._output(incoming)
+            case SpokenText() if not self._has_output:
+                self._listener.on_said(incoming.text)
+            case ServerFailure():
+                self._listener.on_error(incoming.reason)
+            case _:
+                pass
 
-    def _message(self, message: Message) -> None:
-        kind, data = message.type, message.data
-        text = data.get("text")
-        if kind in ("user-started-speaking", "user-stopped-speaking"):
-            self._listener.on_speaking("user", "started" in kind)
-        elif kind in ("bot-started-speaking", "bot-stopped-speaking"):
-            self._listener.on_speaking("bot", "started" in kind)
-        elif kind == "error":
-            self._listener.on_error(str(data.get("error") or data.get("message") or data))
-        elif not isinstance(text, str) or not text.strip():
-            return
-        elif kind == "user-transcription":
-            self._transcript(text, final=bool(data.get("final")))
-        elif kind == "bot-output":
-            self._output(text, data)
-        elif kind == "bot-tts-text" and not self._has_output:
-            self._listener.on_said(text)
-
-    def _transcript(self, text: str, *, final: bool) -> None:
-        if final:
-            self._listener.on_heard(text)
-        else:
-            self._listener.on_partial(text)
-
-    def _output(self, text: str, data: Mapping[str, Any]) -> None:
-        """Text of the bot comes once as it is about to be spoken and again as it has been; the first one is shown."""
+    def _output(self, output: BotOutput) -> None:
+        """Text of the bot comes once before it is spoken and again afterwards; the first one is shown."""
         self._has_output = True
-        segment = data.get("segment_id")
-        will_be_spoken = data.get("will_be_spoken", data.get("spoken", True))
-        if not will_be_spoken or (segment is not None and segment in self._shown):
-            return
-        self._shown.add(segment)
-        self._listener.on_said(text)
+        is_known = output.segment is not None and output.segment in self._shown
+        if output.will_be_spoken and not is_known:
+            self._shown.add(output.segment)
+            self._listener.on_said(output.text)

@@ -5,7 +5,6 @@ import contextlib
 import itertools
 import time
 from collections.abc import Callable
-from typing import Any
 
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
@@ -17,8 +16,12 @@ from voice.client.call.line import Line
 from voice.client.call.listener import CallListener, LiveEvents
 from voice.client.playback.playout import Playout
 from voice.client.playback.recorder import Recorder
-from voice.errors import ComponentError
-from voice.wire import client_wire as wire
+from voice.errors import ComponentError, WireError
+from voice.wire import framing
+from voice.wire.endpoint import NATIVE
+from voice.wire.framing import AudioPacket, Incoming, Interruption
+from voice.wire.messages import Answer, BotReady, ClientMessage, ClientReady, Refusal, TurnMessage
+from voice.wire.requests import ClockPing, ClockPong, Custom, SwapRequest
 
 READY_WITHIN = 5.0
 """Seconds the server may take from the handshake's first message to `bot-ready`."""
@@ -49,7 +52,7 @@ class CallSession:
         *,
         listener: CallListener | None = None,
         record: bool = True,
-        sample_rate: int | str = "native",
+        sample_rate: int | str = NATIVE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         check_address(url)
@@ -65,7 +68,7 @@ class CallSession:
         self._pings: dict[str, float] = {}
         self._exchanges: list[ClockExchange] = []
         self._turns: dict[int, ReportedTurn] = {}
-        self._asked: dict[str, wire.ClientMessage] = {}
+        self._asked: dict[str, ClientMessage] = {}
         self._outbox: asyncio.Queue[bytes] = asyncio.Queue()
         self._closed: str | None = None
 
@@ -87,21 +90,17 @@ class CallSession:
             await socket.close()
         return self.result()
 
-    def send_message(self, type: str, data: Any) -> wire.ClientMessage:
-        """Tell the server something, or ask it; the listener is told what it answers, if it does.
+    def send(self, request: SwapRequest | Custom) -> ClientMessage:
+        """Ask the server for something; the listener is called with its answer or refusal, if there is one.
 
         Returns at once. What is sent before the bot is ready waits until it is; after the call nothing is sent.
 
-        Args:
-            type: what it is about.
-            data: any JSON.
-
         Raises:
-            TypeError: `data` is no JSON.
+            TypeError: the request's data is not JSON.
         """
-        # Pings have plain numbers.
-        message = wire.ClientMessage(f"message-{len(self._asked)}", type, data)
-        self._outbox.put_nowait(wire.client_message(message))
+        # The ids of pings are plain numbers.
+        message = ClientMessage(f"message-{len(self._asked)}", request)
+        self._outbox.put_nowait(framing.encode(message))
         self._asked[message.id] = message
         return message
 
@@ -124,15 +123,15 @@ class CallSession:
             recorder=self._recorder,
         )
 
-    async def _handshake(self, socket: ClientConnection) -> list[wire.Incoming]:
+    async def _handshake(self, socket: ClientConnection) -> list[Incoming]:
         """Say that the client is ready and wait for the bot; what else arrived meanwhile."""
-        early: list[wire.Incoming] = []
+        early: list[Incoming] = []
         try:
-            await socket.send(wire.client_ready())
+            await socket.send(framing.encode(ClientReady()))
             async with asyncio.timeout(READY_WITHIN):
                 while True:
-                    incoming = wire.decode(await socket.recv())
-                    if isinstance(incoming, wire.Message) and incoming.type == "bot-ready":
+                    incoming = framing.decode(await socket.recv())
+                    if isinstance(incoming, BotReady):
                         return early
                     early.append(incoming)
         except TimeoutError:
@@ -142,7 +141,7 @@ class CallSession:
         except ConnectionClosed:
             raise ComponentError(f"{self.url} ended the call before its bot was ready: {farewell(socket)}.") from None
 
-    def _begin(self, early: list[wire.Incoming]) -> None:
+    def _begin(self, early: list[Incoming]) -> None:
         self._playout = self._line.open(keep=self._record)
         self._recorder = Recorder(self._playout, keep=self._record)
         self._listener.on_ready()
@@ -178,7 +177,7 @@ class CallSession:
                     self._listener.on_placed(turn)
                 placed = len(self._line.placed)
                 try:
-                    await socket.send(wire.encode_audio(frame))
+                    await socket.send(framing.encode_audio(frame))
                 except ConnectionClosed:
                     return
 
@@ -186,10 +185,10 @@ class CallSession:
         try:
             while True:
                 data = await socket.recv()
-                self._handle(wire.decode(data), self._clock())
+                self._handle(framing.decode(data), self._clock())
         except ConnectionClosed:
             self._closed = farewell(socket)
-        except wire.WireError as error:
+        except WireError as error:
             self._closed = str(error)
 
     async def _ping(self, socket: ClientConnection) -> None:
@@ -197,7 +196,7 @@ class CallSession:
             for number in itertools.count():
                 now = self._clock()
                 self._pings[str(number)] = now
-                await socket.send(wire.clock_ping(number, now))
+                await socket.send(framing.encode(ClientMessage(str(number), ClockPing(now))))
                 await asyncio.sleep(PING_GAP if number < PINGS else PING_EVERY)
 
     async def _post(self, socket: ClientConnection) -> None:
@@ -205,49 +204,43 @@ class CallSession:
             while True:
                 await socket.send(await self._outbox.get())
 
-    def _handle(self, incoming: wire.Incoming, now: float) -> None:
-        if isinstance(incoming, wire.AudioPacket):
-            self._play(incoming, now)
-        elif isinstance(incoming, wire.Interruption):
-            self._playout.flush(now)
-        elif isinstance(incoming, wire.Message):
-            self._note_pong(incoming, now)
-            self._note_turn(incoming, now)
-            self._note_answer(incoming)
+    def _handle(self, incoming: Incoming, now: float) -> None:
+        match incoming:
+            case AudioPacket():
+                self._play(incoming, now)
+            case Interruption():
+                self._playout.flush(now)
+            case TurnMessage():
+                self._note_turn(incoming, now)
+            case Answer():
+                self._note_answer(incoming, now)
+            case Refusal() if asked := self._asked.get(incoming.id):
+                self._listener.on_refusal(asked, incoming.reason)
+            case _:
+                pass
         self._events.handle(incoming)
 
-    def _play(self, packet: wire.AudioPacket, now: float) -> None:
+    def _play(self, packet: AudioPacket, now: float) -> None:
         try:
             self._playout.push(now, packet.pcm, packet.rate)
         except ValueError as error:
-            raise wire.WireError(f"The call cannot go on: {error}.") from error
+            raise WireError(f"The call cannot go on: {error}.") from error
 
-    def _note_pong(self, message: wire.Message, now: float) -> None:
-        server = wire.clock_pong(message)
-        sent = self._pings.pop(message.id, None)
-        if server is not None and sent is not None:
-            self._exchanges.append(ClockExchange(sent=sent, received=now, server=server))
+    def _note_answer(self, answer: Answer, now: float) -> None:
+        if isinstance(answer.reply, ClockPong):
+            sent = self._pings.pop(answer.id, None)
+            if sent is not None:
+                self._exchanges.append(ClockExchange(sent=sent, received=now, server=answer.reply.server))
+        if asked := self._asked.get(answer.id):
+            self._listener.on_answer(asked, answer.reply)
 
-    def _note_answer(self, message: wire.Message) -> None:
-        answer = wire.answer(message)
-        asked = self._asked.get(answer.id) if answer else None
-        if answer is None or asked is None:
-            return
-        if answer.refusal is None:
-            self._listener.on_answer(asked, answer.data)
-        else:
-            self._listener.on_refusal(asked, answer.refusal)
-
-    def _note_turn(self, message: wire.Message, now: float) -> None:
-        report = message.data
-        if message.type != "server-message" or report.get("type") != "turn":
-            return
-        number = report.get("turn")
-        if not isinstance(number, int) or not isinstance(report.get("marks"), dict):
-            raise wire.WireError("The server reported a turn without its number or marks.")
+    def _note_turn(self, message: TurnMessage, now: float) -> None:
         origin = self._line.origin
-        known = self._turns.get(number)
+        known = self._turns.get(message.number)
         received = known.received if known else now - origin
+        report = message.report
         self._line.wait_for_answer(bool(report.get("answer_pending")))
-        self._turns[number] = ReportedTurn(number=number, report=report, received=received, origin=origin)
+        self._turns[message.number] = ReportedTurn(
+            number=message.number, report=report, received=received, origin=origin
+        )
         self._listener.on_turn(report)

@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import soxr
 
+from voice.wire.endpoint import IN_RATE
+
 Pcm: TypeAlias = npt.NDArray[np.int16]
 """Mono samples, 16-bit signed."""
 
-RATE = 16000
+RATE = IN_RATE
 """Hertz; what the client sends and what a recording holds."""
 
 FRAME = RATE * 16 // 1000

@@ -2,19 +2,13 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
-
-from pipecat.processors.frameworks.rtvi import RTVIProcessor
-from pipecat.processors.frameworks.rtvi.models import ClientMessage
+from typing import Literal, Protocol
 
 from voice.errors import ConfigurationError
 from voice.llm.policy import POLICIES, Policy, make_policy
 from voice.llm.policy.policies import Single
 from voice.llm.tools import Tool
-
-MESSAGE = "llm"
-"""Type of the client message that swaps or asks."""
-NO_TIERS = "This pipeline answers without a language model, so there is no other one to take."
+from voice.wire.requests import SwapRequest, SwapState
 
 log = logging.getLogger(__name__)
 
@@ -54,33 +48,22 @@ class Swap:
         return tuple(name for name in POLICIES if self._makes(name))
 
     @property
-    def state(self) -> dict[str, Any]:
-        """What is in force from the next turn on, and what could be; JSON.
-
-        `tier` is the only one that is asked, or null when the policy asks several.
-        """
+    def state(self) -> SwapState:
+        """What is in force from the next turn on, and what could be."""
         policy = self._service.policy
-        return {
-            "policy": policy.name,
-            "tier": policy.tiers[0] if len(policy.tiers) == 1 else None,
-            "tiers": list(self.tiers),
-            "policies": list(self.policies),
-        }
+        tier = policy.tiers[0] if len(policy.tiers) == 1 else None
+        return SwapState(policy=policy.name, tier=tier, tiers=self.tiers, policies=self.policies)
 
-    def carry_out(self, request: object) -> dict[str, Any]:
+    def carry_out(self, request: SwapRequest) -> SwapState:
         """Swap as requested and return the new `state`.
 
-        Args:
-            request: `{"policy": name}`, `{"tier": name}` for that tier alone, or `{}` to change nothing.
-
         Raises:
-            ConfigurationError: it is none of these, or there is no such policy or tier.
+            ConfigurationError: there is no such policy or tier in this call.
         """
-        wanted = _checked(request)
-        if "tier" in wanted:
-            self.use(self._alone(wanted["tier"]))
-        elif "policy" in wanted:
-            self.use(self._make(wanted["policy"]))
+        if request.tier is not None:
+            self.use(self._alone(request.tier))
+        elif request.policy is not None:
+            self.use(self._make(request.policy))
         return self.state
 
     def use(self, policy: Policy) -> None:
@@ -106,21 +89,6 @@ class Swap:
         return Single(tier=tier, bridge=self._bridge)
 
 
-def _checked(request: object) -> dict[str, str]:
-    """The request, if it has the form of one."""
-    form = 'send {"policy": name}, {"tier": name}, or {} to ask what is in force'
-    if not isinstance(request, dict):
-        raise ConfigurationError(f"A swap must be a JSON object, not {type(request).__name__}; {form}.")
-    if unknown := sorted(str(key) for key in request.keys() - {"policy", "tier"}):
-        raise ConfigurationError(f'A swap has no "{unknown[0]}"; {form}.')
-    if len(request) > 1:
-        raise ConfigurationError(f"A swap names a policy or a tier, not both; {form}.")
-    for key, name in request.items():
-        if not isinstance(name, str):
-            raise ConfigurationError(f"The {key} of a swap must be its name, not {type(name).__name__}; {form}.")
-    return request
-
-
 def _described(policy: Policy) -> str:
     return f"{policy.name} ({', '.join(policy.tiers)})"
 
@@ -142,9 +110,9 @@ def swap_tool(swap: Swap) -> Tool:
         """
         match effort:
             case "think_harder":
-                swap.carry_out({"tier": "large"})
+                swap.carry_out(SwapRequest(tier="large"))
             case "be_quick":
-                swap.carry_out({"tier": "fast"})
+                swap.carry_out(SwapRequest(tier="fast"))
             case "usual":
                 swap.use(swap.first)
             case _:
@@ -153,25 +121,3 @@ def swap_tool(swap: Swap) -> Tool:
         return f"Done: {effort} from the next answer on. Confirm it in a few words."
 
     return change_thinking
-
-
-def answer_swaps(rtvi: RTVIProcessor, swap: Swap | None) -> None:
-    """Carry out the swaps that a call's client asks for.
-
-    Args:
-        rtvi: the call's RTVI processor.
-        swap: acts on the call's service; None where no language model answers, which each client is told.
-    """
-
-    @rtvi.event_handler("on_client_message")  # type: ignore[untyped-decorator]
-    async def answer(processor: RTVIProcessor, message: ClientMessage) -> None:
-        if message.type != MESSAGE:
-            return
-        try:
-            if swap is None:
-                raise ConfigurationError(NO_TIERS)
-            state = swap.carry_out({} if message.data is None else message.data)
-        except ConfigurationError as error:
-            await processor.send_error_response(message, str(error))
-        else:
-            await processor.send_server_response(message, state)

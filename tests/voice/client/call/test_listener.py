@@ -1,37 +1,40 @@
-"""What a live display is told of the messages of a call."""
+"""A live display is called back about the messages of a call that concern it."""
+
+from typing import Literal
 
 import pytest
 
 from voice.client.call.listener import CallListener, LiveEvents
-from voice.wire.client_wire import Interruption, Message, Text
+from voice.wire.framing import Incoming, Interruption, Text
+from voice.wire.messages import BotOutput, ServerFailure, Speaking, SpokenText, Transcription, UnknownMessage
 
 
 class Notes(CallListener):
-    """Writes down what it is told."""
+    """Writes down what it is called with."""
 
     def __init__(self) -> None:
-        self.seen: list[tuple] = []
+        self.seen: list[tuple[object, ...]] = []
 
-    def on_speaking(self, who, speaking):
+    def on_speaking(self, who: Literal["user", "bot"], speaking: bool) -> None:
         self.seen.append(("speaking", who, speaking))
 
-    def on_partial(self, text):
+    def on_partial(self, text: str) -> None:
         self.seen.append(("partial", text))
 
-    def on_heard(self, text):
+    def on_heard(self, text: str) -> None:
         self.seen.append(("heard", text))
 
-    def on_said(self, text):
+    def on_said(self, text: str) -> None:
         self.seen.append(("said", text))
 
-    def on_interruption(self):
+    def on_interruption(self) -> None:
         self.seen.append(("interruption",))
 
-    def on_error(self, text):
+    def on_error(self, text: str) -> None:
         self.seen.append(("error", text))
 
 
-def told(*incoming) -> list[tuple]:
+def seen(*incoming: Incoming) -> list[tuple[object, ...]]:
     notes = Notes()
     events = LiveEvents(notes)
     for one in incoming:
@@ -40,36 +43,30 @@ def told(*incoming) -> list[tuple]:
 
 
 @pytest.mark.parametrize(
-    ("type", "data", "expected"),
+    ("message", "expected"),
     [
-        ("user-started-speaking", {}, [("speaking", "user", True)]),
-        ("user-stopped-speaking", {}, [("speaking", "user", False)]),
-        ("bot-started-speaking", {}, [("speaking", "bot", True)]),
-        ("bot-stopped-speaking", {}, [("speaking", "bot", False)]),
-        ("user-transcription", {"text": "what", "final": False}, [("partial", "what")]),
-        ("user-transcription", {"text": "what time", "final": True}, [("heard", "what time")]),
-        ("user-transcription", {"text": " ", "final": True}, []),
-        ("bot-output", {"text": "Hi.", "segment_id": 1, "will_be_spoken": True}, [("said", "Hi.")]),
-        ("bot-output", {"text": "[code]", "segment_id": 1, "will_be_spoken": False}, []),
-        ("bot-tts-text", {"text": "Hi."}, [("said", "Hi.")]),
-        ("error", {"error": "no voice", "fatal": True}, [("error", "no voice")]),
-        ("metrics", {"ttfb": []}, []),
+        (Speaking("user", True), ("speaking", "user", True)),
+        (Speaking("bot", False), ("speaking", "bot", False)),
+        (Transcription("what", final=False), ("partial", "what")),
+        (Transcription("what time", final=True), ("heard", "what time")),
+        (BotOutput("Hi.", segment=1, will_be_spoken=True), ("said", "Hi.")),
+        (SpokenText("Hi."), ("said", "Hi.")),
+        (ServerFailure("no voice"), ("error", "no voice")),
+        (Interruption(), ("interruption",)),
     ],
 )
-def test_each_message_of_interest_has_its_callback(type, data, expected):
-    assert told(Message(type, "", data)) == expected
+def test_each_message_of_interest_has_its_callback(message: Incoming, expected: tuple[object, ...]) -> None:
+    assert seen(message) == [expected]
 
 
-def test_a_segment_that_is_told_again_as_it_is_spoken_is_shown_once():
-    one = {"text": "One.", "segment_id": 1, "will_be_spoken": True}
-    states = [
-        Message("bot-output", "", one | {"spoken_status": "new"}),
-        Message("bot-tts-text", "", {"text": "One."}),
-        Message("bot-output", "", one | {"spoken_status": "completed"}),
-        Message("bot-output", "", {"text": "Two.", "segment_id": 2, "will_be_spoken": True}),
-    ]
-    assert told(*states) == [("said", "One."), ("said", "Two.")]
+@pytest.mark.parametrize(
+    "message", [BotOutput("[code]", segment=1, will_be_spoken=False), UnknownMessage("metrics"), Text("hello")]
+)
+def test_other_messages_have_none(message: Incoming) -> None:
+    assert seen(message) == []
 
 
-def test_interruptions_are_told_and_bare_text_is_not():
-    assert told(Interruption(), Text("hello")) == [("interruption",)]
+def test_a_segment_that_is_sent_again_after_it_was_spoken_is_shown_once() -> None:
+    one = BotOutput("One.", segment=1, will_be_spoken=True)
+    two = BotOutput("Two.", segment=2, will_be_spoken=True)
+    assert seen(one, SpokenText("One."), one, two) == [("said", "One."), ("said", "Two.")]

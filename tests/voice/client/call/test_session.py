@@ -30,6 +30,7 @@ from voice.client.fixtures.fixture import Fixture, FixtureTurn
 from voice.client.sound.device import DeviceLine
 from voice.client.sound.pcm import FRAME, RATE
 from voice.errors import ComponentError, ConfigurationError
+from voice.wire.requests import Custom
 
 SERVER_CLOCK = 5000.0
 """Seconds the server's clock is ahead of the client's."""
@@ -311,11 +312,11 @@ class Notes(CallListener):
     def on_turn(self, report) -> None:
         self.note("turn", report["turn"], report["final"])
 
-    def on_answer(self, asked, data) -> None:
-        self.note("answer", asked.id, asked.type, data)
+    def on_answer(self, asked, reply) -> None:
+        self.note("answer", asked.id, reply.topic, reply.to_json())
 
     def on_refusal(self, asked, reason) -> None:
-        self.note("refusal", asked.id, asked.type, reason)
+        self.note("refusal", asked.id, asked.request.topic, reason)
 
 
 async def test_a_listener_is_told_in_order():
@@ -340,13 +341,13 @@ async def test_a_message_is_answered_or_refused_in_mid_call_and_the_call_goes_on
 
     async with serving(answer) as url:
         session = CallSession(url, PacedLine(caller(fixture())), listener=(notes := Notes()))
-        early = session.send_message("echo", {"early": True})
+        early = session.send(Custom("echo", {"early": True}))
         running = asyncio.create_task(session.run())
         await notes.wait("answer", early.id, "echo", {"early": True})
         await notes.wait("placed", 0)
-        late = session.send_message("echo", [1, None])
-        refused = session.send_message("refuse", {})
-        session.send_message("ignored", {})
+        late = session.send(Custom("echo", [1, None]))
+        refused = session.send(Custom("refuse", {}))
+        session.send(Custom("ignored", {}))
         await notes.wait("answer", late.id, "echo", [1, None])
         await notes.wait("refusal", refused.id, "refuse", "There is no such thing.")
         result = await running
@@ -354,14 +355,14 @@ async def test_a_message_is_answered_or_refused_in_mid_call_and_the_call_goes_on
     assert len({early.id, late.id, refused.id}) == 3
     assert len(result.turns) == 1
     assert result.alignment is not None
-    session.send_message("echo", "after the end")
+    session.send(Custom("echo", "after the end"))
     assert result.closed is None
 
 
 async def test_a_message_that_is_no_json_is_the_callers_mistake():
     session = CallSession("ws://127.0.0.1:1/ws", PacedLine(caller(fixture())))
     with pytest.raises(TypeError):
-        session.send_message("echo", {1, 2})
+        session.send(Custom("echo", {1, 2}))
 
 
 async def test_answers_to_nobody_are_let_pass():
@@ -426,7 +427,7 @@ async def test_when_the_server_closes_what_was_recorded_is_kept_with_the_reason(
     ("sent", "reason"),
     [
         (lambda bot: bot.socket.transport.abort(), "the connection to the server was lost"),
-        (lambda bot: bot.socket.send(b"\xff\xff\xff"), "no pipecat protobuf frame"),
+        (lambda bot: bot.socket.send(b"\xff\xff\xff"), "not a pipecat protobuf frame"),
         (lambda bot: bot.socket.send("hello"), "not JSON"),
         (lambda bot: bot.audio(tone(0.1, 8000), rate=8000), "changed its sample rate from 16000 to 8000 Hz"),
         (lambda bot: bot.message("server-message", {"type": "turn", "turn": "one"}), "without its number or marks"),

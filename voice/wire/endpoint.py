@@ -1,0 +1,65 @@
+"""What a client must know to call a server: its paths, the query parameter, and the audio formats. Pure."""
+
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
+
+CALL_PATH = "/ws"
+HEALTH_PATH = "/healthz"
+
+IN_RATE = 16000
+"""Hertz of the user's audio, which is mono."""
+
+DEFAULT_OUT_RATE = 24000
+"""Hertz of the bot's audio unless the client asks for another rate: pipecat's JavaScript client plays every frame at
+this one."""
+
+OUT_RATES = range(8000, 48001)
+"""Hertz that a client may ask for."""
+
+RATE_PARAMETER = "sample_rate"
+"""Query parameter that sets the rate of the bot's audio, in hertz or `NATIVE`."""
+
+NATIVE = "native"
+"""The voice's own rate."""
+
+LARGEST_MESSAGE = 1 << 20
+"""Bytes of a message from a client; half a minute of audio."""
+
+
+def call_url(host: str, port: int) -> str:
+    """The address that clients call."""
+    name = f"[{host}]" if ":" in host else host
+    return f"ws://{name}:{port}{CALL_PATH}"
+
+
+def health_url(url: str) -> str:
+    """The address of the health check of the server that takes calls at `url`."""
+    parts = urlsplit(url)
+    path = parts.path.rsplit("/", 1)[0] + HEALTH_PATH
+    return urlunsplit(("https" if parts.scheme == "wss" else "http", parts.netloc, path, "", ""))
+
+
+def with_rate(url: str, rate: int | str) -> str:
+    """`url` with the rate that the bot's audio should have, unless it names one itself.
+
+    Args:
+        url: where the server takes calls.
+        rate: hertz, or `NATIVE`.
+    """
+    parts = urlsplit(url)
+    if RATE_PARAMETER in parse_qs(parts.query):
+        return url
+    query = "&".join(filter(None, (parts.query, urlencode({RATE_PARAMETER: rate}))))
+    return urlunsplit(parts._replace(query=query))
+
+
+def out_rate(text: str, *, native: int) -> int | None:
+    """The rate in hertz that a client has asked for; None when it is not one of `OUT_RATES`.
+
+    Args:
+        text: the value of `RATE_PARAMETER`.
+        native: the voice's own rate, hertz.
+    """
+    if text == NATIVE:
+        return native
+    rate = int(text) if text.isdecimal() and len(text) < 10 else None
+    return rate if rate in OUT_RATES else None

@@ -1,0 +1,209 @@
+"""The RTVI messages of a call: typed, with their JSON. Pure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from voice.errors import WireError
+from voice.wire.requests import Reply, Request, read_reply
+
+RTVI_VERSION = "2.0.0"
+_LABEL = "rtvi-ai"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientReady:
+    """Begins the handshake; `BotReady` answers it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientMessage:
+    """A request in mid-call; its `Answer` or `Refusal` has the same id."""
+
+    id: str
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class BotReady:
+    """Ends the handshake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """The server noticed that someone started or stopped speaking."""
+
+    who: Literal["user", "bot"]
+    started: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Transcription:
+    """What the recogniser has heard."""
+
+    text: str
+    final: bool
+    """False: of the turn so far, and it may still change."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotOutput:
+    """Text of the bot; sent before it is spoken and again afterwards."""
+
+    text: str
+    segment: Any
+    """Equal in all messages about the same text; None where the server does not number them."""
+    will_be_spoken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenText:
+    """Text that is being spoken, from servers that send no `BotOutput`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFailure:
+    """The server reports a failure."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMessage:
+    """The server's report of a turn, sent again whenever it changes."""
+
+    report: Mapping[str, Any]
+
+    @property
+    def number(self) -> int:
+        """The turn's number in the call, from 0."""
+        return int(self.report["turn"])
+
+    def to_json(self) -> dict[str, Any]:
+        """The data of the `server-message`."""
+        return {"type": "turn", **self.report}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "TurnMessage | None":
+        """Read the data of a `server-message`; None when it is about something else.
+
+        Raises:
+            WireError: the report lacks the turn's number or its marks.
+        """
+        if data.get("type") != "turn":
+            return None
+        if not isinstance(data.get("turn"), int) or not isinstance(data.get("marks"), dict):
+            raise WireError("The server reported a turn without its number or marks.")
+        return cls({key: value for key, value in data.items() if key != "type"})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server replies to the client message of this id."""
+
+    id: str
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The server refuses the client message of this id."""
+
+    id: str
+    reason: str
+    """A sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownMessage:
+    """A message that this client has no use for."""
+
+    type: str
+
+
+ServerMessage: TypeAlias = (
+    BotReady
+    | Speaking
+    | Transcription
+    | BotOutput
+    | SpokenText
+    | ServerFailure
+    | TurnMessage
+    | Answer
+    | Refusal
+    | UnknownMessage
+)
+
+
+def to_rtvi(message: ClientReady | ClientMessage | BotReady | Speaking, *, id: str = "") -> dict[str, Any]:
+    """The message as JSON; `id` is that of messages without their own."""
+    match message:
+        case ClientReady():
+            data: dict[str, Any] = {"version": RTVI_VERSION, "about": {"library": "turnaround"}}
+            return _envelope("client-ready", id, data)
+        case ClientMessage():
+            data = {"t": message.request.topic, "d": message.request.to_json()}
+            return _envelope("client-message", message.id, data)
+        case BotReady():
+            return _envelope("bot-ready", id, {"version": RTVI_VERSION})
+        case Speaking():
+            return _envelope(f"{message.who}-{'started' if message.started else 'stopped'}-speaking", id, {})
+
+
+def read_rtvi(text: str) -> ServerMessage:
+    """Read a message from a server.
+
+    Raises:
+        WireError: it is not RTVI, or its content is broken.
+    """
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise WireError(f"The server sent a message that is not JSON: {text[:60]!r}.") from error
+    if not isinstance(content, dict) or not isinstance(content.get("type"), str):
+        raise WireError(f"The server sent a message that is not RTVI: {text[:60]!r}.")
+    data = content.get("data")
+    return _read(content["type"], str(content.get("id", "")), data if isinstance(data, dict) else {})
+
+
+def _envelope(type: str, id: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {"label": _LABEL, "type": type, "id": id, "data": data}
+
+
+def _read(type: str, id: str, data: Mapping[str, Any]) -> ServerMessage:
+    match type:
+        case "bot-ready":
+            return BotReady()
+        case "user-started-speaking" | "user-stopped-speaking":
+            return Speaking("user", "started" in type)
+        case "bot-started-speaking" | "bot-stopped-speaking":
+            return Speaking("bot", "started" in type)
+        case "server-message":
+            return TurnMessage.from_json(data) or UnknownMessage(type)
+        case "server-response":
+            return Answer(id, read_reply(str(data.get("t")), data.get("d")))
+        case "error-response":
+            return Refusal(id, str(data.get("error") or "The server refused without a reason."))
+        case "error":
+            return ServerFailure(str(data.get("error") or data.get("message") or data))
+        case _:
+            return _read_text(type, data)
+
+
+def _read_text(type: str, data: Mapping[str, Any]) -> ServerMessage:
+    text = data.get("text")
+    if not isinstance(text, str) or not text.strip():
+        return UnknownMessage(type)
+    match type:
+        case "user-transcription":
+            return Transcription(text, final=bool(data.get("final")))
+        case "bot-output":
+            will_be_spoken = bool(data.get("will_be_spoken", data.get("spoken", True)))
+            return BotOutput(text, segment=data.get("segment_id"), will_be_spoken=will_be_spoken)
+        case "bot-tts-text":
+            return SpokenText(text)
+        case _:
+            return UnknownMessage(type)

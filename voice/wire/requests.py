@@ -1,0 +1,169 @@
+"""What a client asks of this project's servers in mid-call, and what they answer: typed, with its JSON. Pure.
+
+RTVI carries each request in a `client-message` and its answer in a `server-response`; both name the topic.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from voice.errors import WireError
+
+
+@dataclass(frozen=True, slots=True)
+class ClockPing:
+    """Asks for the server's monotonic clock."""
+
+    topic: ClassVar[str] = "clock"
+    client: Any
+    """The client's clock; the answer repeats it as it came."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The request's data."""
+        return {"client": self.client}
+
+
+@dataclass(frozen=True, slots=True)
+class ClockPong:
+    """Answers a `ClockPing`."""
+
+    topic: ClassVar[str] = "clock"
+    client: Any
+    server: float
+    """The server's monotonic clock when it answered, seconds."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer's data."""
+        return {"client": self.client, "server": self.server}
+
+    @classmethod
+    def from_json(cls, data: Any) -> "ClockPong":
+        """Read an answer.
+
+        Raises:
+            WireError: it lacks the server's clock.
+        """
+        server = data.get("server") if isinstance(data, Mapping) else None
+        if not isinstance(server, int | float):
+            raise WireError(
+                "The server answered a clock ping without its clock; is it another version of this project?"
+            )
+        return cls(client=data.get("client"), server=float(server))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapRequest:
+    """Asks for another policy, or for one tier alone, from the next turn on; names neither to ask what is in force."""
+
+    topic: ClassVar[str] = "llm"
+    policy: str | None = None
+    tier: str | None = None
+
+    def to_json(self) -> dict[str, str]:
+        """The request's data."""
+        return {key: name for key, name in (("policy", self.policy), ("tier", self.tier)) if name is not None}
+
+    @classmethod
+    def from_json(cls, data: Any) -> "SwapRequest":
+        """Read a request; no data at all changes nothing.
+
+        Raises:
+            WireError: it is not a swap request; the sentence says what to send instead.
+        """
+        form = 'send {"policy": name}, {"tier": name}, or {} to ask what is in force'
+        if data is None:
+            return cls()
+        if not isinstance(data, Mapping):
+            raise WireError(f"A swap must be a JSON object, not {type(data).__name__}; {form}.")
+        if unknown := sorted(str(key) for key in data.keys() - {"policy", "tier"}):
+            raise WireError(f'A swap has no "{unknown[0]}"; {form}.')
+        if len(data) > 1:
+            raise WireError(f"A swap names a policy or a tier, not both; {form}.")
+        for key, name in data.items():
+            if not isinstance(name, str):
+                raise WireError(f"The {key} of a swap must be its name, not {type(name).__name__}; {form}.")
+        return cls(**data)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwapState:
+    """Answers a `SwapRequest`: what is in force from the next turn on, and what could be."""
+
+    topic: ClassVar[str] = "llm"
+    policy: str | None
+    tier: str | None
+    """The only tier that is asked; None when the policy asks several."""
+    tiers: tuple[str, ...]
+    """All tiers of the call."""
+    policies: tuple[str, ...]
+    """The policies that these tiers suffice for."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer's data."""
+        return {
+            "policy": self.policy,
+            "tier": self.tier,
+            "tiers": list(self.tiers),
+            "policies": list(self.policies),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "SwapState":
+        """Read an answer; what it lacks is None or empty."""
+        return cls(
+            policy=_name(data.get("policy")),
+            tier=_name(data.get("tier")),
+            tiers=_names(data.get("tiers")),
+            policies=_names(data.get("policies")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A request or an answer on a topic that this project does not define."""
+
+    topic: str
+    data: Any = None
+    """Any JSON."""
+
+    def to_json(self) -> Any:
+        """The data."""
+        return self.data
+
+
+Request: TypeAlias = ClockPing | SwapRequest | Custom
+Reply: TypeAlias = ClockPong | SwapState | Custom
+
+
+def read_request(topic: str, data: Any) -> Request:
+    """A client's request.
+
+    Raises:
+        WireError: its topic is a swap, but its data is not.
+    """
+    if topic == ClockPing.topic and isinstance(data, Mapping):
+        return ClockPing(data.get("client"))
+    if topic == SwapRequest.topic:
+        return SwapRequest.from_json(data)
+    return Custom(topic, data)
+
+
+def read_reply(topic: str, data: Any) -> Reply:
+    """A server's answer.
+
+    Raises:
+        WireError: its topic is the clock, but it lacks the server's.
+    """
+    if topic == ClockPong.topic:
+        return ClockPong.from_json(data)
+    if topic == SwapState.topic and isinstance(data, Mapping):
+        return SwapState.from_json(data)
+    return Custom(topic, data)
+
+
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list) else ()

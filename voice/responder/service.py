@@ -3,7 +3,7 @@
 import asyncio
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,8 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.tracing.service_decorators import traced_llm
 
+from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService, last_user_text
 from voice.responder.adapter import ContextAsItIs
 from voice.responder.dialogue import Proposal, Reply, Responder, with_result
@@ -158,8 +160,9 @@ class ResponderLLMService(SpeakingAheadLLMService):
             await self.push_frame(LLMFullResponseStartFrame())
             try:
                 await self.stop_ttfb_metrics()
-                for piece in _PIECES.findall(text):
-                    await self._push_llm_text(piece)
+                await self.stop_ttfat_metrics()
+                for frame in _word_by_word(text):
+                    await self.push_frame(frame)
             finally:
                 await self.push_frame(LLMFullResponseEndFrame())
 
@@ -198,3 +201,13 @@ class ResponderLLMService(SpeakingAheadLLMService):
         tasks, self._timer_tasks = list(self._timer_tasks.values()), {}
         for task in tasks:
             await self.cancel_task(task)
+
+
+def _word_by_word(text: str) -> Iterator[AnswerTextFrame]:
+    """The words of a text, a frame each, with the clauses that they complete."""
+    splitter, words = ClauseSplitter(), _PIECES.findall(text)
+    for number, word in enumerate(words, 1):
+        clauses = splitter.feed(word)
+        if number == len(words) and (last := splitter.flush()):
+            clauses.append(last)
+        yield AnswerTextFrame(word, clauses=tuple(clauses))

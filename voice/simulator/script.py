@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from voice.llm.answer.clauses import ClauseSplitter
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
 from voice.responder.tools import Tool
 from voice.simulator.conversation import Answer, Message, OfferedTool, json_text
-from voice.tts.clauses import ClauseSplitter
 
 REFUSAL = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
 IDENTITY = "I am a simulated language model. I follow fixed rules and only pretend to think."

@@ -24,6 +24,7 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
+from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.speaking_ahead import last_user_text
 from voice.responder.service import ResponderLLMService
 
@@ -48,6 +49,10 @@ def said(frames: Sequence[Frame]) -> str:
     return "".join(frame.text for frame in frames if isinstance(frame, LLMTextFrame))
 
 
+def clauses(frames: Sequence[Frame]) -> list[str]:
+    return [clause for frame in frames if isinstance(frame, AnswerTextFrame) for clause in frame.clauses]
+
+
 def spoken_up(frames: Sequence[Frame]) -> list[str]:
     return [frame.text for frame in frames if isinstance(frame, TTSSpeakFrame)]
 
@@ -60,8 +65,17 @@ def service() -> ResponderLLMService:
 async def test_an_answer_streams_word_by_word_between_its_start_and_end(service: ResponderLLMService) -> None:
     down, _ = await run(service, [ask("what is seven times eight")])
     kinds = [type(frame) for frame in down]
-    assert kinds[-7:] == [LLMFullResponseStartFrame, *[LLMTextFrame] * 5, LLMFullResponseEndFrame]
+    assert kinds[-7:] == [LLMFullResponseStartFrame, *[AnswerTextFrame] * 5, LLMFullResponseEndFrame]
     assert said(down) == "7 times 8 is 56."
+    assert clauses(down) == ["7 times 8 is 56."]
+
+
+async def test_an_answer_is_cut_into_clauses_as_it_streams(service: ResponderLLMService) -> None:
+    down, _ = await run(service, [LLMContextFrame(context(("system", "Be kind.")))])
+    texts = [(frame.text, frame.clauses) for frame in down if isinstance(frame, AnswerTextFrame)]
+    assert texts[0] == ("Hello. ", ("Hello.",))
+    assert texts[1:-1] == [("How ", ()), ("can ", ()), ("I ", ()), ("help ", ())]
+    assert texts[-1] == ("you?", ("How can I help you?",))
 
 
 async def test_only_the_last_user_message_is_answered(service: ResponderLLMService) -> None:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from voice.llm.answer.clauses import ClauseSplitter
 from voice.simulator.conversation import Message, OfferedTool, tokens
 from voice.simulator.script import Script
-from voice.tts.clauses import ClauseSplitter
 
 NOW = datetime(2026, 11, 20, 16, 10, tzinfo=UTC)
 

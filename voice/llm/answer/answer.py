@@ -10,7 +10,7 @@ from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import CHARS_PER_TOKEN, LiveAttempt
 from voice.llm.answer.continuation import continued, estimated_tokens
 from voice.llm.answer.playout_estimate import PlayoutEstimate
@@ -27,8 +27,8 @@ class Speaker(Protocol):
     async def begin(self) -> None:
         """The answer begins."""
 
-    async def speak(self, piece: str | Frame) -> None:
-        """The next piece of it."""
+    async def speak(self, piece: Frame) -> None:
+        """The next piece of it, mostly an `AnswerTextFrame`."""
 
     async def say(self, kind: Literal["hold", "delay"]) -> str | None:
         """Say a phrase that is no answer; returns it, None when nothing is to be spoken."""
@@ -199,9 +199,9 @@ class Response:
             await self._speaker.begin()
         for piece in pieces:
             await self._speaker.speak(piece)
-            if isinstance(piece, str):
-                self._heard += piece
-                self._playout.add(piece, self._clock() if self.committed else None)
+            if isinstance(piece, AnswerTextFrame):
+                self._heard += piece.text
+                self._playout.add(piece.text, self._clock() if self.committed else None)
 
     async def _give_up(self) -> None:
         silent = "it had nothing to say in time"

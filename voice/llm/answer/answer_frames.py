@@ -11,8 +11,24 @@ HOLD_PHRASE = "hold_phrase"
 
 
 @dataclass
-class LLMFailureFrame(LLMTextFrame):
-    """Words that are spoken because the language model failed; part of no answer of its.
+class AnswerTextFrame(LLMTextFrame):
+    """Text of an answer, and the clauses that it completes: an answer is cut into clauses once, where it is chosen.
+
+    Our synthesis speaks the clauses and ignores the text, which is for pipecat's clients and for services that know
+    nothing of clauses. The clauses do not travel as pipecat's `AggregatedTextFrame`s, which its `TTSService` would
+    take: a TTS announces a clause by pushing that same frame, observers see a frame only when it is first pushed, and
+    that must be the announcement. Nor would pipecat's clients then see the text of the model.
+
+    Parameters:
+        clauses: as they are to be spoken, in order. Empty for text inside a clause or without words.
+    """
+
+    clauses: tuple[str, ...] = ()
+
+
+@dataclass
+class LLMFailureFrame(AnswerTextFrame):
+    """Words that are spoken because the language model failed; they are not part of its answer.
 
     Parameters:
         reason: what happened, in one sentence.
@@ -42,7 +58,7 @@ class SpeakAheadFrame(SystemFrame):
     interruption or another `SpeakAheadFrame`.
 
     Parameters:
-        text: the clause, as synthesis will be given it.
+        text: the clause, the first of those in the answer's `AnswerTextFrame`s.
     """
 
     text: str = ""

@@ -7,11 +7,12 @@ from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.metrics.metrics import LLMTokenUsage
 
 from latency.budget import Deadline
+from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.thoughts import ThoughtFilter
 from voice.llm.policy import Attempt, Outcome
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
-from voice.tts.clauses import ClauseSplitter, has_words
 
 CHARS_PER_TOKEN = 4
 """Of English text, to estimate what a request that never told its usage was billed."""
@@ -48,14 +49,11 @@ class LiveAttempt:
         self.spoken = False
         self.withdrawn = False
         """It answered a turn that was not over after all."""
-        self._splitter = ClauseSplitter()
+        self._splitter = ClauseSplitter(begun=continues is not None)
         self._thoughts = ThoughtFilter()
-        if continues is not None:
-            # Synthesis is past its first clause by then, and cuts at whole sentences.
-            self._splitter.feed("Heard. ")
         self._text = ""
         self._given = 0
-        self._speakable: list[str | Frame] = []
+        self._speakable: list[Frame] = []
 
     def stirred(self, now: float) -> None:
         """The server showed a sign of life: it has begun to answer, if only with headers."""
@@ -76,9 +74,8 @@ class LiveAttempt:
             text = f" {text}"
         self._text += text
         if finished := self._splitter.feed(text):
-            self._finish_clauses(len(finished), now)
-            # The white space that proved the clause's end goes with it: synthesis needs that proof too.
-            self._give(len(self._text) - len(self._splitter.pending) + 1)
+            # The white space that proved the clause's end goes with it.
+            self._give(len(self._text) - len(self._splitter.pending) + 1, finished, now)
         return progress or bool(finished)
 
     def add_frame(self, frame: Frame) -> None:
@@ -97,10 +94,9 @@ class LiveAttempt:
             return
         if rest := self._thoughts.flush():
             self._add_words(rest, now)
-        if has_words(self._splitter.pending):
-            self._finish_clauses(1, now)
-        if self.clauses:
-            self._give(len(self._text))
+        last = self._splitter.flush()
+        if self.clauses or last:
+            self._give(len(self._text), [last] if last else [], now)
         if self.clauses or self.calls:
             self._over("complete", now)
         else:
@@ -117,8 +113,8 @@ class LiveAttempt:
         if self.outcome is None:
             self._over("cancelled", now)
 
-    def take(self) -> list[str | Frame]:
-        """What may be spoken since the last time, in order."""
+    def take(self) -> list[Frame]:
+        """What may be spoken since the last time, in order: `AnswerTextFrame`s, and other frames of the answer."""
         taken, self._speakable = self._speakable, []
         return taken
 
@@ -202,13 +198,13 @@ class LiveAttempt:
         # What ended well but came second was of no use either.
         return "cancelled" if self.outcome == "complete" else self.outcome
 
-    def _finish_clauses(self, count: int, now: float) -> None:
-        self.clauses += count
-        if self.first_clause is None:
+    def _give(self, until: int, clauses: Sequence[str], now: float) -> None:
+        """Give out the text up to a position, with the clauses that it completes."""
+        self.clauses += len(clauses)
+        if clauses and self.first_clause is None:
             self.first_clause = now
-
-    def _give(self, until: int) -> None:
-        self._speakable.append(self._text[self._given : until])
+        if text := self._text[self._given : until]:
+            self._speakable.append(AnswerTextFrame(text, clauses=tuple(clauses)))
         self._given = until
 
     def _over(self, outcome: Outcome, now: float) -> None:

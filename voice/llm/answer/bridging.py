@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from voice.errors import ConfigurationError
-from voice.tts.clauses import has_words
+from voice.llm.answer.clauses import has_words
 
 HOLD = ("One moment.", "Let me think.", "Just a second.", "Give me a moment.")
 """Said when the budget is spent; true of every request that still runs."""

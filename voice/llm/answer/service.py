@@ -25,8 +25,9 @@ from pipecat.utils.tracing.service_decorators import traced_llm
 from latency.budget import Budget
 from voice.errors import ConfigurationError
 from voice.llm.answer.answer import Response
-from voice.llm.answer.answer_frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
+from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
+from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
 from voice.llm.answer.speaking_ahead import last_user_text
 from voice.llm.answer.tier import Tier
@@ -157,14 +158,13 @@ class BudgetedLLMService(TieredLLMService):
         self._spoke = ""
         await self.push_frame(LLMFullResponseStartFrame())
 
-    async def speak(self, piece: str | Frame) -> None:
+    async def speak(self, piece: Frame) -> None:
         """Pass a piece of the chosen answer on."""
-        if isinstance(piece, Frame):
-            await self.push_frame(piece)
-            return
-        self._spoke += piece
-        await self.stop_ttfb_metrics()
-        await self._push_llm_text(piece)
+        if isinstance(piece, AnswerTextFrame):
+            self._spoke += piece.text
+            await self.stop_ttfb_metrics()
+            await self.stop_ttfat_metrics()
+        await self.push_frame(piece)
 
     async def say(self, kind: Literal["hold", "delay"]) -> str | None:
         """Say a phrase that is no answer; nothing when this call is not spoken, or when one was said just before."""
@@ -181,7 +181,7 @@ class BudgetedLLMService(TieredLLMService):
     async def apologise(self, reason: str) -> None:
         """Say that no (whole) answer comes, in its place."""
         words = f" {BROKE_OFF}" if self._spoke.strip() else NOT_ANSWERING
-        await self.push_frame(LLMFailureFrame(text=words, reason=reason))
+        await self.push_frame(LLMFailureFrame(text=words, clauses=tuple(sentences(words)), reason=reason))
 
     async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
         """Run the tools that the chosen answer asks for."""

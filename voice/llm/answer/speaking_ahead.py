@@ -8,17 +8,14 @@ from pipecat.frames.frames import (
     Frame,
     InterruptionFrame,
     LLMContextFrame,
-    LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
-    LLMTextFrame,
 )
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
-from voice.llm.answer.answer_frames import SpeakAheadFrame
-from voice.tts.clauses import ClauseSplitter
+from voice.llm.answer.answer_frames import AnswerTextFrame, SpeakAheadFrame
 
 
 class SpeakingAheadLLMService(LLMService[Any]):
@@ -37,7 +34,8 @@ class SpeakingAheadLLMService(LLMService[Any]):
     """Whether it does so; set per call."""
     wanted: Callable[[str], bool] = staticmethod(lambda _text: True)
     """Whether an answer to these words, asked for ahead, is still wanted; set per call."""
-    _ahead: ClauseSplitter | None = None
+    _prepares = False
+    """Whether the answer's first clause is still to be prepared."""
 
     def __init__(self, *, model: str, **kwargs: Any) -> None:
         settings = LLMSettings(
@@ -81,20 +79,13 @@ class SpeakingAheadLLMService(LLMService[Any]):
             await super().push_frame(SpeakAheadFrame(text=clause))
 
     def _first_clause(self, frame: Frame) -> str | None:
-        clause: str | None = None
         match frame:
             case LLMFullResponseStartFrame():
-                speculative = self.speaks_ahead and self._speculation_gate.is_speculating
-                self._ahead = ClauseSplitter() if speculative else None
-            case LLMTextFrame() if self._ahead:
-                clause = next(iter(self._ahead.feed(frame.text)), None)
-            case LLMFullResponseEndFrame() if self._ahead:
-                clause = self._ahead.flush()
-            case _:
-                return None
-        if clause is not None:
-            self._ahead = None
-        return clause
+                self._prepares = self.speaks_ahead and self._speculation_gate.is_speculating
+            case AnswerTextFrame(clauses=(first, *_)) if self._prepares:
+                self._prepares = False
+                return first
+        return None
 
 
 def last_user_text(context: LLMContext) -> str | None:

@@ -15,46 +15,14 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import TTSSettings
 from pipecat.services.tts_service import TTSService
-from pipecat.utils.text.base_text_aggregator import Aggregation, BaseTextAggregator, TextType
+from pipecat.utils.text.base_text_aggregator import TextType
 from pipecat.utils.tracing.service_decorators import traced_tts
 
-from voice.llm.answer.answer_frames import SpeakAheadFrame
-from voice.tts.clauses import ClauseSplitter
+from voice.llm.answer.answer_frames import AnswerTextFrame, SpeakAheadFrame
 from voice.tts.piper.pieces import Piece, Samples
 from voice.tts.piper.voice import LEAD_FIRST, LEAD_LATER, Voice
 from voice.tts.speak_ahead import SpeakAhead
 from voice.tts.synthesis_thread import Urgency
-
-
-class ClauseAggregator(BaseTextAggregator):
-    """pipecat's seam for cutting text, filled by `ClauseSplitter`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._splitter = ClauseSplitter()
-
-    @property
-    def text(self) -> Aggregation:
-        """The text collected since the last clause."""
-        return Aggregation(self._splitter.pending.strip(), TextType.SENTENCE)
-
-    async def aggregate(self, text: str) -> AsyncIterator[Aggregation]:
-        """Yield each clause that `text` completes."""
-        for clause in self._splitter.feed(text):
-            yield Aggregation(clause, TextType.SENTENCE)
-
-    async def flush(self) -> Aggregation | None:
-        """What is left at the end of the answer."""
-        rest = self._splitter.flush()
-        return Aggregation(rest, TextType.SENTENCE) if rest else None
-
-    async def handle_interruption(self) -> None:
-        """The answer was interrupted: its unspoken text is dropped."""
-        self._splitter.reset()
-
-    async def reset(self) -> None:
-        """Start over."""
-        self._splitter.reset()
 
 
 class PiperTTSService(TTSService):
@@ -78,8 +46,6 @@ class PiperTTSService(TTSService):
             push_stop_frames=True,
             settings=TTSSettings(model=voice.name, voice=voice.name, language=None),
         )
-        # pipecat lets only subclasses choose the aggregator, and types the attribute as its own class.
-        self._text_aggregator = ClauseAggregator()  # type: ignore[assignment]
         self._piper = voice
         self._sent_ahead = round(sent_ahead * voice.sample_rate)
         self._first_clause = True
@@ -98,6 +64,12 @@ class PiperTTSService(TTSService):
                 await super().process_frame(frame, direction)
             finally:
                 self._first_clause = of_answer
+            return
+        if isinstance(frame, AnswerTextFrame) and not frame.skip_tts:
+            for clause in frame.clauses:
+                # Whole as it is: pipecat's own aggregator, which cuts the text of other services, is passed by.
+                whole = AggregatedTextFrame(clause, TextType.SENTENCE, raw_text=clause)
+                await super().process_frame(whole, direction)
             return
         if isinstance(frame, LLMFullResponseStartFrame):
             self._first_clause = True

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 from loguru import logger
 
 from voice.errors import ConfigurationError
-from voice.tts.clauses import has_words, sentences
+from voice.llm.answer.clauses import has_words, sentences
 from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
 from voice.tts.piper.word_times import spoken_runs, word_ends
 from voice.tts.synthesis_thread import SynthesisThread, Urgency

@@ -3,6 +3,7 @@ from pipecat.frames.frames import FunctionCallFromLLM, LLMThoughtTextFrame
 from pipecat.metrics.metrics import LLMTokenUsage
 
 from latency.budget import Deadline
+from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
@@ -15,6 +16,13 @@ def attempt() -> LiveAttempt:
 
 def call() -> FunctionCallFromLLM:
     return FunctionCallFromLLM(function_name="order", tool_call_id="1", arguments={}, context=None)
+
+
+def given(attempt: LiveAttempt) -> list[tuple[str, tuple[str, ...]]]:
+    """The texts that may be spoken since the last time, each with its clauses."""
+    frames = attempt.take()
+    assert all(isinstance(frame, AnswerTextFrame) for frame in frames)
+    return [(frame.text, frame.clauses) for frame in frames if isinstance(frame, AnswerTextFrame)]
 
 
 def test_only_speakable_text_is_progress(attempt: LiveAttempt) -> None:
@@ -30,27 +38,40 @@ def test_only_speakable_text_is_progress(attempt: LiveAttempt) -> None:
 
 def test_text_is_given_out_once_and_in_whole_clauses(attempt: LiveAttempt) -> None:
     attempt.add("The sky is blue, and 3.5 mi", 1.1)
-    assert attempt.take() == ["The sky is blue, "]
-    assert attempt.take() == []
+    assert given(attempt) == [("The sky is blue, ", ("The sky is blue,",))]
+    assert given(attempt) == []
     attempt.add("les high. Th", 1.2)
-    assert attempt.take() == ["and 3.5 miles high. "]
+    assert given(attempt) == [("and 3.5 miles high. ", ("and 3.5 miles high.",))]
     attempt.add("at is all", 1.3)
     attempt.complete(1.4)
-    assert attempt.take() == ["That is all"]
+    assert given(attempt) == [("That is all", ("That is all",))]
     assert attempt.clauses == 3
+
+
+def test_text_that_completes_several_clauses_is_given_out_with_all_of_them(attempt: LiveAttempt) -> None:
+    attempt.add("It is so. - Really. And", 1.1)
+    assert given(attempt) == [("It is so. - Really. ", ("It is so.", "Really."))]
+
+
+def test_what_has_no_words_at_the_end_of_an_answer_is_text_without_a_clause(attempt: LiveAttempt) -> None:
+    attempt.add("It is so. 🙂", 1.1)
+    attempt.complete(1.2)
+    assert given(attempt) == [("It is so. ", ("It is so.",)), ("🙂", ())]
+    assert attempt.clauses == 1
 
 
 def test_a_short_answer_without_marks_is_a_clause_at_its_end(attempt: LiveAttempt) -> None:
     attempt.add("Four", 1.1)
     attempt.complete(1.2)
-    assert (attempt.first_clause, attempt.outcome, attempt.take()) == (1.2, "complete", ["Four"])
+    assert (attempt.first_clause, attempt.outcome) == (1.2, "complete")
+    assert given(attempt) == [("Four", ("Four",))]
 
 
 def test_a_stream_that_breaks_inside_a_clause_leaves_no_torn_words(attempt: LiveAttempt) -> None:
     attempt.add("The sky is blue, because the", 1.1)
     attempt.fail("it broke", 1.2)
     attempt.add(" air.", 1.3)
-    assert attempt.take() == ["The sky is blue, "]
+    assert given(attempt) == [("The sky is blue, ", ("The sky is blue,",))]
     assert (attempt.outcome, attempt.failed, attempt.end) == ("failed", "it broke", 1.2)
 
 
@@ -76,15 +97,19 @@ def test_frames_of_other_kinds_keep_their_place(attempt: LiveAttempt) -> None:
     attempt.add("It is so. ", 1.1)
     attempt.add_frame(thought)
     attempt.add("Really. ", 1.2)
-    assert attempt.take() == ["It is so. ", thought, "Really. "]
+    frames = attempt.take()
+    assert frames[1] is thought
+    assert [frame.text for frame in frames if isinstance(frame, AnswerTextFrame)] == ["It is so. ", "Really. "]
 
 
-def test_a_continuation_is_cut_as_synthesis_cuts_it_and_set_apart_by_a_space() -> None:
+def test_a_continuation_is_cut_at_whole_sentences_and_set_apart_by_a_space() -> None:
     attempt = LiveAttempt(number=1, tier="fast", request=2.0, continues=0, heard=1)
     attempt.add("because the air, as we", 2.1)
-    assert attempt.take() == []
+    assert given(attempt) == []
     attempt.add(" know, scatters it. ", 2.2)
-    assert attempt.take() == [" because the air, as we know, scatters it. "]
+    ((text, clauses),) = given(attempt)
+    assert text == " because the air, as we know, scatters it. "
+    assert clauses == ("because the air, as we know, scatters it.",)
 
 
 def test_the_outcome_tells_who_was_heard(attempt: LiveAttempt) -> None:

@@ -34,7 +34,7 @@ from pipecat.tests.utils import SleepFrame
 
 from voice.errors import ConfigurationError
 from voice.llm.answer.answer import Response
-from voice.llm.answer.answer_frames import AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
+from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.bridging import DELAY, HOLD, NOT_ANSWERING
 from voice.llm.answer.service import BudgetedLLMService
@@ -58,8 +58,8 @@ async def test_a_healthy_large_tier_is_spoken_whole_between_one_start_and_one_en
     kinds = [type(frame) for frame in down]
     assert rig.said(down) == slow.text
     assert kinds.count(LLMFullResponseStartFrame) == kinds.count(LLMFullResponseEndFrame) == 1
-    assert kinds.index(LLMFullResponseStartFrame) < kinds.index(LLMTextFrame)
-    assert kinds.index(LLMFullResponseEndFrame) > max(i for i, kind in enumerate(kinds) if kind is LLMTextFrame)
+    assert kinds.index(LLMFullResponseStartFrame) < kinds.index(AnswerTextFrame)
+    assert kinds.index(LLMFullResponseEndFrame) > max(i for i, kind in enumerate(kinds) if kind is AnswerTextFrame)
     (record,) = call.records
     spoken = record.attempts[0]
     assert (spoken["tier"], spoken["outcome"], record.policy) == ("large", "spoken", policy)

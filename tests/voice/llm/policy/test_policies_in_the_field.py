@@ -12,6 +12,7 @@ import pytest
 
 from latency.report.stats import percentile
 from tests.voice.llm.policy.policy_play import Played, Script, play
+from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.policy import Adaptive, Fallback, Hedged, Plan, Policy, Race, Single
 from voice.llm.policy.tier_stats import TierBook
 from voice.simulator.conversation import Message
@@ -19,7 +20,6 @@ from voice.simulator.simulator import Simulator
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.profiles import load_profiles
 from voice.simulator.timing.timetable import Failure, Text, timetable
-from voice.tts.clauses import ClauseSplitter
 
 QUESTIONS = ("what is seven times eight", "how many feet are in a mile", "what time is it", "spell necessary")
 BETWEEN_TURNS = 4.0

@@ -26,7 +26,7 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.tests.utils import run_test
 
 from voice.errors import ConfigurationError
-from voice.llm.answer.answer_frames import HOLD_PHRASE, HoldPhraseFrame
+from voice.llm.answer.answer_frames import HOLD_PHRASE, AnswerTextFrame, HoldPhraseFrame
 from voice.tts.piper.pieces import onset, samples_of
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import LEAD_FIRST, Voice, embedded_voice
@@ -82,11 +82,44 @@ def test_a_file_that_is_no_voice_is_refused(tmp_path: Path) -> None:
         Voice(tmp_path / "x.onnx")
 
 
-async def test_an_answer_is_spoken_clause_by_clause_in_order(voice: Voice) -> None:
+async def test_text_of_another_language_model_is_cut_into_sentences_by_pipecat(tts_rig: Any, gated: Any) -> None:
+    async with tts_rig.calling(gated) as call:
+        await call.say(LLMFullResponseStartFrame(), *map(LLMTextFrame, tts_rig.ANSWER), LLMFullResponseEndFrame())
+        await call.out.until(LLMFullResponseEndFrame)
+    assert gated.asked == ["It is ten past four.", "Anything else?"]
+    assert call.context.get_messages() == [{"role": "assistant", "content": "It is ten past four. Anything else?"}]
+
+
+async def test_clauses_are_spoken_as_they_come_and_not_cut_again(tts_rig: Any, gated: Any) -> None:
+    async with tts_rig.calling(gated) as call:
+        await call.say(
+            LLMFullResponseStartFrame(),
+            AnswerTextFrame("It ", clauses=()),
+            AnswerTextFrame("is. So, ", clauses=("It is. So,",)),
+            AnswerTextFrame(" 🙂"),
+            LLMFullResponseEndFrame(),
+        )
+        await call.out.until(LLMFullResponseEndFrame)
+    assert gated.asked == ["It is. So,"]
+
+
+async def test_an_answer_that_is_only_read_makes_no_sound(tts_rig: Any, gated: Any) -> None:
+    start, end = LLMFullResponseStartFrame(), LLMFullResponseEndFrame()
+    texts = tts_rig.answer_texts(tts_rig.ANSWER)
+    for frame in (start, *texts, end):
+        frame.skip_tts = True
+    async with tts_rig.calling(gated) as call:
+        await call.say(start, *texts, end)
+        await call.out.until(LLMFullResponseEndFrame)
+    assert gated.asked == []
+    assert call.context.get_messages() == [{"role": "assistant", "content": "It is ten past four. Anything else?"}]
+
+
+async def test_an_answer_is_spoken_clause_by_clause_in_order(tts_rig: Any, voice: Voice) -> None:
     words = ["Once ", "upon ", "a ", "time, ", "there ", "was ", "a ", "bell. ", "It ", "rang."]
     down, _ = await run_test(
         PiperTTSService(voice),
-        frames_to_send=[LLMFullResponseStartFrame(), *map(LLMTextFrame, words), LLMFullResponseEndFrame()],
+        frames_to_send=[LLMFullResponseStartFrame(), *tts_rig.answer_texts(words), LLMFullResponseEndFrame()],
         start_timeout=30,
         pipeline_params=PipelineParams(audio_out_sample_rate=voice.sample_rate),
     )
@@ -196,7 +229,7 @@ async def test_after_a_hold_phrase_the_answer_has_its_own_lead_in(tts_rig: Any, 
             await call.say(LLMFullResponseStartFrame(), HoldPhraseFrame(PHRASE))
         else:
             await call.say(HoldPhraseFrame(PHRASE), LLMFullResponseStartFrame())
-        await call.say(*map(LLMTextFrame, tts_rig.ANSWER), LLMFullResponseEndFrame())
+        await call.say(*tts_rig.answer_texts(tts_rig.ANSWER), LLMFullResponseEndFrame())
         await call.out.until(LLMFullResponseEndFrame)
     rate = gated.sample_rate
     of_phrase, of_answer = [f.context_id for f in call.spoken.frames if isinstance(f, TTSStartedFrame)]
@@ -210,9 +243,7 @@ async def test_after_a_hold_phrase_the_answer_has_its_own_lead_in(tts_rig: Any, 
 async def test_a_phrase_that_an_answer_says_later_keeps_the_pause_between_clauses(tts_rig: Any, gated: Any) -> None:
     await gated.prepare([PHRASE])
     async with tts_rig.calling(gated) as call:
-        await call.say(
-            LLMFullResponseStartFrame(), LLMTextFrame(f"All right then. {PHRASE}"), LLMFullResponseEndFrame()
-        )
+        await call.answer([f"All right then. {PHRASE}"])
         await call.out.until(LLMFullResponseEndFrame)
     assert gated.asked == [PHRASE, "All right then.", PHRASE]
 

@@ -14,7 +14,6 @@ from pipecat.frames.frames import (
     InterruptionFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
-    LLMTextFrame,
     TTSAudioRawFrame,
     TTSTextFrame,
 )
@@ -140,10 +139,10 @@ async def test_nothing_of_a_phrase_without_a_word_heard_is_kept(tts_rig: Any, ga
     assert call.context.get_messages() == []
 
 
-async def test_words_wait_for_what_has_been_sent_ahead() -> None:
+async def test_words_wait_for_what_has_been_sent_ahead(tts_rig: Any) -> None:
     # How long this voice's phonemes last does not depend on chance.
     voice = Voice(embedded_voice())
-    sent = [await samples_before_words(voice, ahead) for ahead in (0.0, 0.3)]
+    sent = [await samples_before_words(tts_rig, voice, ahead) for ahead in (0.0, 0.3)]
     at_once, later = (np.array(samples) / voice.sample_rate for samples in sent)
     assert len(at_once) == len(COUNT.split())
     assert (np.diff(at_once) > 0.05).all()
@@ -152,10 +151,14 @@ async def test_words_wait_for_what_has_been_sent_ahead() -> None:
     assert waited == pytest.approx(0.35, abs=0.07)
 
 
-async def samples_before_words(voice: Voice, ahead: float) -> list[int]:
+async def samples_before_words(tts_rig: Any, voice: Voice, ahead: float) -> list[int]:
     down, _ = await run_test(
         PiperTTSService(voice, sent_ahead=ahead),
-        frames_to_send=[LLMFullResponseStartFrame(), LLMTextFrame(COUNT), LLMFullResponseEndFrame()],
+        frames_to_send=[
+            LLMFullResponseStartFrame(),
+            *tts_rig.answer_texts([COUNT]),
+            LLMFullResponseEndFrame(),
+        ],
         start_timeout=30,
         pipeline_params=PipelineParams(audio_out_sample_rate=voice.sample_rate),
     )

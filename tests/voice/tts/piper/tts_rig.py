@@ -12,7 +12,6 @@ from pipecat.frames.frames import (
     Frame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
-    LLMTextFrame,
     OutputAudioRawFrame,
     StartFrame,
     TTSAudioRawFrame,
@@ -26,11 +25,22 @@ from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import TransportParams
 from pipecat.workers.runner import WorkerRunner
 
+from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.llm.answer.clauses import ClauseSplitter
 from voice.tts.piper.pieces import Piece
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import LEAD_LATER, Voice, embedded_voice
 
 ANSWER = ("It is ", "ten past four. ", "Anything else?")
+
+
+def answer_texts(texts: Sequence[str]) -> list[AnswerTextFrame]:
+    """An answer as it leaves a language model of ours."""
+    splitter = ClauseSplitter()
+    frames = [AnswerTextFrame(text, clauses=tuple(splitter.feed(text))) for text in texts]
+    if rest := splitter.flush():
+        frames[-1].clauses += (rest,)
+    return frames
 
 
 class GatedVoice(Voice):
@@ -124,7 +134,7 @@ class Call:
             await self.worker.queue_frame(frame)
 
     async def answer(self, texts: Sequence[str] = ANSWER) -> None:
-        await self.say(LLMFullResponseStartFrame(), *map(LLMTextFrame, texts), LLMFullResponseEndFrame())
+        await self.say(LLMFullResponseStartFrame(), *answer_texts(texts), LLMFullResponseEndFrame())
 
 
 @asynccontextmanager

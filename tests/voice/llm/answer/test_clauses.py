@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from voice.tts.clauses import ClauseSplitter, sentences
+from voice.llm.answer.clauses import ClauseSplitter, sentences
 
 
 def cut(text: str, size: int) -> list[str]:
@@ -94,12 +94,9 @@ def test_the_first_piece_is_released_before_the_sentence_ends() -> None:
     assert splitter.feed("Giraffe is spelled G, ") == ["Giraffe is spelled G,"]
 
 
-def test_an_interruption_drops_what_was_pending() -> None:
-    splitter = ClauseSplitter()
-    splitter.feed("This was never fin")
-    splitter.reset()
-    assert splitter.flush() is None
-    assert splitter.pending == ""
+def test_text_that_continues_an_answer_has_no_first_clause() -> None:
+    splitter = ClauseSplitter(begun=True)
+    assert splitter.feed("because the air, as we know, is thin. So") == ["because the air, as we know, is thin."]
 
 
 def test_sentences_are_cut_at_no_clause() -> None:

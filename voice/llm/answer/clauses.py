@@ -35,18 +35,18 @@ class ClauseSplitter:
     Args:
         first_words: the fewest words of a first piece that ends at a clause mark; shorter ones sound clipped.
         long_chars: a later sentence beyond this many characters is cut at its next clause mark.
+        begun: the text continues an answer of which pieces have been spoken, so none of its own is a first one.
     """
 
-    def __init__(self, *, first_words: int = 3, long_chars: int = 100) -> None:
+    def __init__(self, *, first_words: int = 3, long_chars: int = 100, begun: bool = False) -> None:
         self.first_words = first_words
         self.long_chars = long_chars
-        self.reset()
+        self._start(first=not begun)
 
-    def reset(self) -> None:
-        """Forget what was collected; the next piece is a first one again."""
+    def _start(self, *, first: bool) -> None:
         self._text = ""
         self._scanned = 0
-        self._first = True
+        self._first = first
         self._entry = 0
 
     @property
@@ -70,7 +70,7 @@ class ClauseSplitter:
     def flush(self) -> str | None:
         """The stream ended: what is left, or None; the splitter is then ready for the next answer."""
         rest = _spoken(self._text)
-        self.reset()
+        self._start(first=True)
         return rest if has_words(rest) else None
 
     def _next_end(self, start: int) -> int | None:

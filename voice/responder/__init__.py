@@ -1,1 +1,1 @@
-"""The embedded backend: answers without a language model, from requests it knows, and really does what it says."""
+"""The embedded backend: answers known kinds of requests without a language model, and really does what it says."""

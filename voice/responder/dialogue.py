@@ -1,6 +1,6 @@
-"""The responder: one object per call, which turns what the user said into what to say and do.
+"""The responder: one object per call that decides what to say and do about what the user said.
 
-Pure but for the tools it is given: time and chance come in, timers to start and stop go out.
+Pure except for the tools it calls: time and chance are passed in; timers to start and stop are returned.
 """
 
 import random
@@ -16,10 +16,10 @@ from voice.responder.tools import Tool, ToolBox, ToolCall
 from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses
 
 NOT_UNDERSTOOD = "no language model"
-"""Intent of answers to what no skill and no tool understands."""
+"""Intent of the answer when no skill and no tool understands the user."""
 
 RESUMED_WITHIN = timedelta(seconds=6)
-"""Longest time between two texts that may be one request, cut in two by a pause for breath."""
+"""Longest time between two texts that may be one request, split by a pause for breath."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class Reply:
     """An answer.
 
     Parameters:
-        text: complete sentences; empty while `call` is still to be run.
-        intent: name of the skill, `NOT_UNDERSTOOD`, "tool" or "unheard".
-        complete: the text was a whole request; see `understanding.parses`.
+        text: complete sentences; empty until `call` has run.
+        intent: intent of the skill, `NOT_UNDERSTOOD`, "tool" or "unheard".
+        complete: the user's text was a whole request; see `understanding.parses`.
         timer: a timer to start.
         cancelled: timers to stop.
         ends_call: the user has said goodbye.
@@ -47,14 +47,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A reply that has not been given yet, and the state that follows once it is.
+    """A reply that has not been given yet, and the state after it.
 
     Parameters:
         reply: what to say and do.
-        state: what is remembered and running afterwards.
-        text: what it answers; two texts when the user went on after a pause.
-        before: the state that `text` was answered in.
-        at: when.
+        state: the state after the reply.
+        text: the user's text; two texts joined if the user went on after a pause.
+        before: the state in which `text` was answered.
+        at: when it was proposed, local time.
     """
 
     reply: Reply
@@ -68,8 +68,8 @@ class Responder:
     """Answers one call.
 
     Args:
-        tools: functions called by their names when no skill knows an answer; see `tools.ToolBox`.
-        rng: source of chance (coins, dice, jokes); seed it for repeatable answers.
+        tools: functions that are called by name when no skill has an answer; see `tools.ToolBox`.
+        rng: random numbers for coins, dice and jokes; seed it for repeatable answers.
 
     Raises:
         ConfigurationError: a tool cannot be called by name.
@@ -85,14 +85,14 @@ class Responder:
 
     @property
     def state(self) -> State:
-        """What is remembered and running."""
+        """The current state of the call."""
         return self._state
 
     def reply(self, text: str, now: datetime) -> Reply:
-        """Answer `text`, run the tool it asks for, and remember what follows.
+        """Answer `text`, run the tool that it asks for, and update the state.
 
         Args:
-            text: what the user said; any spelling a recogniser uses.
+            text: what the user said, in any recogniser's spelling.
             now: local time; only differences and the calendar are used.
 
         Raises:
@@ -104,10 +104,10 @@ class Responder:
         return self.accept(proposal)
 
     def propose(self, text: str, now: datetime) -> Proposal:
-        """What the reply would be; changes nothing and runs no tool (`reply.call` names it).
+        """The reply to `text`, without changing the state or running a tool (`reply.call` names the tool).
 
-        A text that means nothing by itself, but finishes the one whose answer it cut short ("what is", then "seven
-        times eight"), is answered together with it, as if that one had not been answered.
+        If `text` means nothing by itself, but completes the text whose answer it interrupted ("what is", then "seven
+        times eight"), both are answered together, as if the first had not been answered.
         """
         proposal = self._propose(text, self._state, now)
         last = self._last
@@ -116,13 +116,13 @@ class Responder:
         if not self._cut_short or now - last.at > RESUMED_WITHIN:
             return proposal
         if last.reply.timer or last.reply.cancelled or last.reply.call:
-            # What has begun in the world cannot be taken back.
+            # An effect outside the conversation cannot be undone.
             return proposal
         whole = self._propose(f"{last.text} {text}", last.before, now)
         return proposal if whole.reply.intent == NOT_UNDERSTOOD else whole
 
     def interrupted(self) -> None:
-        """The user spoke before the last answer was over: what comes may be the rest of the same request."""
+        """The user interrupted the last answer, so the next text may be the rest of the same request."""
         self._cut_short = True
 
     def _propose(self, text: str, before: State, now: datetime) -> Proposal:
@@ -157,18 +157,18 @@ class Responder:
         return proposal(reply, after.but(last_answer=answer.text))
 
     def greeting(self, now: datetime) -> Proposal:
-        """What to say when the call asks for words before the user has spoken."""
+        """The reply when an answer is wanted before the user has spoken."""
         reply = Reply(smalltalk.GREETING, "hello", complete=False)
         after = self._state.but(awaiting=None, last_answer=reply.text)
         return Proposal(reply, after, "", self._state, now)
 
     def accept(self, proposal: Proposal) -> Reply:
-        """Make a proposal of this responder's current state the reply: from now on, what it says has happened."""
+        """Give the proposed reply: its state becomes the current one. The proposal must be for the current state."""
         self._state, self._last, self._cut_short = proposal.state, proposal, False
         return proposal.reply
 
     def finish(self, timer: Timer) -> str | None:
-        """A timer has run out: what to announce, or None if it was cancelled meanwhile."""
+        """Remove a timer that has run out; returns the announcement, or None if the timer was cancelled."""
         if timer not in self._state.timers:
             return None
         text = timers.announcement(timer)
@@ -184,5 +184,5 @@ class Responder:
 
 
 def with_result(proposal: Proposal, text: str) -> Proposal:
-    """The proposal with its tool's result as the text."""
+    """The proposal with `text`, its tool's result, as the reply."""
     return replace(proposal, reply=replace(proposal.reply, text=text), state=proposal.state.but(last_answer=text))

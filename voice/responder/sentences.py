@@ -1,4 +1,4 @@
-"""Sentences the responder understands, drawn from its own templates: the text of a recogniser's language model."""
+"""Generates sentences that the responder understands, from its templates, to train a recogniser's language model."""
 
 import random
 from collections import defaultdict
@@ -11,7 +11,7 @@ from voice.responder.skills.skill import Skill
 from voice.responder.understanding import grammar, last_grammar
 
 SENTENCES_PER_SHARE = 50
-"""Sentences drawn for a skill of share 1."""
+"""Number of sentences for a skill whose share is 1."""
 _SEED = 20
 _IMPERATIVE = frozenset(
     words("set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say")
@@ -21,8 +21,8 @@ _IMPERATIVE = frozenset(
 def domain_sentences() -> list[str]:
     """Several thousand sentences as a recogniser writes them: lower case, no punctuation, numbers in words.
 
-    The same list every time. Frequent requests occur more often, so that counting words gives sensible probabilities;
-    every template, every number up to 100 and every common word to spell occurs at least once.
+    The list is always the same. Frequent requests occur more often, so that word counts give sensible probabilities.
+    Every template, every number up to 100 and every common word to spell occurs at least once.
     """
     return list(_sentences())
 
@@ -40,7 +40,7 @@ def _sentences() -> tuple[str, ...]:
             continue
         count = max(round(SENTENCES_PER_SHARE * skill.share), len(entries))
         for index in range(count):
-            # Each template once, then mostly the first ones, which are the most usual phrasings.
+            # Each template once, then mostly the first ones, which are the most common phrasings.
             choice = index if index < len(entries) else min(int(rng.expovariate(3 / len(entries))), len(entries) - 1)
             filled = skill.fill(rng) if skill.fill else {}
             sentences.append(spoken(entries[choice][1].sample(rng, filled), rng))
@@ -48,7 +48,7 @@ def _sentences() -> tuple[str, ...]:
 
 
 def spoken(sentence: str, rng: random.Random) -> str:
-    """The sentence with the contractions and courtesies of speech."""
+    """The sentence, sometimes with a contraction or courtesy, as people speak."""
     if sentence.startswith(("what is ", "where is ", "how is ", "who is ", "when is ")) and rng.random() < 0.5:
         first, _, rest = sentence.split(" ", 2)
         sentence = f"{first}'s {rest}"
@@ -69,7 +69,7 @@ _SCALES = ("celsius in fahrenheit", "fahrenheit in celsius")
 
 
 def _every_number(rng: random.Random) -> list[str]:
-    """Each number up to 100 beside another, in sums, conversions and timers."""
+    """Each number up to 100: with another number in sums, and in conversions and timers."""
     sentences = []
     for number in range(1, 101):
         value, other, said = spell_number(number), spell_number(rng.randint(2, 100)), rng.choice(_OPERATIONS)
@@ -82,5 +82,5 @@ def _every_number(rng: random.Random) -> list[str]:
 
 
 def _every_word() -> list[str]:
-    """Each common word, to spell."""
+    """Requests to spell each common word."""
     return [f"{head} {word}" for word in COMMON_WORDS for head in ("spell", "how do you spell")]

@@ -1,4 +1,4 @@
-"""The responder as a pipecat LLM service: context in, streamed answer out, timers that speak up by themselves."""
+"""The responder as a pipecat LLM service: takes contexts, streams answers, and announces timers that run out."""
 
 import asyncio
 import random
@@ -37,26 +37,26 @@ _PIECES = re.compile(r"\S+\s*")
 
 
 def local_time() -> datetime:
-    """This machine's time in its own time zone."""
+    """The current time in this machine's time zone."""
     return datetime.now().astimezone()
 
 
 class ResponderLLMService(SpeakingAheadLLMService):
     """Answers a call without a language model.
 
-    A speculative request is answered like any other, but nothing happens yet: no timer starts, nothing is remembered
-    and no tool runs. pipecat's speculation gate holds the words; the frame that releases them also makes the answer's
-    effects real, and the frames that discard them discard those too. A speculative request for a tool withdraws the
-    speculation, as pipecat's own services do: the tool runs once the turn is committed.
+    A speculative request is answered like any other, but without effects: no timer starts, nothing is remembered and
+    no tool runs. pipecat's speculation gate holds the text. The frame that releases the text also applies the effects,
+    and the frames that discard the text discard the effects too. If a speculative request needs a tool, the speculation
+    is cancelled, as in pipecat's own services; the tool runs once the turn is committed.
 
     A timer that runs out while the user speaks is announced after their turn. Timers end with the call.
 
-    Events: `on_goodbye(service)` after the user said goodbye and was answered.
+    Events: `on_goodbye(service)` after the user has said goodbye and been answered.
 
     Args:
-        tools: plain functions, synchronous or not, called by their names; see `tools.ToolBox`.
-        rng: source of chance (coins, dice, jokes); seed it for repeatable answers.
-        clock: gives local time.
+        tools: plain functions, synchronous or not, that are called by name; see `tools.ToolBox`.
+        rng: random numbers for coins, dice and jokes; seed it for repeatable answers.
+        clock: returns local time.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -100,12 +100,12 @@ class ResponderLLMService(SpeakingAheadLLMService):
         await self._cancel_timers()
 
     async def cleanup(self) -> None:
-        """Leave no timer behind."""
+        """Cancel all timers."""
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
         await self._cancel_timers()
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Answer contexts, follow the user's turn, pass everything else on."""
+        """Answer contexts, follow the user's turn, and pass all other frames on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
             if self.is_wanted(frame):
@@ -148,7 +148,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
             await self._call_event_handler("on_goodbye")
 
     async def _speculate(self, proposal: Proposal) -> None:
-        """Say the answer into the gate, or withdraw the speculation if only a tool can give the answer."""
+        """Send the answer into the gate, or cancel the speculation if only a tool can give the answer."""
         if proposal.reply.call is not None:
             await self.broadcast_frame(EagerEndOfTurnCancelFrame)
             return
@@ -167,7 +167,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
                 await self.push_frame(LLMFullResponseEndFrame())
 
     async def _confirm(self) -> None:
-        """The turn that was answered speculatively is committed, and the gate has released the answer."""
+        """Apply the speculative answer's effects: the turn is committed, and the gate has released the text."""
         if self._speculated is None:
             return
         proposal, self._speculated = self._speculated, None
@@ -176,7 +176,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
             await self._call_event_handler("on_goodbye")
 
     async def _accept(self, proposal: Proposal) -> Reply:
-        """Make the proposal real: its memory, its timers."""
+        """Apply the proposal: update the state, start and cancel timers."""
         self._is_answering = True
         reply = self._responder.accept(proposal)
         for timer in reply.cancelled:
@@ -188,7 +188,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
         return reply
 
     async def _ring(self, timer: Timer) -> None:
-        """Wait for the timer's end, and for the user's, and announce it."""
+        """Announce the timer when it has run out and the user does not speak."""
         await asyncio.sleep(timer.seconds)
         await self._user_silent.wait()
         text = self._responder.finish(timer)

@@ -10,10 +10,10 @@ class Timer:
     """A running timer.
 
     Parameters:
-        number: its place in the order of starting, unique within a call.
-        seconds: its whole length.
-        length: the length as answers say it ("10 seconds").
-        due: when it ends, on the clock that requests carry.
+        number: counts the call's timers from 1 in the order they were started.
+        seconds: its full length.
+        length: the length in words, as answers give it ("10 seconds").
+        due: when it ends, local time.
         name: what the user calls it ("pasta"), or None.
     """
 
@@ -26,14 +26,14 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything a call's responder knows; immutable, so that a speculative answer can be dropped.
+    """Everything the responder knows during a call; immutable, so that a speculative answer can be discarded.
 
     Parameters:
-        timers: those running, in the order of starting.
-        started: how many timers were ever started.
-        facts: what the user asked to remember, in their words, oldest first.
+        timers: the running ones, in the order they were started.
+        started: number of timers started so far.
+        facts: what the user asked the responder to remember, in the user's words, oldest first.
         last_answer: what was said last, or None.
-        refusals: how often no answer was known.
+        refusals: number of times that no answer was known.
         awaiting: what the last answer asked for ("timer length", "timer choice"), or None.
     """
 

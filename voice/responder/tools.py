@@ -1,4 +1,4 @@
-"""Plain Python functions that the responder calls by their names: `order_status` for "what is my order status"."""
+"""Calls plain Python functions by name: `order_status` for "what is my order status"."""
 
 import inspect
 import logging
@@ -12,7 +12,7 @@ from voice.responder.language.vocabulary import words
 
 Tool = Callable[..., Any]
 log = logging.getLogger(__name__)
-# Words around a tool's name that are not its argument.
+# Words around a tool's name that do not belong to its argument.
 _FRAME = frozenset(
     words(
         "a an the is are was were do does did i me my you your to of in on at for with it its that this what where "
@@ -24,12 +24,12 @@ _FRAME = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool and what to call it with.
+    """A tool and its arguments.
 
     Parameters:
         title: the tool's name in words ("order status").
         function: the tool, synchronous or not.
-        arguments: nothing, or the words of the request that are not the tool's name.
+        arguments: empty, or one text: the words of the request without the tool's name.
     """
 
     title: str
@@ -38,11 +38,11 @@ class ToolCall:
 
     @property
     def failure(self) -> str:
-        """What is said when the tool raises."""
+        """The answer when the tool raises an exception."""
         return f"The {self.title} tool failed."
 
     def run(self) -> str:
-        """Call a synchronous tool and give what to say; its errors are logged and become a sentence.
+        """Call a synchronous tool; returns the answer. An exception is logged and answered with `failure`.
 
         Raises:
             ConfigurationError: the tool is asynchronous.
@@ -58,7 +58,7 @@ class ToolCall:
             return self.failure
 
     async def run_async(self) -> str:
-        """Call any tool, as `run` does; a synchronous one runs on the event loop."""
+        """Call any tool, as `run` does; a synchronous tool runs on the event loop."""
         try:
             result = self.function(*self.arguments)
             return as_text(await result if isinstance(result, Awaitable) else result)
@@ -68,20 +68,20 @@ class ToolCall:
 
 
 def as_text(result: object) -> str:
-    """A tool's result as it is said."""
+    """A tool's result as an answer."""
     return "Done." if result is None else str(result)
 
 
 def stem(word: str) -> str:
-    """The word without a plural's ending."""
+    """The word without a plural "s"."""
     return word.removesuffix("s") or word
 
 
 class ToolBox:
-    """Finds the tool a text names.
+    """Finds the tool that a text names.
 
     Raises:
-        ConfigurationError: a tool has no name of its own, shares it with another, or needs more than one text.
+        ConfigurationError: a tool has no name, has the same name as another, or needs more than one text.
     """
 
     def __init__(self, tools: Sequence[Tool]) -> None:
@@ -92,11 +92,11 @@ class ToolBox:
                 raise ConfigurationError(f"A tool must be a named function, to be called by name; {tool!r} is not.")
             title = words(name.lower().replace("_", " "))
             if not title or title in self._tools:
-                raise ConfigurationError(f"Two tools are called {name}; the responder tells tools apart by name.")
+                raise ConfigurationError(f"Two tools are called {name}; the responder distinguishes tools by name.")
             self._tools[title] = (tool, takes_text(tool, name))
 
     def find(self, text: str) -> ToolCall | None:
-        """The call that the text asks for: the tool with the longest name whose words all occur, or None."""
+        """The call that the text asks for, or None: all words of the tool's name occur; the longest name wins."""
         spoken = normalise(text).split()
         stems = {stem(word) for word in spoken}
         named = [title for title in self._tools if all(stem(word) in stems for word in title)]
@@ -114,7 +114,7 @@ class ToolBox:
 
 
 def takes_text(tool: Tool, name: str) -> bool:
-    """Whether the tool wants the remaining words.
+    """Whether the tool takes the remaining words as its argument.
 
     Raises:
         ConfigurationError: it needs more than one argument, or one that is not a text.

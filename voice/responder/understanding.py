@@ -1,4 +1,4 @@
-"""Finds the skill a text asks for. Knows templates and readings; does not know what any skill answers."""
+"""Finds the skill that a text asks for by matching its readings with the skills' templates."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from voice.responder.language.transcript import normalise
 from voice.responder.skills import arithmetic, chance, clock, memory, recital, smalltalk, spelling, timers, units
 from voice.responder.skills.skill import Skill
 
-# Earlier skills win where two match the same words.
+# If two skills match the same words, the earlier one wins.
 SKILLS: tuple[Skill, ...] = (
     *timers.SKILLS, *clock.SKILLS, *units.SKILLS, *arithmetic.SKILLS, *recital.SKILLS, *chance.SKILLS,
     *smalltalk.SKILLS, *spelling.SKILLS, *memory.SKILLS,
 )  # fmt: skip
 LAST_SKILLS: tuple[Skill, ...] = tuple(memory.UNKNOWN_SKILLS)
-"""Tried only after everything else, tools included."""
+"""Tried after all other skills and the tools."""
 FEWEST_DISTINCT_WORDS = 3
-"""A request behind stray words must be at least this long: "stop" or "hello" may be part of any sentence."""
+"""Minimum length of a request after stray words: "stop" or "hello" may be part of any sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Match:
     Parameters:
         skill: the skill.
         slots: slot name to value.
-        whole: the words are a whole request, with nothing stray behind them.
+        whole: the words are a whole request, and no stray words follow.
     """
 
     skill: Skill
@@ -37,7 +37,7 @@ class Match:
 
 
 class Grammar:
-    """Skills with their templates, indexed by the word an utterance begins with."""
+    """Skills and their templates, indexed by first word."""
 
     def __init__(self, skills: Sequence[Skill]) -> None:
         self.entries = [(skill, template) for skill in skills for template in skill.compiled()]
@@ -47,7 +47,7 @@ class Grammar:
                 self._by_word.setdefault(word, []).append((order, skill, template))
 
     def matches(self, text: str, awaiting: str | None) -> Iterator[Match]:
-        """The matches of normalised `text`, the best first; `awaiting` is what the last answer asked for."""
+        """The matches of normalised `text`, best first; `awaiting` is what the last answer asked for."""
         for reading in readings(text):
             starting = self._by_word.get(reading.first_word, []) + self._by_word.get("", [])
             for _, skill, template in sorted(starting, key=lambda entry: entry[0]):
@@ -59,7 +59,7 @@ class Grammar:
 
 
 def admits(skill: Skill, reading: Reading) -> bool:
-    """Whether words may have been left out around this skill's request."""
+    """Whether this skill accepts the reading: an unmistakable request if stray words were left out."""
     return not reading.stray or (skill.distinct and reading.text.count(" ") >= FEWEST_DISTINCT_WORDS)
 
 
@@ -71,22 +71,22 @@ def grammar() -> Grammar:
 
 @cache
 def last_grammar() -> Grammar:
-    """The skills tried last; compiled on the first call."""
+    """The skills that are tried last; compiled on the first call."""
     return Grammar(LAST_SKILLS)
 
 
 def parses(text: str) -> bool:
-    """Whether `text`, perhaps a partial transcript, already is a whole request.
+    """Whether `text`, perhaps a partial transcript, is already a whole request.
 
     Depends on the text alone and has no side effect; takes well below a millisecond once `grammar` is compiled.
-    Requests that end in open text ("repeat after me …", "remember that …") never count: more may always follow. A
-    request can still go on after it was whole ("two plus three", "times four").
+    Requests that end in open text ("repeat after me …", "remember that …") never count, because more words may always
+    follow. A whole request can still go on ("two plus three", then "times four").
     """
     words = normalise(text)
     return any(match.whole for each in (grammar(), last_grammar()) for match in each.matches(words, None))
 
 
 def answers_question(text: str) -> bool:
-    """Whether `text` answers something that the responder may have asked, such as how long a timer is to run."""
+    """Whether `text` may answer one of the responder's questions, such as how long a timer should run."""
     words, asked = normalise(text), {skill.awaited for skill in SKILLS} - {None}
     return any(match.skill.awaited for awaited in asked for match in grammar().matches(words, awaited))

@@ -11,7 +11,7 @@ from voice.responder.language.numbers import SIGNED, parse_number, sample_number
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number of units; `said` is how the user put it where figures would sound odd ("a mile", "half a mile")."""
+    """A number of units; `said` is the user's wording where digits would sound odd ("a mile", "half a mile")."""
 
     value: Fraction
     unit: Unit
@@ -32,7 +32,7 @@ _COUNT = (
 
 
 def parse_count(words: str) -> Fraction | None:
-    """The number in front of a unit: "ten", "a", "half a", "three quarters of a", "two and a half"; or None."""
+    """The number before a unit: "ten", "a", "half a", "three quarters of a", "two and a half"; None if it is none."""
     words = words.removesuffix(" a").removesuffix(" an").removesuffix(" the").removesuffix(" of")
     if words in ("a", "an", "the"):
         return Fraction(1)
@@ -47,7 +47,7 @@ def parse_count(words: str) -> Fraction | None:
 
 
 def parse_amount(words: str) -> Amount | None:
-    """A count and a unit, such as "half a mile" or "twenty degrees celsius"; or None."""
+    """A number and a unit, such as "half a mile" or "twenty degrees celsius"; None if it is something else."""
     parts = words.split()
     for length in (3, 2, 1):
         unit = BY_NAME.get(" ".join(parts[-length:]))
@@ -60,18 +60,18 @@ def parse_amount(words: str) -> Amount | None:
 
 
 def say_amount(value: Fraction, unit: Unit) -> str:
-    """The amount as answers say it, rounded: "16.09 kilometers", "1 mile", "68 degrees fahrenheit"."""
+    """The amount as answers give it, rounded: "16.09 kilometers", "1 mile", "68 degrees fahrenheit"."""
     number = say_number(value, places=2)
     return f"{number} {unit.singular if number == '1' else unit.plural}"
 
 
 def with_article(unit: Unit) -> str:
-    """As in "a mile", "an hour"."""
+    """The unit with its article: "a mile", "an hour"."""
     return f"{'an' if unit.singular[0] in 'aeio' or unit.singular == 'hour' else 'a'} {unit.singular}"
 
 
 def sample_pair(rng: random.Random) -> dict[str, str]:
-    """An amount and another unit of the same quantity; "a mile" nearly as often as a number."""
+    """An amount and another unit of the same quantity; "a mile" is nearly as frequent as a number."""
     start = rng.choices(UNITS, [unit.weight for unit in UNITS])[0]
     others = [unit for unit in UNITS if unit.quantity == start.quantity and unit is not start]
     end = rng.choices(others, [unit.weight for unit in others])[0]

@@ -1,4 +1,4 @@
-"""Lengths of time: "ten seconds", "an hour and a half", "two minutes thirty"."""
+"""Reads and says lengths of time: "ten seconds", "an hour and a half", "two minutes thirty"."""
 
 import random
 import re
@@ -23,8 +23,8 @@ class Duration:
     """A length of time.
 
     Parameters:
-        seconds: its value.
-        text: as answers say it, in the user's own units ("90 seconds").
+        seconds: the length.
+        text: the length in words, as answers give it, in the user's units ("90 seconds").
     """
 
     seconds: float
@@ -32,7 +32,7 @@ class Duration:
 
 
 def parse_duration(words: str) -> Duration | None:
-    """The duration in `words`; None unless they are nothing but one, above zero and of at most 100 days."""
+    """The duration that `words` name; None if they are anything else, or not above zero and at most 100 days."""
     at, total, parts = 0, Fraction(0), []
     finest = None
     while at < len(words):
@@ -49,7 +49,7 @@ def parse_duration(words: str) -> Duration | None:
         parts.append(f"{say_number(count)} {unit}{'' if count == 1 else 's'}")
         at = found.end()
     if at < len(words):
-        # "two minutes thirty": what follows the last unit counts in the next finer one.
+        # "two minutes thirty": a number after the last unit counts in the next smaller unit.
         rest = parse_count(words[at:])
         if finest not in ("minute", "hour") or rest is None or not 0 < rest < 60:
             return None
@@ -75,12 +75,12 @@ def say_seconds(seconds: float) -> str:
 
 
 def attributive(text: str) -> str:
-    """A duration in front of a noun: "10 seconds" to "10 second"."""
+    """The duration as it stands before a noun: "10 second" for "10 seconds"."""
     return re.sub(r"(second|minute|hour|day)s\b", r"\1", text)
 
 
 def sample_duration(rng: random.Random) -> str:
-    """A timer's length as people choose it."""
+    """A length that people choose for timers."""
     draw = rng.random()
     if draw < 0.03:
         return rng.choice(["half an hour", "an hour and a half", "a minute and a half", "two and a half minutes"])

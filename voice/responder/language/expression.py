@@ -1,4 +1,4 @@
-"""Sums in spoken words, worked out exactly and with the usual precedence."""
+"""Reads and evaluates spoken sums, exactly and with the usual precedence of operators."""
 
 import math
 import random
@@ -23,12 +23,12 @@ from voice.responder.language.numbers import (
 
 
 class Undefined(Exception):
-    """The sum has no answer that could be said; the text is the sentence to say instead."""
+    """The sum has no value, or none that can be said; the message is the sentence to say instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """A sum as it is said and its exact value, or what to say instead of a value."""
+    """A sum in words and its exact value, or the sentence to say instead of a value."""
 
     text: str
     value: Fraction | None
@@ -47,15 +47,15 @@ def divide(a: Fraction, b: Fraction) -> Fraction:
 
 
 def digits(value: Fraction) -> int:
-    """Binary digits of the longer part of the fraction; floats hold some 1000."""
+    """Number of bits of the numerator or denominator, the longer one; floats hold about 1000."""
     return max(abs(value.numerator), value.denominator).bit_length()
 
 
 def power(a: Fraction, b: Fraction) -> Fraction:
-    """Power, a to the b, exact where both allow.
+    """Raises a to the power of b; exact where both allow it.
 
     Raises:
-        Undefined: zero to a negative power, an imaginary result, or more than some 300 digits.
+        Undefined: zero to a negative power, an imaginary result, or a result of more than about 300 digits.
     """
     if a == 0 and b < 0:
         raise Undefined("Zero to a negative power has no answer.")
@@ -67,10 +67,10 @@ def power(a: Fraction, b: Fraction) -> Fraction:
 
 
 def root(a: Fraction, degree: int) -> Fraction:
-    """The real root, exact for perfect powers.
+    """The real root of a; exact for perfect powers.
 
     Raises:
-        Undefined: an even root of a negative number, or more than some 300 digits.
+        Undefined: an even root of a negative number, or a result of more than about 300 digits.
     """
     if a < 0 and degree % 2 == 0:
         raise Undefined("A negative number has no real square root.")
@@ -83,12 +83,12 @@ def root(a: Fraction, degree: int) -> Fraction:
     return sign * Fraction(math.pow(abs(a), 1 / degree)).limit_denominator(10**12)
 
 
-# Cut out before numbers are read: "twenty to" could be "twenty two".
+# Replaced before numbers are read, because "twenty to" could be "twenty two".
 POWER = "(?:raised )?(?:to|two|too) the power(?: of)?|\\^"
 _POWER = re.compile(rf"\b(?:{POWER}) ")
 POWER_PRECEDENCE = 4
 Operation = Callable[[Fraction, Fraction], Fraction]
-# What is heard (a regular expression) -> how it is said, precedence, what it does.
+# The heard words (a regular expression), their wording in answers, precedence, operation.
 BINARY: list[tuple[str, str, int, Operation]] = [
     ("plus|added to|pulse", "plus", 1, add),
     ("minus|take away|less", "minus", 1, sub),
@@ -114,7 +114,7 @@ POSTFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
     ("cubed", "cubed", lambda a: power(a, Fraction(3))),
 ]
 _HEARD = [*(row[0] for row in BINARY), *(row[0] for row in PREFIX), *(row[0] for row in POSTFIX)]
-# One flat loop: numbers within a loop of numbers would take exponential time to fail.
+# One flat loop, because nested loops over numbers would take exponential time to fail.
 EXPRESSION = rf"(?:{NUMBER_WORD}|and |a (?={'|'.join(SCALES)})|(?:{'|'.join(_HEARD)}) )+"
 _NUMBER = re.compile(UNSIGNED)
 
@@ -125,7 +125,7 @@ def _compiled(heard: str) -> re.Pattern[str]:
 
 
 class _Reader:
-    """Reads one expression by precedence climbing; every method moves on behind what it has read."""
+    """Reads one expression by precedence climbing; every method advances past what it has read."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -143,7 +143,7 @@ class _Reader:
             start = self.at
             for heard, said, precedence, operation in BINARY:
                 if precedence >= least and self.take(heard):
-                    # Powers group from the right, all others from the left.
+                    # Powers group from the right, all other operators from the left.
                     right = self.expression(precedence if precedence == POWER_PRECEDENCE else precedence + 1)
                     if right is None:
                         return None
@@ -156,7 +156,7 @@ class _Reader:
     def operand(self) -> Worked | None:
         for heard, said, function in PREFIX:
             if self.take(heard):
-                # Minus binds less than a power, "minus three squared"; all others take the next number alone.
+                # Minus binds less than a power ("minus three squared"); all other prefixes take only the next number.
                 inner = self.expression(POWER_PRECEDENCE) if said == "minus" else self.operand()
                 return None if inner is None else combine(f"{said} {inner.text}", function, inner)
         found = _NUMBER.match(self.text, self.at)
@@ -172,7 +172,7 @@ class _Reader:
 
 
 def combine(text: str, operation: Callable[..., Fraction], *operands: Worked) -> Worked:
-    """The operation's result, or the first reason why there is none."""
+    """The result of the operation, or the first reason why there is none."""
     refusal = next((operand.refusal for operand in operands if operand.refusal), None)
     if refusal is None:
         try:
@@ -183,7 +183,7 @@ def combine(text: str, operation: Callable[..., Fraction], *operands: Worked) ->
 
 
 def parse_expression(words: str) -> Worked | None:
-    """The sum in `words`, or None unless they are a whole one with at least one operation."""
+    """The sum in `words`; None if they are not a whole sum with at least one operation."""
     reader = _Reader(_POWER.sub("^ ", words + " "))
     worked = reader.expression(0)
     if worked is None or reader.at < len(reader.text) or not re.search(r"[a-z]", worked.text.removeprefix("minus ")):
@@ -192,7 +192,7 @@ def parse_expression(words: str) -> Worked | None:
 
 
 def parse_bare(words: str) -> Worked | None:
-    """As `parse_expression`, but nothing around the words says that they are a sum, so one number must be certain."""
+    """As `parse_expression`, for words without a question around them: one number must be spelled correctly."""
     certain = any(word in CERTAIN or FIGURES.fullmatch(word) for word in words.split())
     return parse_expression(words) if certain else None
 

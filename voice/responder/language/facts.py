@@ -1,4 +1,4 @@
-"""Facts that users ask to have remembered, what they are about, and which of them answer a question."""
+"""Facts that users ask the responder to remember: their subjects, and which facts answer a question."""
 
 import random
 import re
@@ -14,7 +14,7 @@ _EMPTY = frozenset(
     )
 )
 _STEM = re.compile(r"(?:ing|ed|es|s|e)$")
-# For generated sentences: things with their places, events with their times, and facts as they are.
+# For generated sentences: things and places, events and times, and whole facts.
 _SUBJECTS = words("car keys wallet phone passport bike umbrella bag glasses suitcase ticket coat")
 _PLACES = (
     "on level three",
@@ -89,22 +89,22 @@ _NAMES = words(
 
 
 def stems(text: str) -> set[str]:
-    """The words that carry meaning, without endings: "where did i park" and "i parked" share "park"."""
+    """The meaningful words without their endings: "where did i park" and "i parked" share "park"."""
     return {_STEM.sub("", word.removesuffix("'s")) or word for word in text.lower().split() if word not in _EMPTY}
 
 
 def subject(fact: str) -> str:
-    """What a fact is about: the words before its verb, or all of it."""
+    """What a fact is about: the words before its verb, or all words."""
     return _VERBS.split(fact, maxsplit=1)[0]
 
 
 def has_verb(fact: str) -> bool:
-    """Whether a verb follows what the fact is about, so that it may be complete."""
+    """Whether the fact contains a verb, so that it may be complete."""
     return _VERBS.search(fact) is not None
 
 
 def recall(facts: tuple[str, ...], question: str) -> list[str]:
-    """The facts in which every meaningful word of the question occurs, the newest first."""
+    """The facts that contain every meaningful word of the question, newest first."""
     wanted = stems(question)
     return [fact for fact in reversed(facts) if wanted and wanted <= stems(fact)]
 
@@ -121,7 +121,7 @@ def sample_fact(rng: random.Random) -> str:
 
 
 def sample_thing(rng: random.Random) -> str:
-    """Something of the user's, without "my"."""
+    """Something that belongs to the user, without "my"."""
     events = [event.removeprefix("my ") for event in _EVENTS]
     return rng.choice([*_SUBJECTS, *events, "dog", "cat", "favorite color", "room number", "birthday", "hotel", "name"])
 

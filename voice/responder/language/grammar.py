@@ -1,9 +1,9 @@
-"""Templates of what a user may say: one text both recognises an utterance and generates sentences like it.
+"""Templates of what users say; a template both recognises utterances and generates sentences.
 
     "set (a|another) timer [of] <length:duration>"
 
-Words stand for themselves, `(a|b)` for one of several, `[x]` for something that may be missing and `<name:kind>` for a
-slot. A template is matched against normalised text (`transcript.normalise`), as a whole.
+Words stand for themselves, `(a|b)` for alternatives, `[x]` for optional words and `<name:kind>` for a slot. A template
+must match the whole of a normalised text (see `transcript.normalise`).
 """
 
 import random
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-# What a recogniser writes for these words when it mishears them. Only matching knows them, never generation.
+# What recognisers write when they mishear these words. Used for matching, never for generation.
 MISHEARD: Mapping[str, tuple[str, ...]] = {
     "a": ("an", "the"),
     "an": ("a", "the"),
@@ -45,10 +45,10 @@ class Kind:
     """What may fill a slot.
 
     Parameters:
-        name: how templates call it.
+        name: its name in templates.
         pattern: regular expression of its words, each followed by one space.
-        parse: the value of those words, or None if they mean nothing after all.
-        sample: an example as a recogniser would write it.
+        parse: returns the value of those words, or None if they have no meaning.
+        sample: returns an example in a recogniser's spelling.
     """
 
     name: str
@@ -132,18 +132,18 @@ _Node = _Word | _Slot | _Sequence | _Choice
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One compiled template; see the module's example for the notation."""
+    """A compiled template; the module docstring describes the notation."""
 
     tree: _Sequence
     kinds: Mapping[str, Kind]
     """Slot name to kind."""
     first_words: frozenset[str]
-    """What an utterance may begin with; "" when a slot may begin it."""
+    """The words that an utterance may begin with; includes "" if it may begin with a slot."""
     expression: "re.Pattern[str]" = field(repr=False)
 
     @classmethod
     def compile(cls, text: str, kinds: Mapping[str, Kind]) -> "Template":
-        """Read the notation; `kinds` maps a kind's name to the kind.
+        """Compile a template; `kinds` maps names to kinds.
 
         Raises:
             ValueError: brackets do not match or a kind is unknown.
@@ -157,7 +157,7 @@ class Template:
         return cls(tree, slots, frozenset(first), re.compile(tree.pattern()))
 
     def match(self, text: str) -> dict[str, object] | None:
-        """The slot values of `text` (words, each followed by one space), or None if it is something else."""
+        """The slot values of `text` (words, each followed by one space), or None if it does not match."""
         found = self.expression.fullmatch(text)
         if found is None:
             return None
@@ -172,7 +172,7 @@ class Template:
         return values
 
     def sample(self, rng: random.Random, filled: Mapping[str, str]) -> str:
-        """A sentence that this template matches, in a recogniser's spelling; `filled` gives words for some slots."""
+        """A sentence that this template matches, in a recogniser's spelling; `filled` has words for some slots."""
         return " ".join(self.tree.sample(rng, filled))
 
 

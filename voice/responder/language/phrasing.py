@@ -1,4 +1,4 @@
-"""How text is put into a spoken answer: capitals, and the user's words seen from the other side."""
+"""Turns words into answers: as a sentence, and from the responder's point of view."""
 
 import re
 
@@ -11,19 +11,19 @@ _OTHER_SIDE = {
 
 
 def sentence(text: str) -> str:
-    """The words as one sentence: first letter and "I" in capitals, a full stop at the end."""
+    """The words as one sentence: the first letter and "I" are capitals, and a full stop ends it."""
     text = _UPPER.sub("I", text.strip())
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def other_side(words: str) -> str:
-    """What the user said of themselves, as it is said to them: "my car" to "your car", "i was" to "you were"."""
+    """The user's words as they are said back to the user: "your car" for "my car", "you were" for "i was"."""
     turned: list[str] = []
     for word in words.split():
         if word == "was" and turned[-1:] == ["you"]:
             turned.append("were")
         elif word in ("are", "were") and turned[-1:] == ["me"]:
-            # "you are" spoken to the responder.
+            # "you are", said to the responder.
             turned[-1:] = ["I", "am" if word == "are" else "was"]
         elif word == "you" and not turned:
             turned.append("I")

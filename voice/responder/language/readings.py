@@ -1,7 +1,7 @@
-"""What was heard, made uniform, and the stretches of it that may be the request.
+"""Finds the parts of an utterance that may be the request.
 
-A transcript carries hesitations, courtesy and, with an embedded recogniser, stray words before the request. `readings`
-gives the stretches worth matching, the least doubtful first; which of them are requests is for the templates to say.
+A transcript contains courtesies and, from an embedded recogniser, stray words before the request. `readings` gives the
+parts worth matching, the least doubtful first; the templates decide which of them are requests.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from voice.responder.language.vocabulary import words
 
-# Openings that say nothing of the request itself.
+# Openings that are not part of the request.
 _LEAD_INS = (
     "please",
     "hey",
@@ -88,7 +88,7 @@ _LEAD_IN = re.compile(r"(?<!\S)(?:" + "|".join(sorted(_LEAD_INS, key=len, revers
 _COURTESY = re.compile(r"(?:(?:please|thanks|thank you|thank you very much|for me|right now|if you can|would you) )+$")
 _STRAY_END = re.compile(r"(?<!\S)(?:the|a|an|and|oh|huh|it|he|of|but) $")
 _REASON = re.compile(r"(?<= )(?:because|since|so that|so i|while i|before i|until i|when i|for my|for the) .*$")
-# A request behind one of these is talked about, asked about or forbidden, not made.
+# After one of these words, a request is mentioned, asked about or forbidden, but not made.
 _REPORTING = frozenset(
     words(
         "not don't dont do did does didn't doesn't never won't can't cannot no why who whom whose how when where which "
@@ -96,19 +96,19 @@ _REPORTING = frozenset(
     )
 )
 LONGEST_STRAY = 4
-"""Stray words tolerated in front of a request."""
+"""Most stray words that are tolerated before a request."""
 LONGEST_STRAY_END = 2
-"""Stray words tolerated behind one."""
+"""Most stray words that are tolerated after a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A stretch of an utterance that may be the request.
+    """A part of an utterance that may be the request.
 
     Parameters:
         text: its words, each followed by one space.
-        stray: words were left out that are not courtesy, so only an unmistakable request may match.
-        stray_end: words were left out behind it, noise or a reason, so more may be coming.
+        stray: words other than courtesies were left out, so only an unmistakable request may match.
+        stray_end: words after it were left out (noise or a reason), so more may follow.
     """
 
     text: str
@@ -117,12 +117,12 @@ class Reading:
 
     @property
     def first_word(self) -> str:
-        """The word it begins with."""
+        """Its first word."""
         return self.text.partition(" ")[0]
 
 
 def readings(text: str) -> Iterator[Reading]:
-    """The stretches of normalised `text` that may be the request, the least doubtful first."""
+    """The parts of normalised `text` that may be the request, the least doubtful first."""
     if not text:
         return
     ends = list(dict.fromkeys([_COURTESY.sub("", text), text]))
@@ -138,7 +138,7 @@ def readings(text: str) -> Iterator[Reading]:
 
 
 def _shortened(text: str) -> Iterator[str]:
-    """The text without the stray words or the reason at its end."""
+    """The text without stray words, or without a reason, at its end."""
     shorter = text
     for _ in range(LONGEST_STRAY_END):
         shorter, longer = _STRAY_END.sub("", shorter), shorter
@@ -150,7 +150,7 @@ def _shortened(text: str) -> Iterator[str]:
 
 
 def _starts(text: str) -> Iterator[tuple[int, bool]]:
-    """Offsets at which a request may begin, and whether stray words stand before it; clean ones first."""
+    """Offsets where a request may begin, and whether stray words precede it; those without come first."""
     strays: list[int] = []
     for found in re.finditer(r"\S+ ", text):
         prefix = text[: found.start()]

@@ -1,4 +1,4 @@
-"""Brings transcripts of all recognisers into one form: lower-case words, each followed by one space."""
+"""Brings the transcripts of all recognisers into one form: lower-case words, each followed by one space."""
 
 import re
 
@@ -24,7 +24,7 @@ _SYMBOLS = [
     (re.compile(r"°\s*f\b"), " degrees fahrenheit "),
     (re.compile(r"°"), " degrees "),
     (re.compile(r"(?<=\d)(?=[a-z])|(?<=[a-z])-(?=[a-z\d])|(?<=\d)-(?=[a-z])"), " "),
-    # A full stop within a number stays, every other mark goes.
+    # A decimal point stays; all other punctuation is removed.
     (re.compile(r"(?<!\d)\.|\.(?!\d)|[^\w\s.']"), " "),
     (re.compile(r"(?<!\w)'|'(?!\w)"), " "),
 ]
@@ -58,7 +58,7 @@ _HESITATIONS = frozenset(words("um uh uhm umm er erm ah hm hmm mm mhm"))
 
 
 def normalise(text: str) -> str:
-    """Lower-case words, each followed by one space; symbols of arithmetic become words, hesitations go."""
+    """Lower-case words, each followed by one space; arithmetic symbols become words, hesitations are removed."""
     text = text.lower()
     for pattern, meaning in _SYMBOLS:
         text = pattern.sub(meaning, text)

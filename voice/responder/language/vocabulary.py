@@ -1,8 +1,8 @@
-"""Word tables, and the common words that people ask to have spelled; generated sentences draw on those."""
+"""Word tables, and common words for generated requests to spell."""
 
 
 def words(table: str) -> tuple[str, ...]:
-    """The words of a table written as running text."""
+    """The words of a table that is written as running text."""
     return tuple(table.split())
 
 
@@ -37,4 +37,4 @@ green blue purple black white brown silver golden happy angry hungry thirsty tir
 brave honest polite generous gentle patient clever stubborn world water fire earth light house people number color
 pharmacy bakery supermarket umbrella sweater jacket trousers sneakers
 """)
-"""Of every kind, a few of them awkward."""
+"""Words of all kinds, some of them difficult to spell."""

@@ -1,1 +1,1 @@
-"""What the responder can do, a skill a module."""
+"""What the responder can do: one module per group of skills."""

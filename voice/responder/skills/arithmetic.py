@@ -1,4 +1,4 @@
-"""Arithmetic: the answers to spoken sums; each repeats the sum it worked out, so that a mishearing shows."""
+"""Answers spoken sums; each answer repeats the sum, so that a mishearing is noticed."""
 
 from collections.abc import Callable
 from operator import add, mul, sub
@@ -22,7 +22,7 @@ def say_worked(worked: Worked) -> Answer:
 
 
 def two_numbers(said: str, operation: Operation, *, swap: bool = False) -> Callable[[Request], Answer]:
-    """An answer for templates with the slot `pair`, said as "a `said` b" (the other way round with `swap`)."""
+    """An answer function for the slot `pair`; says "a `said` b", or "b `said` a" with `swap`."""
 
     def answer(request: Request) -> Answer:
         a, b = (Worked(say_number(number), number) for number in request.slot("pair", tuple))

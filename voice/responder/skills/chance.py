@@ -1,4 +1,4 @@
-"""Coins, dice and numbers drawn by chance; the chance comes with the request."""
+"""Coins, dice and random numbers; the request supplies the randomness."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -17,7 +17,7 @@ def answer_coin(request: Request) -> Answer:
 
 
 def answer_dice(request: Request) -> Answer | None:
-    """One die or several, with 6 sides unless asked otherwise."""
+    """One or several dice, with 6 sides unless the user asks for others."""
     count, sides = request.get("count", Fraction) or Fraction(1), request.get("sides", Fraction) or Fraction(6)
     if count.denominator > 1 or sides.denominator > 1 or count < 1 or sides < 2:
         return None
@@ -30,7 +30,7 @@ def answer_dice(request: Request) -> Answer | None:
 
 
 def answer_draw(request: Request) -> Answer | None:
-    """A whole number between two others, both included."""
+    """A random whole number between two others, both included."""
     low, high = request.get("pair", tuple) or (Fraction(1), Fraction(100))
     if low.denominator > 1 or high.denominator > 1 or low > high:
         return None

@@ -1,4 +1,4 @@
-"""Time and date, from the request's own time."""
+"""Tells time and date, from the time of the request."""
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -7,7 +7,7 @@ from voice.responder.language.durations import DURATION, Duration
 from voice.responder.language.grammar import Kind
 from voice.responder.skills.skill import Answer, Request, Skill
 
-# Days that people count down to: as heard, as said, month, day.
+# Days that people count down to: as heard, as answered, month, day.
 FEASTS = {
     heard: (said, month, day)
     for heard, said, month, day in [
@@ -29,7 +29,7 @@ FEASTS = {
 
 
 def say_time(now: datetime) -> str:
-    """As in "4:10 in the afternoon", "9 o'clock in the morning", "noon"."""
+    """The time in words: "4:10 in the afternoon", "9 o'clock in the morning", "noon"."""
     if now.minute == 0 and now.hour % 12 == 0:
         return "midnight" if now.hour == 0 else "noon"
     minutes = f"{now.hour % 12 or 12}:{now.minute:02}" if now.minute else f"{now.hour % 12 or 12} o'clock"
@@ -38,39 +38,39 @@ def say_time(now: datetime) -> str:
 
 
 def say_date(day: date) -> str:
-    """As in "Friday, November 20"."""
+    """The date in words: "Friday, November 20"."""
     return f"{day:%A}, {day:%B} {day.day}"
 
 
 def answer_time(request: Request) -> Answer:
-    """Such as "It is 4:10 in the afternoon"."""
+    """Says, for example, "It is 4:10 in the afternoon"."""
     return Answer(f"It is {say_time(request.now)}.")
 
 
 def answer_later(request: Request) -> Answer:
-    """The time after a duration."""
+    """Says what time it will be after a duration."""
     duration = request.slot("duration", Duration)
     return Answer(f"In {duration.text} it will be {say_time(request.now + timedelta(seconds=duration.seconds))}.")
 
 
 def answer_day(name: str, offset: int) -> Callable[[Request], Answer]:
-    """An answer function for the date `offset` days from now, called `name`."""
+    """An answer function for the date `offset` days from today, which answers call `name`."""
     verb = "was" if offset < 0 else "is"
     return lambda request: Answer(f"{name} {verb} {say_date(request.now.date() + timedelta(days=offset))}.")
 
 
 def answer_year(request: Request) -> Answer:
-    """Such as "It is 2026"."""
+    """Says, for example, "It is 2026"."""
     return Answer(f"It is {request.now.year}.")
 
 
 def answer_month(request: Request) -> Answer:
-    """Such as "It is November"."""
+    """Says, for example, "It is November"."""
     return Answer(f"It is {request.now:%B}.")
 
 
 def answer_countdown(request: Request) -> Answer:
-    """Days until a feast."""
+    """Says how many days are left until a feast."""
     said, month, day = FEASTS[request.slot("feast", str)]
     today = request.now.date()
     feast = date(today.year, month, day)

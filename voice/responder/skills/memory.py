@@ -1,4 +1,4 @@
-"""What the user asks to remember during a call, and finding it again by the words of a question."""
+"""Remembers facts for the user during a call, and finds them by the words of a question."""
 
 from voice.responder.language.facts import FACT, NAME, THING, has_verb, recall, subject
 from voice.responder.language.phrasing import other_side, sentence
@@ -6,12 +6,12 @@ from voice.responder.skills.skill import Answer, Request, Skill
 
 
 def say_fact(fact: str) -> str:
-    """The fact as the user is told it."""
+    """The fact as it is said to the user."""
     return sentence(f"you asked me to remember {other_side(fact)}" if fact.startswith("to ") else other_side(fact))
 
 
 def answer_remember(request: Request) -> Answer:
-    """Keeps the fact; one with the same subject replaces the older."""
+    """Remembers the fact; it replaces an older one with the same subject."""
     fact = request.slot("fact", str)
     facts = tuple(known for known in request.state.facts if subject(known) != subject(fact) or subject(fact) == fact)
     state = request.state.but(facts=(*(known for known in facts if known != fact), fact))
@@ -20,32 +20,32 @@ def answer_remember(request: Request) -> Answer:
 
 
 def answer_name(request: Request) -> Answer:
-    """Keeps the user's name."""
+    """Remembers the user's name."""
     name = request.slot("name", str)
     facts = (*(known for known in request.state.facts if subject(known) != "my name"), f"my name is {name.title()}")
     return Answer(f"Nice to meet you, {name.title()}.", request.state.but(facts=facts))
 
 
 def answer_question(request: Request) -> Answer | None:
-    """A question that a remembered fact answers; None if none does."""
+    """Answers a question with a remembered fact; None if no fact fits."""
     found = recall(request.state.facts, request.slot("thing", str))
     return Answer(say_fact(found[0])) if found else None
 
 
 def answer_unknown(request: Request) -> Answer:
-    """A question about something of the user's that they have not told."""
+    """Says that the user has not mentioned the thing."""
     return Answer(f"You have not told me about your {request.slot('thing', str)}.")
 
 
 def answer_all(request: Request) -> Answer:
-    """Everything remembered."""
+    """Says everything that is remembered."""
     if not request.state.facts:
         return Answer("You have not asked me to remember anything yet.")
     return Answer(" ".join(say_fact(fact) for fact in request.state.facts))
 
 
 def answer_forget(request: Request) -> Answer:
-    """Forgets the facts the words name, or the newest."""
+    """Forgets the facts that the words name, or the newest one."""
     thing = request.get("thing", str)
     facts = request.state.facts
     gone = recall(facts, thing) if thing else list(facts[-1:])
@@ -141,4 +141,4 @@ UNKNOWN_SKILLS = [
         share=4,
     ),
 ]
-"""Tried last: questions about facts that were never told."""
+"""Tried last: questions about facts that the user has not mentioned."""

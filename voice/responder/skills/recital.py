@@ -1,4 +1,4 @@
-"""Longer performances: counting, stories, jokes, spelling, and saying again what was said."""
+"""Counts, tells stories and jokes, and repeats what was said."""
 
 import random
 from dataclasses import replace
@@ -37,7 +37,7 @@ JOKES = (
 
 
 def count(first: Fraction, last: Fraction, step: Fraction = Fraction(1)) -> Answer | None:
-    """Counts aloud from one number to another, up or down; None for fractions."""
+    """Counts from one number to another, up or down; None for fractions."""
     if any(number.denominator > 1 for number in (first, last, step)) or step <= 0:
         return None
     sign = 1 if last >= first else -1
@@ -48,7 +48,7 @@ def count(first: Fraction, last: Fraction, step: Fraction = Fraction(1)) -> Answ
 
 
 def answer_count(request: Request) -> Answer | None:
-    """Counts to a number, in steps if asked."""
+    """Counts to a number, in steps if the user asks for them."""
     step = request.get("step", Fraction) or Fraction(1)
     return count(step, request.slot("end", Fraction), step)
 
@@ -65,22 +65,22 @@ def answer_count_down(request: Request) -> Answer | None:
 
 
 def answer_repeat(request: Request) -> Answer:
-    """The user's sentence."""
+    """Repeats the user's sentence."""
     return Answer(sentence(request.slot("text", str)))
 
 
 def answer_again(request: Request) -> Answer:
-    """The last answer."""
+    """Repeats the last answer."""
     return Answer(request.state.last_answer or "I have not said anything yet.")
 
 
 def sample_limit(rng: random.Random) -> str:
-    """How far to count."""
+    """A number to count to."""
     return spell_number(rng.choice([3, 5, 5, 7, 8, 10, 10, 10, 12, 15, 20, 20, 25, 30, 50, 100]))
 
 
 def sample_text(rng: random.Random) -> str:
-    """A sentence to repeat."""
+    """A sentence for the responder to repeat."""
     return rng.choice(SENTENCES)
 
 

@@ -1,4 +1,4 @@
-"""What a skill is: templates of requests, and a function from a request to an answer and the state that follows."""
+"""What a skill is: templates of requests, and a function that answers a request and returns the new state."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A recognised request, with all that its answer may depend on.
+    """A recognised request, with everything that its answer may depend on.
 
     Parameters:
         slots: slot name to value; a missing optional slot has no entry.
         state: the call so far.
         now: local time.
-        rng: the source of chance.
+        rng: random numbers.
     """
 
     slots: Mapping[str, object]
@@ -29,10 +29,10 @@ class Request:
     rng: random.Random
 
     def get(self, name: str, kind: type[T]) -> T | None:
-        """The slot's value, None if the user left it out.
+        """The slot's value, or None if the user left it out.
 
         Raises:
-            TypeError: the slot's value is of another type than `kind`.
+            TypeError: the value's type is not `kind`.
         """
         value = self.slots.get(name)
         if value is not None and not isinstance(value, kind):
@@ -43,7 +43,7 @@ class Request:
         """The value of a slot that the templates always fill.
 
         Raises:
-            TypeError: it is missing or of another type than `kind`.
+            TypeError: the value is missing, or its type is not `kind`.
         """
         value = self.get(name, kind)
         if value is None:
@@ -53,11 +53,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What to say and what it changes.
+    """What to say, and what changes.
 
     Parameters:
         text: complete sentences.
-        state: the state that follows, or None for no change.
+        state: the new state, or None if it does not change.
         timer: a timer to start.
         cancelled: timers to stop.
         ends_call: the user has said goodbye.
@@ -71,7 +71,7 @@ class Answer:
 
 
 def never(_slots: Mapping[str, object]) -> bool:
-    """Where more must follow, or no text is open."""
+    """For skills without open text at the end, and where more words must follow."""
     return False
 
 
@@ -80,16 +80,16 @@ class Skill:
     """A family of requests with one way to answer.
 
     Parameters:
-        intent: its name in reports.
+        intent: the name of what its requests want; several skills may share one.
         templates: what users say; see `grammar`.
-        answer: gives None when the request turns out to be none of its business.
-        kinds: the kinds its templates' slots use.
-        whole: whether a match is a whole request. False where it may be a beginning: open text, a missing part.
-        distinct: whether a match behind stray words may be trusted.
-        awaited: the skill listens only when the last answer asked for this.
-        share: its part of the generated sentences, relative to 1 for an ordinary skill.
-        fill: words for slots that must fit together in a generated sentence; the others are drawn one by one.
-        may_end: of a skill whose templates end in open text, whether a match with these slots may be all of it.
+        answer: returns None if the skill does not apply to the request after all.
+        kinds: the kinds of its templates' slots.
+        whole: whether a match is a whole request; False if more may follow (open text, a missing part).
+        distinct: whether a match after stray words can be trusted.
+        awaited: if set, the skill matches only when the last answer asked for this.
+        share: its share of the generated sentences, relative to 1 for an ordinary skill.
+        fill: draws words for slots that must fit together in a generated sentence; other slots are drawn one by one.
+        may_end: for templates that end in open text: whether a match with these slots may be complete.
     """
 
     intent: str
@@ -104,15 +104,15 @@ class Skill:
     may_end: Callable[[Mapping[str, object]], bool] = never
 
     def compiled(self) -> list[Template]:
-        """Its templates, ready to match; costs about a millisecond each.
+        """Compile its templates; takes about a millisecond each.
 
         Raises:
-            ValueError: a template is not well formed or uses a kind that `kinds` lacks.
+            ValueError: a template is malformed or uses a kind that is not in `kinds`.
         """
         kinds = {kind.name: kind for kind in self.kinds}
         return [Template.compile(text, kinds) for text in self.templates]
 
 
 def says(*texts: str, ends_call: bool = False) -> Callable[[Request], Answer]:
-    """An answer function that says one of `texts`, drawn by chance."""
+    """An answer function that says one of `texts`, chosen at random."""
     return lambda request: Answer(request.rng.choice(texts), ends_call=ends_call)

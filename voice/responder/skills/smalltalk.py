@@ -1,4 +1,4 @@
-"""Courtesies and questions about the responder itself: a table of what is said and what is answered."""
+"""Answers courtesies and questions about the responder itself."""
 
 from voice.responder.skills.skill import Skill, says
 

@@ -1,4 +1,4 @@
-"""Spelling words aloud."""
+"""Spells words."""
 
 import random
 
@@ -11,14 +11,14 @@ _MARKS = {"'": "apostrophe", "-": "hyphen", ".": "point", "_": "underscore"}
 
 
 def parse_words(words: str) -> str | None:
-    """Up to three words to spell; figures become the words they are spoken as. None for what cannot be one."""
+    """Up to three words to spell, with numbers in words; None for words such as "that" or "the word"."""
     parts = [spell_number(int(part)) if part.isdigit() and len(part) < 7 else part for part in words.split()]
     text = " ".join(parts)
     return None if text in ("the", "a", "word", "the word", "it", "that", "this", "me") else text
 
 
 def answer_spell(request: Request) -> Answer:
-    """Such as "Giraffe is spelled G, I, R, A, F, F, E"."""
+    """Says, for example, "Giraffe is spelled G, I, R, A, F, F, E"."""
     words = request.slot("word", str)
     letters = ", ".join(_MARKS.get(char, char.upper()) for char in words if char != " ")
     return Answer(f"{words[0].upper()}{words[1:]} is spelled {letters}.")

@@ -1,4 +1,4 @@
-"""Timers: to start, ask for and cancel. What fires them is the service; here they are values with a due time."""
+"""Starts, reports and cancels timers. Here a timer is a value with a due time; the service waits for it."""
 
 import random
 from datetime import datetime, timedelta
@@ -19,17 +19,17 @@ AWAITING_CHOICE = "timer choice"
 
 
 def title(timer: Timer) -> str:
-    """What tells it from others: "pasta", "10 second"."""
+    """What distinguishes it from other timers: "pasta", "10 second"."""
     return timer.name or attributive(timer.length)
 
 
 def announcement(timer: Timer) -> str:
-    """What is said, unasked, when it ends."""
+    """The announcement when the timer runs out."""
     return f"Your {title(timer)} timer is done."
 
 
 def running(state: State, now: datetime) -> tuple[Timer, ...]:
-    """The timers that have not ended by `now`, the next to end first."""
+    """The timers that still run at `now`; the next one to end comes first."""
     return tuple(sorted((timer for timer in state.timers if timer.due > now), key=lambda timer: timer.due))
 
 
@@ -49,12 +49,12 @@ def answer_set(request: Request) -> Answer:
 
 
 def ask_length(request: Request) -> Answer:
-    """A timer was asked for, its length was not heard."""
+    """Asks for the length of a timer when it was not heard."""
     return Answer("For how long should I set the timer?", request.state.but(awaiting=AWAITING_LENGTH))
 
 
 def answer_left(request: Request) -> Answer:
-    """How long is left on each."""
+    """Says how much time is left on each timer."""
     timers = running(request.state, request.now)
     if not timers:
         return Answer("There is no timer running.")
@@ -66,7 +66,7 @@ def answer_left(request: Request) -> Answer:
 
 
 def answer_count(request: Request) -> Answer:
-    """Which timers run."""
+    """Says which timers are running."""
     timers = running(request.state, request.now)
     if not timers:
         return Answer("There is no timer running.")
@@ -76,7 +76,7 @@ def answer_count(request: Request) -> Answer:
 
 
 def answer_cancel(request: Request) -> Answer:
-    """Cancels the timer that was named, or the only one; asks which when there are several."""
+    """Cancels the timer that the user names, or the only one; asks which one if there are several."""
     timers = running(request.state, request.now)
     duration, name = request.get("duration", Duration), request.get("name", str)
     if not timers:
@@ -96,7 +96,7 @@ def answer_cancel(request: Request) -> Answer:
 
 
 def answer_cancel_it(request: Request) -> Answer | None:
-    """Cancels the newest timer; with none running, "cancel that" is about something else."""
+    """Cancels the newest timer; None if no timer runs, because "cancel that" then means something else."""
     timers = running(request.state, request.now)
     if not timers:
         return None

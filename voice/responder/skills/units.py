@@ -1,4 +1,4 @@
-"""Unit conversion: "how many feet are in a mile", "convert ten miles to kilometers"."""
+"""Converts units: "how many feet are in a mile", "convert ten miles to kilometers"."""
 
 from voice.responder.language.amounts import AMOUNT, UNIT, Amount, sample_pair, say_amount
 from voice.responder.language.measures import BY_NAME, Unit, to_unit
@@ -7,7 +7,7 @@ from voice.responder.skills.skill import Answer, Request, Skill
 
 
 def resolve(start: Unit, end: Unit) -> tuple[Unit, Unit]:
-    """Ounces beside a volume are fluid ounces; all else stays."""
+    """The same units, but an ounce that is converted to or from a volume is a fluid ounce."""
     fluid = BY_NAME["fluid ounce"]
     if start.singular == "ounce" and end.quantity == "volume":
         return fluid, end
@@ -17,7 +17,7 @@ def resolve(start: Unit, end: Unit) -> tuple[Unit, Unit]:
 
 
 def answer_conversion(request: Request) -> Answer:
-    """Such as "10 miles is 16.09 kilometers"."""
+    """Says, for example, "10 miles is 16.09 kilometers"."""
     amount, end = request.slot("amount", Amount), request.slot("end", Unit)
     start, end = resolve(amount.unit, end)
     if start.quantity != end.quantity:
@@ -28,7 +28,7 @@ def answer_conversion(request: Request) -> Answer:
 
 
 def answer_content(request: Request) -> Answer:
-    """Such as "There are 5280 feet in a mile"."""
+    """Says, for example, "There are 5280 feet in a mile"."""
     amount, end = request.slot("amount", Amount), request.slot("end", Unit)
     start, end = resolve(amount.unit, end)
     if start.quantity != end.quantity:
@@ -41,7 +41,7 @@ def answer_content(request: Request) -> Answer:
 
 
 def mismatch(start: Unit, end: Unit) -> str:
-    """Why one cannot become the other."""
+    """Says why one unit cannot be converted to the other."""
     return f"I can't convert {start.plural} to {end.plural}: one measures {start.quantity}, the other {end.quantity}."
 
 

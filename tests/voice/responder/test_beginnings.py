@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 20, 16, 10)
         "the",
     ],
 )
-def test_words_that_more_would_make_a_request_are_a_beginning(text: str) -> None:
+def test_an_unfinished_request_is_a_beginning(text: str) -> None:
     assert is_beginning(text)
 
 
@@ -44,11 +44,11 @@ def test_words_that_more_would_make_a_request_are_a_beginning(text: str) -> None
         "",
     ],
 )
-def test_whole_requests_and_other_words_are_none(text: str) -> None:
+def test_whole_requests_and_other_words_are_no_beginnings(text: str) -> None:
     assert not is_beginning(text)
 
 
-def test_sentences_that_are_expected_need_not_go_on_unless_they_are_asked_back() -> None:
+def test_a_generated_sentence_is_a_beginning_only_if_its_answer_asks_back() -> None:
     responder = Responder()
     begun = [text for text in set(domain_sentences()) if is_beginning(text)]
     assert begun

@@ -20,7 +20,7 @@ UNRELATED = [
 
 
 @pytest.mark.parametrize("heard", UNRELATED)
-def test_what_no_skill_knows_gets_no_invented_answer(heard: str) -> None:
+def test_an_unknown_request_gets_no_invented_answer(heard: str) -> None:
     reply = Responder().reply(heard, NOW)
     assert reply.intent == NOT_UNDERSTOOD
     assert not reply.complete
@@ -36,13 +36,13 @@ def test_the_first_refusal_explains_and_later_ones_are_brief() -> None:
     assert second == third == "I can't answer that without a language model. Ask me for help to hear what I can do."
 
 
-def test_nothing_heard_is_said_so_and_is_no_refusal() -> None:
+def test_an_empty_utterance_is_reported_and_is_no_refusal() -> None:
     responder = Responder()
     assert responder.reply(" um ", NOW).intent == "unheard"
     assert responder.state.refusals == 0
 
 
-def test_the_last_answer_is_said_again() -> None:
+def test_the_last_answer_is_repeated() -> None:
     responder = Responder()
     assert responder.reply("say that again", NOW).text == "I have not said anything yet."
     responder.reply("what is seven times eight", NOW)
@@ -71,7 +71,7 @@ def test_a_proposal_changes_nothing_until_it_is_accepted() -> None:
         ("spell giraffe", "spell", True),
     ],
 )  # fmt: skip
-def test_replies_name_their_skill_and_whether_the_request_was_whole(heard: str, intent: str, complete: bool) -> None:
+def test_replies_name_their_intent_and_whether_the_request_was_whole(heard: str, intent: str, complete: bool) -> None:
     reply = Responder().reply(heard, NOW)
     assert (reply.intent, reply.complete) == (intent, complete)
 
@@ -106,7 +106,7 @@ def test_a_tool_is_called_by_its_name_with_the_other_words() -> None:
     assert responder.reply("say that again", NOW).text == "It is sunny in new york."
 
 
-def test_a_failing_tool_is_said_politely_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_tool_is_reported_politely_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert Responder(tools=[broken]).reply("is it broken", NOW).text == "The broken tool failed."
     assert "no connection" in caplog.text
 
@@ -145,7 +145,7 @@ HALVES = [
 
 
 @pytest.mark.parametrize(("texts", "expected"), HALVES)
-def test_a_request_that_a_pause_cut_in_two_is_answered_as_one(texts: list[str], expected: str) -> None:
+def test_a_request_split_by_a_pause_is_answered_as_one(texts: list[str], expected: str) -> None:
     responder = Responder()
     replies = []
     for i, text in enumerate(texts):
@@ -154,7 +154,7 @@ def test_a_request_that_a_pause_cut_in_two_is_answered_as_one(texts: list[str], 
     assert expected in replies[-1].text
 
 
-def test_only_an_answer_cut_short_a_moment_ago_is_taken_back() -> None:
+def test_only_a_recently_interrupted_answer_is_taken_back() -> None:
     responder = Responder()
     responder.reply("how many feet", NOW)
     assert responder.reply("are in a mile", NOW + timedelta(seconds=3)).intent == NOT_UNDERSTOOD
@@ -163,7 +163,7 @@ def test_only_an_answer_cut_short_a_moment_ago_is_taken_back() -> None:
     assert responder.reply("are in a mile", NOW + timedelta(seconds=30)).intent == NOT_UNDERSTOOD
 
 
-def test_a_timer_that_runs_is_not_taken_back_by_what_follows() -> None:
+def test_a_running_timer_is_not_taken_back_by_the_next_text() -> None:
     responder = Responder()
     responder.reply("set a timer for ten minutes", NOW)
     responder.interrupted()

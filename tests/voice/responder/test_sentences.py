@@ -34,7 +34,7 @@ def test_sentences_are_written_as_a_recogniser_writes() -> None:
     assert odd == []
 
 
-def test_numbers_and_words_to_spell_are_all_there() -> None:
+def test_all_numbers_and_all_words_to_spell_occur() -> None:
     text = " ".join(domain_sentences())
     assert all(f" {spell_number(number)} " in text for number in range(1, 101))
     assert len(COMMON_WORDS) >= 400

@@ -53,7 +53,7 @@ def clauses(frames: Sequence[Frame]) -> list[str]:
     return [clause for frame in frames if isinstance(frame, AnswerTextFrame) for clause in frame.clauses]
 
 
-def spoken_up(frames: Sequence[Frame]) -> list[str]:
+def announced(frames: Sequence[Frame]) -> list[str]:
     return [frame.text for frame in frames if isinstance(frame, TTSSpeakFrame)]
 
 
@@ -83,13 +83,13 @@ async def test_only_the_last_user_message_is_answered(service: ResponderLLMServi
     assert said(down) == "It is 4:10 in the afternoon."
 
 
-async def test_a_turn_without_words_behind_the_last_message_does_not_repeat_it(service: ResponderLLMService) -> None:
+async def test_a_turn_without_words_does_not_repeat_the_last_request(service: ResponderLLMService) -> None:
     messages = context(("user", "set a timer for ten seconds"), ("developer", "That was noise."))
     down, _ = await run(service, [LLMContextFrame(messages)])
     assert said(down) == "Sorry, I did not catch that."
 
 
-async def test_a_call_that_asks_for_words_first_is_greeted(service: ResponderLLMService) -> None:
+async def test_a_context_without_user_messages_gets_a_greeting(service: ResponderLLMService) -> None:
     down, _ = await run(service, [LLMContextFrame(context(("system", "Be kind.")))])
     assert said(down) == "Hello. How can I help you?"
 
@@ -99,16 +99,16 @@ def test_text_parts_of_a_message_are_read() -> None:
     assert last_user_text(context(("user", parts))) == "what time is it"
 
 
-async def test_a_timer_speaks_up_by_itself(service: ResponderLLMService) -> None:
+async def test_a_timer_that_runs_out_is_announced(service: ResponderLLMService) -> None:
     down, _ = await run(service, [ask("set a timer for 0.1 seconds"), SleepFrame(sleep=0.6)])
     assert said(down).startswith("Timer set")
-    assert spoken_up(down) == ["Your 0.1 second timer is done."]
+    assert announced(down) == ["Your 0.1 second timer is done."]
 
 
 async def test_a_cancelled_timer_stays_silent(service: ResponderLLMService) -> None:
     down, _ = await run(service, [ask("set a timer for 0.3 seconds"), ask("cancel the timer"), SleepFrame(sleep=0.7)])
     assert said(down).endswith("Timer cancelled.")
-    assert spoken_up(down) == []
+    assert announced(down) == []
 
 
 async def test_a_timer_waits_for_the_user_to_finish(service: ResponderLLMService) -> None:
@@ -125,7 +125,7 @@ async def test_a_timer_waits_for_the_user_to_finish(service: ResponderLLMService
 
 async def test_a_running_timer_ends_with_the_call(service: ResponderLLMService) -> None:
     down, _ = await run(service, [ask("set a timer for ten minutes")])
-    assert spoken_up(down) == []
+    assert announced(down) == []
     assert not [task for task in asyncio.all_tasks() if "timer" in task.get_name()]
 
 
@@ -141,10 +141,10 @@ async def test_speculation_is_silent_and_without_effect_until_the_turn_is_commit
         ],
     )  # fmt: skip
     assert said(down) == "There is no timer running."
-    assert spoken_up(down) == []
+    assert announced(down) == []
 
 
-async def test_a_confirmed_speculation_is_said_and_takes_effect(service: ResponderLLMService) -> None:
+async def test_a_confirmed_speculation_is_spoken_and_takes_effect(service: ResponderLLMService) -> None:
     down, _ = await run(
         service,
         [
@@ -155,7 +155,7 @@ async def test_a_confirmed_speculation_is_said_and_takes_effect(service: Respond
     kinds = [type(frame) for frame in down]
     assert kinds.index(LLMFullResponseStartFrame) > kinds.index(UserStoppedSpeakingFrame)
     assert said(down).startswith("Timer set")
-    assert len(spoken_up(down)) == 1
+    assert len(announced(down)) == 1
 
 
 async def test_an_interruption_discards_a_speculation(service: ResponderLLMService) -> None:
@@ -210,7 +210,7 @@ async def test_an_interruption_cuts_off_a_slow_tool() -> None:
     assert re.search("help|What can I do", said(down))
 
 
-async def test_goodbye_is_announced_to_who_listens(service: ResponderLLMService) -> None:
+async def test_a_goodbye_triggers_its_event(service: ResponderLLMService) -> None:
     heard = asyncio.Event()
 
     @service.event_handler("on_goodbye")  # type: ignore[untyped-decorator]

@@ -79,7 +79,7 @@ def test_two_tools_of_one_name_are_refused() -> None:
         ToolBox([order, order])
 
 
-async def test_asynchronous_tools_are_awaited_and_their_errors_said() -> None:
+async def test_asynchronous_tools_are_awaited_and_their_errors_reported() -> None:
     call, failing = BOX.find("price of acme"), BOX.find("why so late")
     assert call is not None
     assert failing is not None
@@ -87,7 +87,7 @@ async def test_asynchronous_tools_are_awaited_and_their_errors_said() -> None:
     assert await failing.run_async() == "The late tool failed."
 
 
-def test_a_tool_without_a_result_is_done() -> None:
+def test_a_tool_without_a_result_is_answered_with_done() -> None:
     call = BOX.find("silent")
     assert call is not None
     assert call.run() == "Done."

@@ -18,7 +18,7 @@ from voice.responder.understanding import LAST_SKILLS, SKILLS, grammar, parses
         "what day is it today", "roll two dice", "what is the sum of five and six",
     ],
 )  # fmt: skip
-def test_a_whole_request_is_known_to_be_one(text: str) -> None:
+def test_a_whole_request_is_recognised_as_one(text: str) -> None:
     assert parses(text)
 
 
@@ -49,14 +49,14 @@ def test_no_beginning_of_a_long_request_is_taken_for_a_whole_one() -> None:
     assert not any(parses(request[:length]) for length in range(len(request) - len("kilometers")))
 
 
-def test_parsing_a_long_partial_takes_a_small_part_of_a_turn() -> None:
+def test_parsing_a_long_partial_transcript_is_fast() -> None:
     grammar()
     texts = ["could you please tell me how many kilometers there are in twenty five and a half", "set a timer for " * 3]
     start = time.process_time()
     for _ in range(50):
         for text in texts:
             parses(text)
-    # Half a second of processor for a hundred partials leaves room for slow machines; it takes some 30 ms.
+    # 100 partial transcripts take about 30 ms of processor time; half a second leaves room for slow machines.
     assert time.process_time() - start < 0.5
 
 

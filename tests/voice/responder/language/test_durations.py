@@ -34,7 +34,7 @@ def test_spoken_durations_have_seconds_and_keep_the_users_units(words: str, seco
     "words", ["ten", "minutes", "ten seconds two hours", "zero seconds", "minus five minutes", "a banana", "",
               "nine hundred days", "ten minutes ninety"],
 )  # fmt: skip
-def test_what_is_no_duration_is_none(words: str) -> None:
+def test_other_words_are_no_duration(words: str) -> None:
     assert parse_duration(words) is None
 
 
@@ -47,7 +47,7 @@ def test_measured_time_is_said_in_whole_seconds(seconds: float, text: str) -> No
     assert say_seconds(seconds) == text
 
 
-def test_a_duration_in_front_of_a_noun_loses_its_plural() -> None:
+def test_a_duration_before_a_noun_loses_its_plural() -> None:
     assert attributive("1 minute and 30 seconds") == "1 minute and 30 second"
 
 

@@ -49,7 +49,7 @@ def test_a_minus_in_front_binds_less_than_a_power() -> None:
         ("nine to the power of one million", "too large"),
     ],
 )  # fmt: skip
-def test_what_has_no_value_is_refused_with_its_reason(words: str, refusal: str) -> None:
+def test_an_undefined_sum_is_refused_with_its_reason(words: str, refusal: str) -> None:
     worked = parse_expression(words)
     assert worked is not None
     assert worked.value is None
@@ -60,17 +60,17 @@ def test_what_has_no_value_is_refused_with_its_reason(words: str, refusal: str) 
     "words",
     ["seven", "minus seven", "seven times", "times eight", "seven eight plus", "plus", ""],
 )
-def test_half_a_sum_is_none(words: str) -> None:
+def test_an_unfinished_sum_is_no_sum(words: str) -> None:
     assert parse_expression(words) is None
 
 
-def test_the_sum_is_repeated_in_figures() -> None:
+def test_the_sum_is_repeated_in_digits() -> None:
     worked = parse_expression("two plus three times the square root of four")
     assert worked is not None
     assert worked.text == "2 plus 3 times the square root of 4"
 
 
-def test_without_a_question_around_them_misheard_words_alone_are_no_sum() -> None:
+def test_misheard_words_alone_are_no_sum_without_a_question() -> None:
     assert parse_bare("too over for") is None
     assert parse_bare("too over four") is not None
 

@@ -28,7 +28,7 @@ def test_spoken_numbers_have_exact_values(words: str, value: str) -> None:
     "words", ["", "seven eight", "one two three", "point", "three point", "five hundred hundred", "cat", "thirty forty",
               "two thousand three million", "and", "minus"],
 )  # fmt: skip
-def test_what_is_no_number_has_no_value(words: str) -> None:
+def test_other_words_have_no_value(words: str) -> None:
     assert parse_number(words) is None
 
 
@@ -54,7 +54,7 @@ def test_every_sample_is_a_number() -> None:
         (Fraction(100), "100"), (Fraction("0.3"), "0.3"), (Fraction("99999.5"), "99,999.5"),
     ],
 )  # fmt: skip
-def test_numbers_are_said_readably_and_rounded(value: Fraction, text: str) -> None:
+def test_numbers_are_readable_and_rounded_in_answers(value: Fraction, text: str) -> None:
     assert say_number(value) == text
 
 
@@ -62,6 +62,6 @@ def test_places_limit_even_exact_decimals() -> None:
     assert say_number(Fraction("1.524"), places=2) == "1.52"
 
 
-def test_a_rounded_number_is_known_to_be_one() -> None:
+def test_only_a_number_said_without_rounding_is_exact() -> None:
     assert is_exact(Fraction("2.5"))
     assert not is_exact(Fraction(1, 3))

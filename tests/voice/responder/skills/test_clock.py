@@ -29,7 +29,7 @@ NOW = datetime(2026, 11, 20, 16, 10)
         ("how many days until halloween", "There are 345 days until Halloween."),
     ],
 )
-def test_time_and_date_are_told(heard: str, answer: str) -> None:
+def test_time_and_date_are_answered(heard: str, answer: str) -> None:
     assert Responder().reply(heard, NOW).text == answer
 
 

@@ -3,7 +3,6 @@ from datetime import datetime
 import pytest
 
 from voice.responder.dialogue import Responder
-from voice.responder.language.phrasing import other_side
 
 NOW = datetime(2026, 11, 20, 16, 10)
 
@@ -14,7 +13,7 @@ def talk(*heard: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("told", "confirmed", "asked", "recalled"),
+    ("fact", "confirmed", "asked", "recalled"),
     [
         ("remember that my car is on level three", "I will remember that your car is on level three.",
          "where is my car", "Your car is on level three."),
@@ -33,11 +32,11 @@ def talk(*heard: str) -> list[str]:
         ("my name is anna", "Nice to meet you, Anna.", "what is my name", "Your name is Anna."),
     ],
 )  # fmt: skip
-def test_a_fact_comes_back_as_it_was_told(told: str, confirmed: str, asked: str, recalled: str) -> None:
-    assert talk(told, asked) == [confirmed, recalled]
+def test_a_fact_is_recalled_as_it_was_said(fact: str, confirmed: str, asked: str, recalled: str) -> None:
+    assert talk(fact, asked) == [confirmed, recalled]
 
 
-def test_all_facts_come_back_in_order() -> None:
+def test_all_facts_are_recalled_in_order() -> None:
     *_, everything = talk(
         "remember that my car is on level three", "remember that my dog is called rex", "what do you remember"
     )
@@ -51,7 +50,7 @@ def test_a_newer_fact_about_the_same_thing_replaces_the_older() -> None:
     assert everything == "Your car is on level four."
 
 
-def test_what_was_never_told_is_not_made_up() -> None:
+def test_unknown_facts_are_not_invented() -> None:
     assert talk("where is my phone", "what do you remember") == [
         "You have not told me about your phone.",
         "You have not asked me to remember anything yet.",
@@ -72,15 +71,3 @@ def test_facts_are_forgotten_one_by_one_and_all_at_once() -> None:
         "Okay, I have forgotten that.", "You have not told me about your car.", "Your dog is called rex.",
         "Okay, I have forgotten everything.", "You have not asked me to remember anything yet.",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("words", "turned"),
-    [
-        ("my car", "your car"), ("i was late", "you were late"), ("you are a robot", "I am a robot"),
-        ("i am at home", "you are at home"), ("it is mine", "it is yours"), ("call me", "call you"),
-        ("our house", "your house"), ("the sky is blue", "the sky is blue"),
-    ],
-)  # fmt: skip
-def test_the_users_words_are_turned_to_the_other_side(words: str, turned: str) -> None:
-    assert other_side(words) == turned

@@ -73,7 +73,7 @@ def test_the_only_timer_is_cancelled_and_then_never_announced(call: Call) -> Non
     assert call.say("cancel the timer") == "There is no timer running."
 
 
-def test_of_several_timers_the_user_chooses(call: Call) -> None:
+def test_the_user_chooses_among_several_timers(call: Call) -> None:
     call.say("set a timer for ten seconds")
     call.say("set a pasta timer for five minutes")
     assert "Which one" in call.say("cancel the timer")
@@ -81,7 +81,7 @@ def test_of_several_timers_the_user_chooses(call: Call) -> None:
     assert call.say("how many timers do i have") == "You have 1 timer, for 10 seconds."
 
 
-def test_the_question_which_timer_is_settled_by_anything_else(call: Call) -> None:
+def test_any_other_request_drops_the_question_which_timer_to_cancel(call: Call) -> None:
     call.say("set a timer for ten seconds")
     call.say("set a timer for five minutes")
     call.say("cancel the timer")
@@ -90,7 +90,7 @@ def test_the_question_which_timer_is_settled_by_anything_else(call: Call) -> Non
     assert call.say("how many timers do i have").startswith("You have 2 timers")
 
 
-def test_a_timer_is_cancelled_by_its_length_by_that_or_all_at_once(call: Call) -> None:
+def test_timers_are_cancelled_by_length_by_that_or_all_together(call: Call) -> None:
     for length in ("ten seconds", "five minutes", "one hour", "two hours"):
         call.say(f"set a timer for {length}")
     assert call.say("cancel the five minute timer") == "Timer cancelled."
@@ -106,7 +106,7 @@ def test_a_missing_length_is_asked_for(call: Call) -> None:
     assert call.responder.reply("ten seconds", call.now).timer is None
 
 
-def test_several_timers_tell_their_own_time_the_next_first(call: Call) -> None:
+def test_several_timers_are_reported_with_the_next_to_end_first(call: Call) -> None:
     call.say("set a timer for five minutes")
     call.say("set a timer for ten seconds")
     assert call.say("how long is left on the timer") == (

@@ -1,0 +1,29 @@
+import pytest
+
+from tests.voice.responder.skills.conversing import answer
+from voice.responder.skills.recital import JOKES, STORIES
+
+
+@pytest.mark.parametrize(
+    ("heard", "said"),
+    [
+        ("count to ten", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10."),
+        ("count to for", "1, 2, 3, 4."),
+        ("count from five to eight", "5, 6, 7, 8."),
+        ("count down from five", "5, 4, 3, 2, 1."),
+        ("count backwards from ten to seven", "10, 9, 8, 7."),
+        ("count by fives to twenty", "5, 10, 15, 20."),
+        ("count to one thousand", "I count 100 numbers at most."),
+        ("repeat after me the sky is blue", "The sky is blue."),
+        ("Repeat after me: I think I'm fine.", "I think I'm fine."),
+        ("say hello to everybody", "Hello to everybody."),
+    ],
+)
+def test_counting_and_repeating(heard: str, said: str) -> None:
+    assert answer(heard) == said
+
+
+def test_stories_are_long_enough_to_interrupt_and_jokes_are_short() -> None:
+    assert answer("tell me a story") in STORIES
+    assert answer("tell me a joke") in JOKES
+    assert all(5 <= story.count(".") <= 7 for story in STORIES)

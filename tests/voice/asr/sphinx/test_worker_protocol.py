@@ -51,7 +51,7 @@ def test_every_kind_of_message_is_tried_here() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_messages_arrive_whole_however_the_stream_is_cut(seed: int) -> None:
+def test_messages_arrive_whole_wherever_the_stream_is_cut(seed: int) -> None:
     rng = random.Random(seed)
     messages = [some_message(rng) for _ in range(30)]
     stream = b"".join(encode(message) for message in messages)
@@ -83,10 +83,11 @@ def test_an_incomplete_message_waits_for_its_rest() -> None:
         (MAX_MESSAGE + 1).to_bytes(4, "little"),
         b"Traceback (most recent call last)",
         b"\1\0\0\0\xff",
-        b"\2\0\0\0\1\0",  # a start without a whole utterance number
-        b"\6\0\0\0\x12\0\0\0\0\xff",  # a partial that is not UTF-8
+        b"\3\0\0\0\0[]",  # a start without an utterance number
+        b"\4\0\0\0\0[1,",  # a start that is not JSON
+        b'\6\0\0\0\7[1,"\xff',  # a partial that is not UTF-8
     ],
-    ids=["empty message", "too long", "text", "unknown kind", "short body", "broken text"],
+    ids=["empty message", "too long", "text", "unknown kind", "too few fields", "broken JSON", "broken text"],
 )
 def test_other_bytes_are_refused(stream: bytes) -> None:
     with pytest.raises(ProtocolError):

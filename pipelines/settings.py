@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from latency.budget import LLM_ALLOWED
+from voice.asr.sphinx import DOMAIN_WEIGHT
 from voice.errors import ConfigurationError
 from voice.turns.endpointing import RISK
 
@@ -63,7 +64,7 @@ class Sphinx(Table):
     """The embedded recogniser. `domain_weight`: share of the responder's own sentences in the language model."""
 
     engine: Literal["sphinx"]
-    domain_weight: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    domain_weight: Annotated[float, Field(ge=0, lt=1)] = DOMAIN_WEIGHT
 
 
 class Whisper(Table):

@@ -16,18 +16,10 @@ from tempfile import NamedTemporaryFile
 import pocketsphinx
 from loguru import logger
 
+from voice.asr.sphinx import DOMAIN_WEIGHT
 from voice.asr.sphinx.ngram import DISCOUNT, count_domain, interpolate
 from voice.asr.sphinx.trie_format import TrieFormatError, read_trie, write_trie
 from voice.errors import ComponentError, ConfigurationError
-
-DOMAIN_WEIGHT = 0.4
-"""How much of each probability the sentences decide, where they say anything.
-
-Word error rates with the responder's sentences: 37 requests, of which those that are in the list word by word were
-taken out of it, in four flite voices: 16.2 % without them, 5.2 % at 0.4; ten general sentences in the same voices: 9.8
-and 7.4 %; 17 recordings of humans reading other things (172 words): 22.1 and 23.8 %. From 0.6 on the requests gain one
-point and the humans lose two, at 0.9 twelve.
-"""
 
 _LAYOUT = 2  # raised when the same sentences would give another file
 

@@ -8,7 +8,7 @@ an utterance carry its number.
 `multiprocessing.connection` does not serve here, because its `send` blocks: when a worker hangs, the event loop, and
 with it every call of the process, stands still after 94 messages of 20 ms (1.9 s of audio). asyncio's pipes buffer
 instead, so that `SphinxWorker.send` can notice the hang. They also cost less: a message takes 8 to 11 us of the event
-loop instead of 40, a round trip 139 to 149 us instead of 197 to 246 (medians of 2,000, two runs on two busy cores). Both
+loop instead of 40, a round trip 139 to 149 us instead of 197 to 246 (medians of 2,000, two runs on two cores). Both
 notice a killed worker after 5 to 9 ms (`python -m pytest tests/benchmarks/test_worker_protocol.py -m slow -s`).
 """
 

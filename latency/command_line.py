@@ -39,11 +39,20 @@ class Parser(argparse.ArgumentParser):
         """Take `--version`."""
         self.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
 
-    def add_command(self, name: str, summary: str, **options: Any) -> "Parser":
-        """Add a command and return its parser; `summary` is its line in the list of commands."""
+    def add_command(self, name: str, summary: str, details: str = "", **options: Any) -> "Parser":
+        """Add a command and return its parser.
+
+        Args:
+            name: What is typed.
+            summary: Its line in the list of commands, and the first sentence of its help.
+            details: What its help says after that.
+            options: As those of an `ArgumentParser`.
+        """
         if self._commands is None:
             self._commands = self.add_subparsers(title="commands", metavar="COMMAND", dest="command")
-        return self._commands.add_parser(name, help=summary, description=sentence(summary), **options)
+        return self._commands.add_parser(
+            name, help=summary, description=f"{sentence(summary)} {details}".strip(), **options
+        )
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The arguments; `verbose` is among them.

@@ -103,11 +103,26 @@ def parser() -> Parser:
     simulate.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
 
     _command(top, "pipelines", _pipelines, "list the pipelines and what each still needs")
+
+    check = _command(
+        top,
+        "check",
+        _check,
+        "check a pipeline's settings, files, keys and servers",
+        "Nothing is downloaded. Each server is asked for its models, and a free one for one token, which may load its "
+        "model. A tier with an API key counts as paid.",
+        epilog="exit status: 0 fine, 2 a setting is wrong, 4 something is missing or does not answer",
+    )
+    check.add_argument("pipeline", nargs="?", default="auto", metavar="NAME|FILE", help="see `voice pipelines` (auto)")
+    _setting_option(check)
+    check.add_argument("--ask", action="store_true", help="ask paid models for one token, too, which is billed")
     return top
 
 
-def _command(top: Parser, name: str, run: Callable[[argparse.Namespace], int], summary: str) -> Parser:
-    command = top.add_command(name, summary)
+def _command(
+    top: Parser, name: str, run: Callable[[argparse.Namespace], int], summary: str, details: str = "", **options: str
+) -> Parser:
+    command = top.add_command(name, summary, details, **options)
     command.set_defaults(run=run)
     return command
 
@@ -195,6 +210,13 @@ def _pipelines(args: argparse.Namespace) -> int:
 
     print("\n".join(list_pipelines()))
     return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    with loading_code():
+        from pipelines.check import run_check
+
+    return run_check(args.pipeline, args.overrides, ask=args.ask)
 
 
 if __name__ == "__main__":

@@ -3,57 +3,88 @@
 import os
 from pathlib import Path
 
+from latency.command_line import folded
 from pipelines import settings
-from pipelines.settings import OpenAITier, Settings, Tiers, Whisper
+from pipelines.settings import OpenAITier, Piper, Settings, Tiers, Whisper
+from voice.errors import ConfigurationError
 
 
 def list_pipelines() -> list[str]:
-    """One line a pipeline: name, description, and "ready" or what is missing. Nothing is loaded or downloaded."""
+    """The pipelines by name, each "ready" or with what is missing. Nothing is loaded or downloaded."""
     width = max(map(len, settings.names()))
-    lines = [f"{'auto':{width}}  ready    the best that is already here and costs nothing"]
+    rows = [("auto", "ready", "the best that is already here and costs nothing", list[str]())]
     for name in settings.names():
         pipeline = settings.load(name)
         missing = needs(pipeline)
-        state = "ready  " if not missing else "needs  "
-        lines.append(f"{name:{width}}  {state}  {pipeline.description}")
-        lines += [f"{'':{width}}           - {need}" for need in missing]
+        rows.append((name, "needs" if missing else "ready", pipeline.description, missing))
+    lines = []
+    for name, state, description, missing in rows:
+        lines.append(folded(description, first=f"{name:{width}}  {state}  ", indent=width + 9))
+        lines += [folded(need, first=f"{'':{width + 9}}- ", indent=width + 11) for need in missing]
     return lines
 
 
 def needs(pipeline: Settings) -> list[str]:
     """What is not here yet, each with how to get it."""
-    missing = []
-    if isinstance(pipeline.asr, Whisper) and not _weights_here(pipeline.asr.model):
-        missing.append(
-            f"Whisper weights {pipeline.asr.model}: downloaded at the first start; without the hub, copy a model "
-            'folder here and --set asr.model="/path/to/it"'
-        )
     tiers = pipeline.llm.tiers.values() if isinstance(pipeline.llm, Tiers) else ()
     openai = [tier for tier in tiers if isinstance(tier, OpenAITier)]
-    for key in dict.fromkeys(tier.api_key_env for tier in openai):
-        if key and not os.environ.get(key):
-            missing.append(f"an API key in the environment variable {key}")
-    for url in dict.fromkeys(tier.base_url for tier in openai):
-        if url and not _serves(url):
-            missing.append(f"a language model server at {url}, for example `ollama serve`")
-    voice = pipeline.tts.voice
-    if voice != "embedded" and not _voice_here(voice):
-        missing.append(f'the Piper voice {voice}: downloaded at the first start, or use tts.voice = "embedded"')
-    return missing
+    keys = [need for tier in openai for need in needs_of(tier)]
+    servers = [
+        f"a language model server at {tier.base_url}, for example `ollama serve`"
+        for tier in openai
+        if tier.base_url and not _serves(tier.base_url)
+    ]
+    return [*needs_of(pipeline.asr), *dict.fromkeys(keys), *dict.fromkeys(servers), *needs_of(pipeline.tts)]
 
 
-def _voice_here(voice: str) -> bool:
+def needs_of(table: object) -> list[str]:
+    """What the settings of one part need that is not on this machine, each with how to get it.
+
+    No server is asked.
+
+    Raises:
+        ConfigurationError: a name cannot be that of a model or a voice.
+    """
+    match table:
+        case Whisper():
+            return _weights_missing(table.model)
+        case OpenAITier() if table.api_key_env and not os.environ.get(table.api_key_env):
+            return [f"an API key in the environment variable {table.api_key_env}"]
+        case OpenAITier() if not table.api_key_env and not table.base_url:
+            return ['an API key: name its environment variable, such as api_key_env = "OPENAI_API_KEY"']
+        case Piper():
+            return _voice_missing(table.voice)
+    return []
+
+
+def _weights_missing(model: str) -> list[str]:
+    from voice.asr.whisper.weights import cached, from_folder
+
+    folder = Path(model).expanduser()
+    if folder.is_dir() or model.startswith(("/", ".", "~")):
+        try:
+            from_folder(folder)
+        except ConfigurationError as error:
+            return [str(error)]
+    elif cached(model) is None:
+        return [
+            f"Whisper weights {model}: downloaded at the first start; without the hub, copy a model folder here and "
+            '--set asr.model="/path/to/it"'
+        ]
+    return []
+
+
+def _voice_missing(voice: str) -> list[str]:
+    if voice == "embedded":
+        return []
     if voice.endswith(".onnx") or "/" in voice:
-        return Path(voice).is_file()
+        files = (Path(voice).expanduser(), Path(f"{voice}.json").expanduser())
+        return [f"the voice file {file}: copy it here, or correct tts.voice" for file in files if not file.is_file()]
     from voice.tts.piper.published import cached_voice
 
-    return cached_voice(voice) is not None
-
-
-def _weights_here(model: str) -> bool:
-    from voice.asr.whisper.weights import cached
-
-    return Path(model).is_dir() or cached(model) is not None
+    if cached_voice(voice) is None:
+        return [f'the Piper voice {voice}: downloaded at the first start, or use tts.voice = "embedded"']
+    return []
 
 
 def _serves(url: str) -> bool:
@@ -63,7 +94,7 @@ def _serves(url: str) -> bool:
 
 
 def list_sound() -> list[str]:
-    """One line a microphone or loudspeaker: number, direction, name; the defaults are marked.
+    """One line for each microphone or loudspeaker: number, name, direction; the defaults are marked.
 
     Raises:
         ComponentError: PortAudio is missing.
@@ -76,4 +107,4 @@ def list_sound() -> list[str]:
         kinds.append(("loudspeaker", device.outputs, device.is_default_output))
         what = ", ".join(kind + (" (default)" if default else "") for kind, channels, default in kinds if channels)
         lines.append(f"{device.index:3}  {device.name}: {what}")
-    return lines or ["No sound device is here."]
+    return lines or ["This machine has no sound device."]

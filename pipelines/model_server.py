@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import textwrap
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -12,9 +13,29 @@ import httpx2
 
 LARGEST_ANSWER = 1 << 20
 """Bytes; a list of models and a single token are smaller."""
+LONGEST_REASON = 160
+"""Characters of a server's own words that are passed on."""
 FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ValueError)
 """What the questions raise when the server cannot be reached or does not answer as it should."""
 T = TypeVar("T")
+
+
+class RefusedError(ValueError):
+    """The server answered with an HTTP status other than success.
+
+    Args:
+        status: The HTTP status.
+        body: What came with it.
+    """
+
+    def __init__(self, status: int, body: bytes) -> None:
+        self.status = status
+        try:
+            words = json.loads(body)["error"]["message"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            words = None
+        said = " ".join(words.split()).rstrip(".") if isinstance(words, str) else ""
+        super().__init__(f"HTTP {status}" + (f": {textwrap.shorten(said, LONGEST_REASON)}" if said else ""))
 
 
 def run(question: Coroutine[Any, Any, T]) -> T:
@@ -35,8 +56,10 @@ async def http_client(*, key: str | None = None, proxies: bool = False, verify: 
         proxies: Whether the environment's proxies apply; a server on this machine is never behind one.
         verify: Whether certificates are checked; a server on this machine speaks plain HTTP.
     """
-    headers = {"Authorization": f"Bearer {key}"} if key else None
-    client = httpx2.AsyncClient(headers=headers, trust_env=proxies, verify=verify, timeout=None)
+    # Each question has a connection of its own: a server that closes an idle one must not fail the next question.
+    headers = {"Connection": "close"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    alone = httpx2.Limits(max_keepalive_connections=0)
+    client = httpx2.AsyncClient(headers=headers, limits=alone, trust_env=proxies, verify=verify, timeout=None)
     # anyio, on which the client runs, loads its backend with the first wait: 30 ms that no server's time pays for.
     await anyio.lowlevel.checkpoint()
     return client
@@ -46,8 +69,8 @@ async def list_models(client: httpx2.AsyncClient, url: str) -> list[str]:
     """The names of the models that the server at an "http(s)://…/v1" address offers.
 
     Raises:
-        httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached, or refuses.
-        ValueError: The answer is not a list of models.
+        httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached.
+        ValueError: The server refuses (`RefusedError`), or the answer is not a list of models.
     """
     answer = await _ask(client, "GET", f"{url}/models")
     models = answer.get("data") if isinstance(answer, dict) else None
@@ -60,8 +83,8 @@ async def complete(client: httpx2.AsyncClient, url: str, model: str) -> None:
     """Have a model complete one token.
 
     Raises:
-        httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached, or refuses.
-        ValueError: The answer is not a completion.
+        httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached.
+        ValueError: The server refuses (`RefusedError`), or the answer is not a completion.
     """
     request = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
     answer = await _ask(client, "POST", f"{url}/chat/completions", request)
@@ -72,8 +95,6 @@ async def complete(client: httpx2.AsyncClient, url: str, model: str) -> None:
 
 def reason(error: Exception) -> str:
     """Why a question failed, as a clause without a full stop."""
-    if isinstance(error, httpx2.HTTPStatusError):
-        return f"HTTP {error.response.status_code}"
     return str(error).rstrip(".") or type(error).__name__
 
 
@@ -81,11 +102,12 @@ async def _ask(client: httpx2.AsyncClient, method: str, url: str, body: Any = No
     """One request; the JSON of the answer, of which no more than `LARGEST_ANSWER` is read."""
     content = b""
     async with client.stream(method, url, json=body) as answer:
-        answer.raise_for_status()
         async for part in answer.aiter_bytes():
             content += part
             if len(content) > LARGEST_ANSWER:
                 raise ValueError("the answer is too long")
+    if not answer.is_success:
+        raise RefusedError(answer.status_code, content)
     try:
         return json.loads(content)
     except RecursionError:

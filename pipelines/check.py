@@ -1,0 +1,107 @@
+"""`voice check`: whether a pipeline works on this machine, part by part.
+
+Nothing is downloaded, and a paid model completes a token only if the user asks for it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from latency.command_line import FINE, MISSING, folded
+from pipelines import auto
+from pipelines.listing import needs_of
+from pipelines.settings import OpenAITier, Settings, Tiers
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found out about one part of a pipeline.
+
+    Parameters:
+        part: the table in the pipeline file, such as "llm.large".
+        works: whether nothing is missing.
+        text: what is there, or what is missing and what to do about it.
+    """
+
+    part: str
+    works: bool
+    text: str
+
+
+def run_check(pipeline: str, overrides: Sequence[str], *, ask: bool) -> int:
+    """`voice check`: print one line for each finding.
+
+    Args:
+        pipeline: a name or the path of a .toml file.
+        overrides: single settings, as `--set` takes them.
+        ask: whether paid models complete a token, too.
+
+    Returns:
+        0 fine, 4 something is missing or does not answer.
+
+    Raises:
+        ConfigurationError: a setting is wrong.
+    """
+    choice = auto.resolve(pipeline, overrides)
+    _check_tiers(choice.settings)
+    works = True
+    _show("settings", True, f"{choice.settings.name}: every key is known, every value allowed")
+    for reason in choice.reasons:
+        _show("chosen", True, reason)
+    for finding in findings(choice.settings, ask=ask):
+        _show(finding.part, finding.works, finding.text)
+        works = works and finding.works
+    return FINE if works else MISSING
+
+
+def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
+    """What is there and what is missing, one part after the other.
+
+    Raises:
+        ConfigurationError: a name cannot be that of a model or a voice.
+    """
+    yield from _here("asr", pipeline.asr, pipeline.asr.engine)
+    if isinstance(pipeline.llm, Tiers):
+        for name, tier in pipeline.llm.tiers.items():
+            yield from _tier(f"llm.{name}", tier, ask=ask)
+    else:
+        yield from _here("llm", pipeline.llm, "responder, not a language model")
+    yield from _here("tts", pipeline.tts, f"{pipeline.tts.engine}, voice {pipeline.tts.voice}")
+
+
+def _check_tiers(pipeline: Settings) -> None:
+    """Refuse tiers that do not fit their policy, or that do not exist in the simulator.
+
+    Raises:
+        ConfigurationError: they do not.
+    """
+    if not isinstance(pipeline.llm, Tiers) or any(map(needs_of, pipeline.llm.tiers.values())):
+        return
+    # It imports pipecat, which takes a second.
+    from pipelines.language_models import make_language_models
+
+    make_language_models(pipeline.llm)
+
+
+def _tier(part: str, tier: object, *, ask: bool) -> Iterator[Finding]:
+    if not isinstance(tier, OpenAITier):
+        yield from _here(part, tier, "simulated, starts with the pipeline")
+        return
+    yield from (Finding(part, False, need) for need in needs_of(tier))
+    # Its HTTP client takes a tenth of a second to import.
+    from pipelines.model_server import run
+    from pipelines.server_check import check_server
+
+    state = run(check_server(tier, ask=ask))
+    yield Finding(part, state.works, f"{tier.model}: {state.text}")
+
+
+def _here(part: str, table: object, name: str) -> Iterator[Finding]:
+    """A part that runs on this machine."""
+    needs = needs_of(table)
+    yield from (Finding(part, False, need) for need in needs)
+    if not needs:
+        yield Finding(part, True, name)
+
+
+def _show(part: str, works: bool, text: str) -> None:
+    print(folded(text, first=f"{'ok' if works else 'FAILED':<7} {part:<10} ", indent=19), flush=True)

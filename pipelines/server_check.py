@@ -1,0 +1,139 @@
+"""Whether the server of a tier works: is it there, does it take the key, does it know the model, does it answer?"""
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import httpx2
+
+from latency.command_line import did_you_mean
+from pipelines.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
+from pipelines.settings import OpenAITier
+from voice.llm.openai.responses_socket import Socket
+
+LIST_WITHIN = 5.0
+"""Seconds for the list of models, opening the connection included."""
+TOKEN_WITHIN = 20.0
+"""Seconds for one token: a server on this machine may have to load its model first."""
+OPENAI = "https://api.openai.com/v1"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+CHECK = "check that the server is running and that base_url is right"
+LISTED = 8
+"""Models that are named where the one in the pipeline file is not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """Whether a tier's model can be used, and a clause that goes on after the model's name."""
+
+    works: bool
+    text: str
+
+
+async def check_server(tier: OpenAITier, *, ask: bool) -> ServerState:
+    """Ask for the list of models and for one token, each within its time.
+
+    A tier with an API key counts as paid, and so does OpenAI; it completes a token only if `ask` is set.
+    """
+    url = (tier.base_url or OPENAI).rstrip("/")
+    parts = urlsplit(url)
+    key = os.environ.get(tier.api_key_env or "")
+    async with await http_client(
+        key=key, proxies=parts.hostname not in LOOPBACK, verify=parts.scheme == "https"
+    ) as client:
+        try:
+            async with asyncio.timeout(LIST_WITHIN):
+                names = await list_models(client, url)
+        except RefusedError as error:
+            if error.status in (401, 403):
+                return _key_refused(tier, url, error, key)
+            # Not every server lists its models; this one is there.
+            names = []
+        except TimeoutError:
+            return ServerState(False, f"{url} did not answer within {LIST_WITHIN:g} s; {CHECK}")
+        except FAILURES as error:
+            return ServerState(False, f"{url} {_problem(error)}")
+        unlisted = "" if not names or _offers(names, tier.model) else _not_listed(tier.model, names)
+        if _is_paid(tier) and not ask:
+            return (
+                ServerState(False, f"{url} {unlisted}")
+                if unlisted
+                else ServerState(True, f"{url} answers; it was not asked for a token, which is billed (--ask does it)")
+            )
+        return await _token(client, tier, url, key=key, unlisted=unlisted)
+
+
+async def _token(
+    client: httpx2.AsyncClient, tier: OpenAITier, url: str, *, key: str | None, unlisted: str
+) -> ServerState:
+    from websockets.exceptions import WebSocketException
+
+    failed = f"{url} did not complete a token"
+    begin = time.monotonic()
+    try:
+        async with asyncio.timeout(TOKEN_WITHIN):
+            if tier.wire == "responses":
+                await _complete_over_socket(url, tier.model, key)
+            else:
+                await complete(client, url, tier.model)
+    except TimeoutError:
+        return ServerState(False, f"{failed} within {TOKEN_WITHIN:g} s")
+    except (WebSocketException, OSError, *FAILURES) as error:
+        return ServerState(False, f"{failed} ({reason(error)})" + (f"; it {unlisted}" if unlisted else ""))
+    return ServerState(True, f"{url} completed a token in {(time.monotonic() - begin) * 1000:.0f} ms")
+
+
+async def _complete_over_socket(url: str, model: str, key: str | None) -> None:
+    """Have a model begin an answer over a Responses WebSocket, as calls do.
+
+    Raises:
+        OSError, WebSocketException: The socket cannot be opened, or is lost.
+        ValueError: The server reports an error.
+    """
+    from websockets.asyncio.client import connect
+
+    from voice.llm.openai.responses_errors import ServerError
+
+    headers = {"Authorization": f"Bearer {key}"} if key else None
+    async with connect(f"ws{url.removeprefix('http')}/responses", additional_headers=headers) as websocket:
+        socket = Socket(websocket, time.monotonic())
+        await socket.ask({"model": model, "input": [{"role": "user", "content": "Hi"}], "max_output_tokens": 16})
+        while not socket.ended:
+            event = await socket.recv()
+            if event["type"] == "response.output_text.delta":
+                return
+        raise ServerError(event)
+
+
+def _is_paid(tier: OpenAITier) -> bool:
+    return tier.base_url is None or tier.api_key_env is not None
+
+
+def _key_refused(tier: OpenAITier, url: str, error: RefusedError, key: str | None) -> ServerState:
+    if key:
+        return ServerState(False, f"{url} refuses the key in {tier.api_key_env} ({error})")
+    if tier.api_key_env:
+        return ServerState(True, f"{url} answers, and wants the key")
+    return ServerState(False, f"{url} wants a key ({error}); name its environment variable in api_key_env")
+
+
+def _offers(names: Sequence[str], model: str) -> bool:
+    # Ollama lists llama3.2 as llama3.2:latest.
+    return model in names or f"{model}:latest" in names
+
+
+def _not_listed(model: str, names: Sequence[str]) -> str:
+    some = ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
+    return f"lists no model {model}" + (did_you_mean(model, names) or f"; it lists {some}")
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, httpx2.ConnectError):
+        # The SDK takes a second to import, which only a failure costs.
+        from voice.llm.provider_errors import connection_words
+
+        return f"{connection_words(error)}; {CHECK}"
+    return f"does not answer as a server of OpenAI's protocol ({reason(error)}); check base_url"

@@ -57,6 +57,14 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
     return "; ".join([f"{_ms(outcome.latency)}{cold}: {reasons}", *_disturbances(outcome)])
 
 
+LIMITS = {
+    "llm": "the LLM budget",
+    "turn": "what was left of the turn's budget",
+    "floor": "the earliest the fast tier could answer",
+}
+"""What sets a deadline, by its name in the record."""
+
+
 def ended_by(turn: TurnRecord) -> str | None:
     """What ended a turn, in words; None when that is unknown."""
     return None if turn.ended_by is None else words(turn.ended_by)

@@ -1,5 +1,6 @@
-"""A waterfall as lines of characters: one row a stage, one column a stretch of time."""
+"""A waterfall as lines of characters: a row for each stage, a column for each stretch of time."""
 
+import textwrap
 from collections.abc import Iterator
 
 from latency.render.terminal.histogram import TARGET_MS
@@ -7,10 +8,12 @@ from latency.render.terminal.numbers import ms
 from latency.report.waterfall import Bar, Kind, Row, Waterfall
 
 NATURAL, TARGET = 0.4, TARGET_MS / 1000
-"""Seconds after the end of speech: the rhythm of human turns, and what a turn may take."""
+"""Seconds after the end of speech: how fast people answer each other, and what a turn may take."""
 LABEL, NUMBER, NOTE = 20, 6, 34
-"""Widths of the columns beside the bars."""
-NARROWEST = 30
+"""Widths of the columns beside the bars; a longer note stands below its row."""
+ROOMY = 100
+"""Characters of a line below which all notes stand below their rows."""
+NARROWEST, INDENT = 30, 4
 
 _TICKS = (0.2, 0.4, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
 _APART = 7
@@ -20,42 +23,45 @@ _GLYPHS: dict[Kind, tuple[str, str]] = {
     "instant": ("◆", "*"),
 }  # fmt: skip
 _UPON: tuple[Kind, ...] = ("stream", "speech", "work", "path", "stall", "instant")
-"""What is drawn over what."""
+"""The order of drawing; later kinds cover earlier ones."""
 
 
 def bars(waterfall: Waterfall, *, width: int, ascii_only: bool = False) -> Iterator[tuple[Row | None, str]]:
-    """The waterfall's lines and the row that each shows: a scale, the rows and a legend.
+    """The waterfall's lines, each with the row that it shows: a scale, the rows and a legend (without a row).
 
     Args:
         waterfall: The turn.
         width: Characters in a line.
         ascii_only: Draw with ASCII characters.
     """
-    cells = max(NARROWEST, width - LABEL - 2 * NUMBER - NOTE - 4)
-    room = width - LABEL - 2 * NUMBER - cells - 4
+    beside = LABEL + 2 * NUMBER + 4
+    cells = max(NARROWEST, width - beside - (NOTE if width >= ROOMY else 0))
+    room = width - beside - cells
     step = (waterfall.end - waterfall.start) / cells
     pick = 1 if ascii_only else 0
     background = [" "] * cells
     for at, glyphs in ((0.0, "│|"), (NATURAL, "┊:"), (TARGET, "│|")):
         if (cell := round((at - waterfall.start) / step)) < cells:
             background[cell] = glyphs[pick]
-    yield None, f"{'ms':<{LABEL}}{'took':>{NUMBER}}{'path':>{NUMBER}}  {_scale(waterfall, step, cells)}"
+    yield None, f"{'ms':<{LABEL}}{'took':>{NUMBER}}{'wait':>{NUMBER}}  {_scale(waterfall, step, width - beside + 2)}"
     for row in waterfall.rows:
         drawn = list(background)
         for kind in _UPON:
             for bar in row.bars:
                 if bar.kind == kind:
                     _draw(drawn, bar, waterfall, step, _GLYPHS[kind][pick])
-        yield row, _line(row, "".join(drawn), room)
-    yield None, "  ".join(_legend(waterfall, pick))
+        is_beside = len(row.note) <= room
+        yield row, _line(row, "".join(drawn), row.note if is_beside else "")
+        if not is_beside:
+            yield row, " " * INDENT + _cut(row.note, width - INDENT)
+    legend = " \n".join(part.replace(" ", "\xa0") for part in _legend(waterfall, pick))
+    yield from ((None, line.replace("\xa0", " ")) for line in textwrap.wrap(legend, width))
 
 
-def _line(row: Row, drawn: str, room: int) -> str:
+def _line(row: Row, drawn: str, note: str) -> str:
     took = "" if row.took is None else ms(row.took * 1000)
     waited = "" if row.waited is None else ms(row.waited * 1000)
-    return (
-        f"{_cut(row.label, LABEL):<{LABEL}}{took:>{NUMBER}}{waited:>{NUMBER}}  {drawn}  {_cut(row.note, room)}".rstrip()
-    )
+    return f"{_cut(row.label, LABEL):<{LABEL}}{took:>{NUMBER}}{waited:>{NUMBER}}  {drawn}  {note}".rstrip()
 
 
 def _cut(text: str, room: int) -> str:
@@ -68,7 +74,7 @@ def _draw(drawn: list[str], bar: Bar, waterfall: Waterfall, step: float, glyph: 
     if bar.end < waterfall.start or bar.start > waterfall.end:
         return
     first = round((bar.start - waterfall.start) / step)
-    # However short, what happened is seen.
+    # The shortest event still gets a cell.
     last = max(first + 1, round((bar.end - waterfall.start) / step))
     for cell in range(max(first, 0), min(last, len(drawn))):
         drawn[cell] = glyph
@@ -76,19 +82,20 @@ def _draw(drawn: list[str], bar: Bar, waterfall: Waterfall, step: float, glyph: 
         drawn[-1] = glyph
 
 
-def _scale(waterfall: Waterfall, step: float, cells: int) -> str:
+def _scale(waterfall: Waterfall, step: float, room: int) -> str:
     every = next((every for every in _TICKS if every / step >= _APART), _TICKS[-1])
-    scale = [" "] * (cells + _APART)
+    scale = [" "] * room
     for number in range(int(waterfall.end / every) + 1):
         cell = round((number * every - waterfall.start) / step)
         label = f"{number * every * 1000:.0f}"
-        scale[cell : cell + len(label)] = label
+        if cell + len(label) <= room:
+            scale[cell : cell + len(label)] = label
     return "".join(scale).rstrip()
 
 
 def _legend(waterfall: Waterfall, pick: int) -> Iterator[str]:
     names: dict[Kind, str] = {
-        "path": "critical path", "work": "beside it", "stream": "text still coming", "speech": "audible speech",
+        "path": "critical path", "work": "in parallel", "stream": "text still arriving", "speech": "audible speech",
         "stall": "stall", "instant": "instant",
     }  # fmt: skip
     used = {bar.kind for row in waterfall.rows for bar in row.bars}
@@ -97,3 +104,5 @@ def _legend(waterfall: Waterfall, pick: int) -> Iterator[str]:
             yield f"{_GLYPHS[kind][pick]} {name}"
     yield f"{'┊:'[pick]} 400 ms"
     yield f"{'│|'[pick]} 0 and 800 ms"
+    yield "took: the stage's own work"
+    yield "wait: its part of the latency"

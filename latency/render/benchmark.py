@@ -1,31 +1,32 @@
-"""A benchmark for people, as a table for each language model, and for programs, as JSON."""
+"""A benchmark for people, as tables for each language model, and for programs, as JSON."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, TextIO
 
-from rich import box
-from rich.table import Table
-
 from latency.render.terminal.console import console_for
+from latency.render.terminal.layout import fitted, table
 from latency.render.terminal.numbers import UNKNOWN, count, ms, percent, things
 from latency.report.ablation import Worth, worth
 from latency.report.benchmark import SCHEMA, Benchmark, Ratio, Row
 from latency.report.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
-LATENCY = ("agent", "n", "p50", "p95", "over stock's p50", "unanswered")
-CONDUCT = ("agent", "cut in pauses", "else", "broken off", "barge-in", "requests", "wasted",
-           "CPU s/min", "peak MB")  # fmt: skip
-
-PIECES = ("without", "n", "p50", "p95", "CPU s/min", "CPU ms per ms saved")
+LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
+CONDUCT = ("agent", "unanswered", "cut in pauses", "elsewhere", "broken off", "barge-in (n)")
+COST = ("agent", "requests", "wasted", "CPU s/min", "peak MB")
+PIECES = ("without", "n", "p50", "p95", "CPU s/min", "per ms")
+NAMES = ("agent", "without")
+"""Headings of columns that hold text."""
+NOTE = 4
+"""Characters by which a note goes on indented."""
 
 
 def write(benchmark: Benchmark, file: TextIO) -> None:
     """Write the tables to a text stream."""
     console = console_for(file)
     times = "once" if benchmark.rounds == 1 else f"{benchmark.rounds} times"
-    console.print(f"Benchmark: {benchmark.folder}; each agent called {times} with {', '.join(benchmark.fixtures)}")
+    console.print(f"Benchmark: {benchmark.folder}; each agent was called {times} with {', '.join(benchmark.fixtures)}")
     if not benchmark.is_complete:
         had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
         console.print(f"NOT COMPLETE: of {things(benchmark.calls, 'call')} each, there are: {had or 'none'}")
@@ -35,13 +36,19 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
         rows = [row for row in benchmark.rows if row.llm == llm]
         ttft, rate = llm.split(":")
         console.print(f"\nLanguage model: first token after {ttft} ms, then {rate} tokens/s. Latencies in ms")
-        console.print(_table(LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]))
-        console.print(_table(CONDUCT, [_conduct(row) for row in rows]))
+        for headings, cells in (
+            (LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]),
+            (CONDUCT, [_conduct(row) for row in rows]),
+            (COST, [_cost(row) for row in rows]),
+        ):
+            console.print(table(headings, cells, text=NAMES))
+            console.print()
         if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:
             console.print("What each piece is worth: ours without it, less ours")
-            console.print(_table(PIECES, pieces))
+            console.print(table(PIECES, pieces, text=NAMES))
+            console.print()
     for line in _notes(benchmark):
-        console.print(line)
+        console.print(fitted(line, console.width, indent=NOTE))
 
 
 def to_json(benchmark: Benchmark) -> dict[str, Any]:
@@ -75,16 +82,6 @@ def _simulated(benchmark: Benchmark) -> list[str]:
     return sorted({name for row in benchmark.rows for name in row.simulated})
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        is_name = heading in ("agent", "without")
-        table.add_column(heading, justify="left" if is_name else "right", no_wrap=not is_name, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
 def _latency(row: Row, ratio: Ratio | None) -> list[str]:
     turn = row.turn_ms
     return [
@@ -93,18 +90,25 @@ def _latency(row: Row, ratio: Ratio | None) -> list[str]:
         ms(turn.p50) + _between(turn.p50_ci, "{:.0f}"),
         ms(turn.p95) + _between(turn.p95_ci, "{:.0f}"),
         UNKNOWN if ratio is None else f"{ratio.value:.2f}" + _between(ratio.interval, "{:.2f}"),
-        f"{sum(row.unanswered.values())} of {row.expected}",
     ]
 
 
 def _conduct(row: Row) -> list[str]:
-    cut, stop, asked = row.cut_offs, row.barge_in, row.requests
+    cut, stop = row.cut_offs, row.barge_in
     return [
         row.variant,
-        f"{cut.in_pauses} of {cut.pauses}" + (f" ({percent(cut.rate)})" if cut.pauses else ""),
+        f"{sum(row.unanswered.values())} of {row.expected}",
+        f"{cut.in_pauses} of {cut.pauses}",
         str(cut.elsewhere),
         count(row.broken_off),
-        f"{ms(stop['stop_p50_ms'])}/{ms(stop['stop_p95_ms'])} of {stop['n']}",
+        f"{ms(stop['stop_p50_ms'])}/{ms(stop['stop_p95_ms'])} ({stop['n']})",
+    ]
+
+
+def _cost(row: Row) -> list[str]:
+    asked = row.requests
+    return [
+        row.variant,
         UNKNOWN if asked is None else str(asked.n),
         UNKNOWN if asked is None else percent(asked.wasted_share),
         count(row.cpu_s_per_minute),
@@ -116,8 +120,8 @@ def _piece(row: Row, found: Worth) -> list[str]:
     return [
         f"{row.without} (REFUSED)" if row.refused else str(row.without),
         str(found.n),
-        f"{found.p50_ms:+.0f}" + _between(found.p50_ci, "{:+.0f}", " to "),
-        f"{found.p95_ms:+.0f}" + _between(found.p95_ci, "{:+.0f}", " to "),
+        f"{found.p50_ms:+.0f}" + _between(found.p50_ci, "{:+.0f}", ", "),
+        f"{found.p95_ms:+.0f}" + _between(found.p95_ci, "{:+.0f}", ", "),
         UNKNOWN if found.cpu_s_per_minute is None else f"{found.cpu_s_per_minute:+.1f}",
         UNKNOWN if found.cpu_ms_per_ms_saved is None else f"{found.cpu_ms_per_ms_saved:.1f}",
     ]
@@ -135,19 +139,23 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
             yield f"REFUSED: {row.variant} with {row.llm}: {row.refused}"
         if row.repeated:
             again = things(row.repeated, "call")
-            yield f"repeated, not being in real time at first: {again} of {row.variant} with {row.llm}"
+            yield f"repeated, because they were not in real time: {again} of {row.variant} with {row.llm}"
     for name, about in dict.fromkeys((row.variant, row.about) for row in benchmark.rows):
         yield f"{name}: {about}"
     yield (
-        f"over stock's: the median over {benchmark.baseline}'s, on turns both answered; {INTERVAL} % intervals (turns "
-        "of the fixtures drawn with replacement). Latency runs from the labelled end of speech to the answer's "
-        "first audible sample; first turns of a process and barge-ins are not in it. Cut in pauses, else: turns taken "
-        "for finished in a labelled pause, or elsewhere. Barge-in: p50/p95 of how long the agent speaks on."
+        "latency: from the labelled end of speech to the answer's first audible sample, without first turns of a "
+        f"process and barge-ins; [{INTERVAL} % intervals], for which turns of the fixtures are drawn with replacement"
+    )
+    yield f"ratio of p50: to that of {benchmark.baseline}, on the turns that both answered"
+    yield (
+        "cut in pauses, elsewhere: turns taken for finished in a labelled pause, or at another place; broken off: "
+        "answers that stopped although the user was silent; barge-in: p50/p95 of ms until the bot is silent; wasted: "
+        "share of requests beyond one for each answered turn"
     )
     if any(worth(benchmark, row) for row in benchmark.rows):
         yield (
-            "without: + is slower, or more CPU, than ours, on turns both answered; CPU per ms saved: CPU ms that the "
-            "piece costs each answered turn for each ms of the median that it saves, - where it saves or costs none."
+            "without: + is slower, or more CPU, than ours, on turns that both answered; per ms: CPU ms that the piece "
+            "costs each answered turn for each ms of the median that it saves, - where it saves or costs nothing"
         )
 
 

@@ -1,6 +1,6 @@
-"""A turn laid out on one time axis, which begins at the true end of the user's speech: rows of bars, data only.
+"""A turn on a time axis that begins at the true end of the user's speech: rows of bars, data only.
 
-Seconds relative to that end; what lies before it is negative.
+Times are seconds relative to that end, negative before it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from latency.judge.contributions import UNNAMED
+from latency.judge.explain import LIMITS, ended_by
 from latency.judge.outcome import Outcome
 from latency.record.marks import ROUNDING, Mark
 from latency.record.turn import TurnRecord
@@ -20,19 +21,20 @@ Reported = Mapping[str, Any]
 LEAD = 0.1
 """Seconds shown before the end of the user's speech, at least."""
 LONGEST_LEAD = 1.0
-SHORTEST = 0.9
-"""Seconds shown behind it, at least: the 800 ms line has to be seen."""
-MARGIN = 0.1
+SHORTEST_TAIL = 0.9
+"""Seconds shown after it, at least, so that the 800 ms line is visible."""
+TAIL_MARGIN = 0.1
+"""Seconds shown after the last event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A stretch of a row; an instant begins and ends at once."""
+    """A stretch of a row; an instant starts and ends at the same time."""
 
     start: float
     end: float
     kind: Kind
-    """On the critical path, work beside it, text that still arrived, audible speech, a stall, or an instant."""
+    """On the critical path, work in parallel to it, text still arriving, audible speech, a stall, or an instant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waterfall:
-    """The rows of a turn and the stretch of time to be shown; bars may reach beyond it."""
+    """The rows of a turn and the period to be shown; bars may reach beyond it."""
 
     start: float
     end: float
@@ -73,7 +75,7 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
     starts = [bar.start - zero for row in rows for bar in row.bars]
     ends = [bar.end - zero for row in rows for bar in row.bars if bar.kind != "stream"]
     start = -min(LONGEST_LEAD, max(LEAD, -min(starts, default=0.0)))
-    end = max(SHORTEST, outcome.latency or 0.0, outcome.answer or 0.0, *ends) + MARGIN
+    end = max(SHORTEST_TAIL, outcome.latency or 0.0, outcome.answer or 0.0, *ends) + TAIL_MARGIN
     shown = (zero + start, zero + end)
     user = tuple(Bar(a, b, "speech") for a, b in sorted({*turn.speech, *users}) if overlap((a, b), shown))
     bot = tuple(Bar(a, b, "speech") for a, b in spoken if overlap((a, b), shown))
@@ -87,13 +89,13 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
 
 
 def attempts_of(turn: TurnRecord) -> list[Reported]:
-    """Every request to a language model in a turn, also those of answers that were withdrawn, in order."""
+    """Every request to a language model in a turn, also for discarded speculative answers, in order."""
     found = [attempt for server_turn in turn.server_turns for attempt in server_turn.get("attempts") or ()]
     return found or list(turn.attempts)
 
 
 def outcome_of(attempt: Reported) -> str:
-    """What became of a request, in a few words."""
+    """How a request ended, in a few words."""
     match attempt.get("outcome"):
         case "called":
             return f"called {', '.join(str(name) for name in attempt.get('calls') or ()) or 'tools'}"
@@ -101,6 +103,8 @@ def outcome_of(attempt: Reported) -> str:
             return f"failed: {failure(attempt)}"
         case None:
             return "unfinished"
+        case "withdrawn":
+            return "discarded"
         case outcome:
             return str(outcome)
 
@@ -123,21 +127,23 @@ def _stage_note(key: str, turn: TurnRecord) -> str:
     if key != "turn_detection":
         return "no stage accounts for it" if key == UNNAMED else ""
     gave = (turn.smart_turn or {}).get("probability")
-    how = "" if turn.ended_by in (None, "smart_turn") else turn.ended_by.replace("_", " ")
-    return "; ".join([*([how] if how else []), *([] if gave is None else [f"Smart Turn gave {gave:.2f}"])])
+    how = None if turn.ended_by == "smart_turn" else ended_by(turn)
+    judged = None if gave is None else f"Smart Turn: {gave * 100:.0f} % complete"
+    return "; ".join(filter(None, (how, judged)))
 
 
 def _model_rows(turn: TurnRecord) -> Iterator[Row]:
     if (hint := turn.marks.get(Mark.EAGER_HINT)) is not None:
-        yield Row(label="eager hint", group="model", bars=(Bar(hint, hint, "instant"),))
+        yield Row(label="eager hint", group="model", bars=(Bar(hint, hint, "instant"),), note="the turn may end")
     waited = [part for stage in stages(turn) if stage.key in OF_THE_MODEL for part in stage.path]
     for attempt in attempts_of(turn):
         is_last = attempt in turn.attempts
         yield from _attempt_row(attempt, waited if is_last else [], turn.marks.get(Mark.TURN_COMMIT))
     for response in turn.responses:
         if (deadline := response.get("deadline")) is not None:
-            charged = f", charged to {response['charged']}" if response.get("charged") else ""
-            note = f"{response.get('limit') or ''}{charged}"
+            charged = f"; {response['charged']} had overspent" if response.get("charged") else ""
+            limit = response.get("limit")
+            note = f"set by {LIMITS.get(limit, limit)}{charged}" if limit else ""
             yield Row(label="LLM deadline", group="model", bars=(Bar(deadline, deadline, "instant"),), note=note)
         for said in response.get("said") or ():
             if (at := said.get("at")) is not None:
@@ -167,7 +173,7 @@ def _attempt_row(attempt: Reported, waited: Sequence[Period], commit: float | No
 
 def _ahead(request: float, commit: float | None) -> Iterator[str]:
     if commit is not None and commit - request > ROUNDING:
-        yield f"asked {(commit - request) * 1000:.0f} ms before the commit"
+        yield f"asked {(commit - request) * 1000:.0f} ms before the turn ended"
 
 
 def _stall_rows(turn: TurnRecord) -> Iterator[Row]:

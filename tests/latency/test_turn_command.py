@@ -36,7 +36,7 @@ def two_sessions(tmp_path: Path, conversation: Callable[[float], Any]) -> Path:
     return writer.finish("complete")
 
 
-def test_a_turn_is_explained_drawn_and_told(short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_turn_is_explained_and_drawn(short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(short_run), "0"]) == 0
     out = capsys.readouterr().out
     lines = out.splitlines()
@@ -50,10 +50,10 @@ def test_a_turn_is_explained_drawn_and_told(short_run: Path, here: Path, capsys:
         "text      what is seven times eight",
         "heard     what is seven times eight",
         "said      7 times 8 is 56.",
-        'right     yes; a right answer contains "56"',
+        'answer ok yes; a right answer contains "56"',
     ):
         assert part in lines
-    assert "spoken" in out.split("what became of it")[1]
+    assert "spoken" in out.split("model and outcome")[1]
 
 
 def test_its_audio_is_cut_out_of_the_recording(short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,17 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
+from latency.judge.explain import LIMITS
 from latency.render.terminal.layout import labelled
 from latency.render.terminal.numbers import counted, ms, percent, things
 from latency.report.llm_budget import Llm, Tier, Waste
 from latency.report.request_endings import SENT, CutShort
-
-LIMITS = {
-    "llm": "the LLM budget",
-    "turn": "what was left of the turn's budget",
-    "floor": "the earliest the fast tier could answer",
-}
-"""What sets a deadline, by its name in the record."""
 
 
 def llm_lines(llm: Llm) -> Iterator[str]:

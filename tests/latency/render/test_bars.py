@@ -3,7 +3,7 @@ from latency.report.waterfall import Bar, Row, Waterfall
 
 ROWS = (
     Row(label="user", group="speech", bars=(Bar(-1.0, 0.0, "speech"),)),
-    Row(label="turn detection", group="stage", took=0.3, waited=0.1, note="fallback",
+    Row(label="turn detection", group="stage", took=0.3, waited=0.1, note="silence",
         bars=(Bar(0.2, 0.5, "work"), Bar(0.4, 0.5, "path"))),
     Row(label="large", group="model", took=0.2, bars=(Bar(0.5, 0.7, "work"), Bar(0.7, 5.0, "stream"))),
     Row(label="LLM deadline", group="model", bars=(Bar(0.9, 0.9, "instant"),)),
@@ -22,29 +22,30 @@ def axis(line: str) -> str:
 
 
 def test_bars_lie_on_one_axis_with_lines_at_the_end_of_speech_at_400_and_at_800_ms() -> None:
-    scale, user, detection, large, deadline, legend = drawn()
-    assert scale == "ms                    took  path       0         200       400       600       800       1000"
+    scale, user, detection, large, deadline, *legend = drawn()
+    assert scale == "ms                    took  wait       0         200       400       600       800       1000"
     assert axis(user) == "▒▒▒▒▒│" + " " * 19 + "┊" + " " * 19 + "│"
     assert axis(detection).rstrip() == "     │         ░░░░░░░░░░█████               │"
     assert detection.startswith("turn detection         300   100  ")
-    assert detection.endswith("  fallback")
+    assert detection.endswith("  silence")
     assert axis(large) == "     │                   ┊    ░░░░░░░░░░···············"
     assert large.startswith("large                  200        ")
     assert axis(deadline).rstrip() == "     │                   ┊                   │    ◆"
-    assert legend == (
-        "█ critical path  ░ beside it  · text still coming  ▒ audible speech  ◆ instant  ┊ 400 ms  │ 0 and 800 ms"
-    )
+    assert legend == [
+        "█ critical path  ░ in parallel  · text still arriving  ▒ audible speech  ◆ instant  ┊ 400 ms  │ 0 and 800 ms",
+        "took: the stage's own work  wait: its part of the latency",
+    ]
 
 
 def test_each_line_comes_with_its_row() -> None:
-    assert [row for row, _ in bars(MADE, width=WIDTH)] == [None, *ROWS, None]
+    assert [row for row, _ in bars(MADE, width=WIDTH)] == [None, *ROWS, None, None]
 
 
 def test_ascii_is_drawn_where_unicode_cannot_be() -> None:
     lines = drawn(ascii_only=True)
     assert all(line.isascii() for line in lines)
     assert axis(lines[2]).rstrip() == "     |         ----------#####               |"
-    assert lines[-1].startswith("# critical path  - beside it")
+    assert lines[-2].startswith("# critical path  - in parallel")
 
 
 def test_the_shortest_event_is_seen_and_what_lies_beyond_the_axis_is_marked_at_its_edge() -> None:
@@ -60,15 +61,20 @@ def test_the_shortest_event_is_seen_and_what_lies_beyond_the_axis_is_marked_at_i
     assert "█" not in lines[2]
 
 
-def test_long_labels_and_notes_are_cut_and_narrow_terminals_lose_the_notes_first() -> None:
+def test_long_labels_are_cut_and_long_notes_stand_below() -> None:
     rows = (Row(label="a tier with a very long name", group="model", bars=(), note="n" * 50),)
     made = Waterfall(start=-0.1, end=1.0, rows=rows)
-    (line,) = (line for row, line in bars(made, width=120) if row)
+    line, note = (line for row, line in bars(made, width=120) if row)
     assert line.startswith("a tier with a ver...")
-    assert line.endswith("n" * 31 + "...")
-    assert len(line) == 120
-    (line,) = (line for row, line in bars(made, width=66) if row)
+    assert note == " " * 4 + "n" * 50
     assert "n" not in line.removeprefix("a tier with a ver...")
+
+
+def test_a_narrow_terminal_has_notes_below_and_loses_nothing() -> None:
+    lines = drawn(width=80)
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[3].strip() == "silence"
+    assert "0 and 800 ms" in " ".join(lines)
 
 
 def test_long_turns_get_a_coarser_scale() -> None:

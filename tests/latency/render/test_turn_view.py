@@ -29,7 +29,7 @@ def changed(outcome: Outcome, **values: Any) -> Outcome:
     return replace(outcome, turn=replace(outcome.turn, server_turns=(), **values))
 
 
-def test_what_it_is_and_why_come_first(first: Outcome) -> None:
+def test_the_turn_and_its_explanation_come_first(first: Outcome) -> None:
     lines = drawn(first, simulated=("sim:tier",), notes=("this run is not complete",))
     assert lines[:4] == [
         "runs/one: turn 0 of session commands",
@@ -39,7 +39,7 @@ def test_what_it_is_and_why_come_first(first: Outcome) -> None:
     ]
 
 
-def test_every_request_is_a_row_with_its_times_tokens_and_end(first: Outcome) -> None:
+def test_every_request_is_a_row_with_its_times_tokens_and_outcome(first: Outcome) -> None:
     attempts = (
         {"tier": "large", "model": "sim:sonnet", "request": 2.25, "first_token": None, "first_clause": None,
          "end": 2.5, "outcome": "cancelled", "tokens": {"in": 41, "out": 0, "estimated": True}},
@@ -49,16 +49,16 @@ def test_every_request_is_a_row_with_its_times_tokens_and_end(first: Outcome) ->
     )  # fmt: skip
     lines = [" ".join(line.split()) for line in drawn(changed(first, attempts=attempts))]
     for row in (
-        "tier model asked at, ms first token first clause end tokens in out what became of it",
-        "large sim:sonnet 250 - - 250 ~41 ~0 cancelled",
-        "fast sim:groq 260 100 120 140 73 6 spoken",
-        "spare - - - - - - - failed: HTTP 503",
+        "tier asked token clause end in out model and outcome",
+        "large 250 - - 250 ~41 ~0 sim:sonnet: cancelled",
+        "fast 260 100 120 140 73 6 sim:groq: spoken",
+        "spare - - - - - - failed: HTTP 503",
     ):
         assert row in lines
 
 
-def test_no_request_is_no_table(first: Outcome) -> None:
-    assert not any("what became of it" in line for line in drawn(changed(first, attempts=())))
+def test_without_requests_there_is_no_table(first: Outcome) -> None:
+    assert not any("model and outcome" in line for line in drawn(changed(first, attempts=())))
 
 
 @pytest.mark.parametrize(
@@ -70,20 +70,18 @@ def test_no_request_is_no_table(first: Outcome) -> None:
         ({"interrupted": True, "barge_in": True}, "remarks   interrupted, barge-in"),
     ],
 )
-def test_what_was_said_and_remarked_is_told(first: Outcome, values: dict[str, Any], line: str) -> None:
+def test_the_transcript_and_remarks_are_shown(first: Outcome, values: dict[str, Any], line: str) -> None:
     assert line in drawn(changed(first, **values))
 
 
 @pytest.mark.parametrize(("right", "text"), [(True, "yes"), (False, "NO"), (None, "unknown")])
-def test_whether_the_answer_was_right_is_told_where_somebody_said_what_is(
-    first: Outcome, right: bool | None, text: str
-) -> None:
-    assert f'right     {text}; a right answer contains "56"' in drawn(replace(first, right=right))
-    assert not any(line.startswith("right") for line in drawn(changed(first, contains=())))
+def test_a_known_right_answer_is_compared_with_what_was_said(first: Outcome, right: bool | None, text: str) -> None:
+    assert f'answer ok {text}; a right answer contains "56"' in drawn(replace(first, right=right))
+    assert not any(line.startswith("answer ok") for line in drawn(changed(first, contains=())))
 
 
-def test_a_turn_of_mere_noise_has_no_waterfall_and_says_so(first: Outcome) -> None:
+def test_a_turn_of_mere_noise_has_no_waterfall(first: Outcome) -> None:
     noise = Outcome(turn=replace(first.turn, speech=(), wants_answer=False, marks={}, attempts=(), server_turns=()))
     lines = drawn(noise)
-    assert "There is no waterfall: the turn has no speech whose end time could be counted from." in lines
+    assert "There is no waterfall: the turn has no speech, and so no end of speech to count from." in lines
     assert "no latency: the turn wants no answer" in lines

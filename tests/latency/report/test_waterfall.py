@@ -48,13 +48,13 @@ def test_rows_come_in_the_order_of_a_turn_and_count_from_the_end_of_speech() -> 
     assert row(made, "bot").note == "first audible after 660 ms"
 
 
-def test_what_overlaps_is_work_of_which_a_part_is_on_the_path() -> None:
+def test_only_a_part_of_overlapping_work_is_on_the_critical_path() -> None:
     made = laid_out(outcome())
     detection = row(made, "turn detection")
     assert spans(detection) == [(0.2, 0.29, "work"), (0.25, 0.29, "path")]
     assert detection.took == pytest.approx(0.09)
     assert detection.waited == pytest.approx(0.04)
-    assert detection.note == "fallback; Smart Turn gave 0.31"
+    assert detection.note == "silence; Smart Turn: 31 % complete"
     assert sum(one.waited or 0.0 for one in made.rows) == pytest.approx(0.66)
 
 
@@ -74,7 +74,9 @@ def test_deadlines_phrases_and_stalls_have_rows_of_their_own() -> None:
     stalls = [{"at": 2.3, "ms": 30.0, "kind": "event loop"}, {"at": 2.4, "ms": 150.0, "kind": "event loop"}]
     made = laid_out(outcome(responses=[{**response, "said": said}], stalls=stalls))
     assert spans(row(made, "LLM deadline")) == [(0.62, 0.62, "instant")]
-    assert row(made, "LLM deadline").note == "floor, charged to transcription"
+    assert (
+        row(made, "LLM deadline").note == "set by the earliest the fast tier could answer; transcription had overspent"
+    )
     assert spans(row(made, "hold phrase")) == [(0.5, 0.5, "instant")]
     assert row(made, "hold phrase").note == "One moment."
     assert spans(row(made, "stall: event loop")) == [(0.3, 0.33, "stall"), (0.4, 0.55, "stall")]
@@ -100,7 +102,7 @@ def test_other_speech_in_view_is_shown_and_the_rest_left_out() -> None:
     ],
     ids=["usual", "nothing known", "slow", "asked ahead", "asked far ahead", "long text", "answer behind a phrase"],
 )
-def test_the_axis_holds_the_800_ms_line_and_all_that_led_to_the_answer(one: Outcome, start: float, end: float) -> None:
+def test_the_axis_holds_the_800_ms_line_and_everything_up_to_the_answer(one: Outcome, start: float, end: float) -> None:
     made = laid_out(one, spoken=[])
     assert (made.start, made.end) == (pytest.approx(start), pytest.approx(end))
     assert row(made, "bot") == Row(label="bot", group="speech", bars=(), note="silent")
@@ -110,7 +112,7 @@ def test_a_turn_without_speech_has_no_axis() -> None:
     assert waterfall(outcome(latency=None, speech=[], wants_answer=False, marks={}), []) is None
 
 
-def test_requests_of_withdrawn_answers_are_shown_but_are_not_on_the_path() -> None:
+def test_requests_for_discarded_answers_are_shown_off_the_critical_path() -> None:
     ahead = {**FAST, "tier": "ahead", "request": 1.5, "first_clause": 1.6}
     server = [{"marks": {}, "attempts": [ahead]}, {"marks": MARKS, "attempts": [LARGE, FAST]}]
     one = outcome(server_turns=server)
@@ -131,20 +133,20 @@ def test_requests_of_withdrawn_answers_are_shown_but_are_not_on_the_path() -> No
         ({"outcome": None}, "unfinished"),
     ],
 )
-def test_what_became_of_a_request_is_told_in_a_few_words(attempt: dict[str, Any], text: str) -> None:
+def test_the_outcome_of_a_request_is_a_few_words(attempt: dict[str, Any], text: str) -> None:
     assert outcome_of(attempt) == text
 
 
-def test_an_answer_begun_before_the_commit_overlaps_with_the_wait_for_it() -> None:
+def test_a_speculative_request_overlaps_with_the_wait_for_the_commit() -> None:
     withdrawn = {**LARGE, "request": 1.6, "end": 1.8, "outcome": "withdrawn"}
     early = {**FAST, "request": 2.12, "end": 2.6}
     made = laid_out(outcome(attempts=[withdrawn, early], marks={**MARKS, "eager_hint": 2.1, "llm_request": 2.12}))
     assert spans(row(made, "eager hint")) == [(0.1, 0.1, "instant")]
-    # Of 330 ms of work the user waits for what lies behind the commit.
+    # The user waits only for the part of its 330 ms that follows the commit.
     assert spans(row(made, "fast")) == [
         (0.12, 0.45, "work"), (0.29, 0.4, "path"), (0.4, 0.45, "path"), (0.45, 0.6, "stream"),
     ]  # fmt: skip
-    assert row(made, "fast").note == "spoken; asked 170 ms before the commit"
+    assert row(made, "fast").note == "spoken; asked 170 ms before the turn ended"
     assert spans(row(made, "large")) == [(-0.4, -0.2, "work")]
-    assert row(made, "large").note == "withdrawn; asked 690 ms before the commit"
+    assert row(made, "large").note == "discarded; asked 690 ms before the turn ended"
     assert sum(one.waited or 0.0 for one in made.rows) == pytest.approx(0.66)

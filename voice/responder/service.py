@@ -204,7 +204,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
 
 
 def _word_by_word(text: str) -> Iterator[AnswerTextFrame]:
-    """The words of a text, a frame each, with the clauses that they complete."""
+    """One frame for each word of the text, with the clauses that the word completes."""
     splitter, words = ClauseSplitter(), _PIECES.findall(text)
     for number, word in enumerate(words, 1):
         clauses = splitter.feed(word)

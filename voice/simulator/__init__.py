@@ -1,1 +1,1 @@
-"""The simulator: language model servers on loopback with the published latencies and faults of the real ones."""
+"""The simulator: language model servers on loopback with the published latencies of real ones, and with faults."""

@@ -21,11 +21,11 @@ from voice.simulator.timing.timetable import parse_fault
 from voice.simulator.url_options import OPTIONS_PATH
 from voice.simulator.wire_errors import refusal, status_of
 
-_KEEP_ALIVE = 120  # seconds an idle connection is kept, as real servers do for minutes
+_KEEP_ALIVE = 120  # seconds before an idle connection is closed; real servers wait for minutes
 
 
 def create_app(simulator: Simulator) -> Starlette:
-    """The application: both wires, `/v1/models`, `/healthz`, and what the simulator saw and does at `/sim/`."""
+    """The application: both wires, `/v1/models` and `/healthz`; under `/sim/`, the recorded requests and the faults."""
 
     async def healthz(_request: Request) -> JSONResponse:
         return JSONResponse(
@@ -73,8 +73,8 @@ class Endpoint:
 
     Parameters:
         host: address of this machine.
-        port: the port, the one it got if it was to take a free one.
-        stopped: done once the server has stopped, by a signal for instance.
+        port: the port; if a free one was requested, the one that was found.
+        stopped: done once the server has stopped, for example after a signal.
     """
 
     host: str
@@ -83,26 +83,26 @@ class Endpoint:
 
     @property
     def base_url(self) -> str:
-        """What the OpenAI SDK takes as `base_url`."""
+        """`base_url` for the OpenAI SDK."""
         return f"http://{self.host}:{self.port}/v1"
 
     @property
     def ws_url(self) -> str:
-        """What pipecat's Responses service takes as `ws_url`."""
+        """`ws_url` for pipecat's Responses service."""
         return f"ws://{self.host}:{self.port}/v1/responses"
 
 
 @asynccontextmanager
 async def serving(simulator: Simulator, *, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Endpoint]:
-    """Serve while the context lasts; SIGINT and SIGTERM end it too.
+    """Serve while the context lasts; SIGINT and SIGTERM also stop the server.
 
     Args:
         simulator: what to serve.
         host: an address of this machine.
-        port: 0 takes a free one.
+        port: 0 chooses a free one.
 
     Raises:
-        ConfigurationError: the address cannot be had.
+        ConfigurationError: the address is not available.
     """
     sock = listen(host, port)
     config = uvicorn.Config(

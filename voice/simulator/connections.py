@@ -1,4 +1,4 @@
-"""The server's TCP connections: which one a request came on, whether it is new, and how to reset it."""
+"""The server's TCP connections: finds the one a request came on, counts its requests, and resets it."""
 
 import asyncio
 import socket
@@ -8,11 +8,11 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-_RESET = struct.pack("ii", 1, 0)  # linger on, for 0 s: close sends RST
+_RESET = struct.pack("ii", 1, 0)  # SO_LINGER on with 0 s: closing sends RST
 
 
 class Connection:
-    """One client's connection; `number` counts from 1, `requests` those it has carried."""
+    """A client's connection; `number` counts connections from 1, `requests` the requests that it has carried."""
 
     def __init__(self, number: int, transport: asyncio.Transport) -> None:
         self.number = number
@@ -20,13 +20,13 @@ class Connection:
         self._transport = transport
 
     def reset(self) -> None:
-        """Break it the way a crashed server does: what is under way is lost, no goodbye."""
+        """Break the connection as a crashed server does: data under way is lost, and there is no closing handshake."""
         self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self._transport.abort()
 
 
 class Connections:
-    """All open connections by the client's address, which a request's scope carries too."""
+    """All open connections by the client's address, which is also in a request's scope."""
 
     def __init__(self) -> None:
         self.opened = 0
@@ -43,16 +43,16 @@ class Connections:
         return self._open[tuple(scope["client"])]
 
     def add(self, transport: asyncio.Transport) -> None:
-        """A client has connected."""
+        """Add the connection of a client that has connected."""
         self.opened += 1
         self._open[_address(transport)] = Connection(self.opened, transport)
 
     def remove(self, client: tuple[str, int]) -> None:
-        """A client has gone; uvicorn tells that of HTTP connections, a WebSocket's handler has to."""
+        """Remove a client's connection. For HTTP this class does it; a WebSocket's handler must call it."""
         self._open.pop(client, None)
 
     def protocol(self) -> type[H11Protocol]:
-        """Uvicorn's HTTP protocol, which also keeps this list."""
+        """Uvicorn's HTTP protocol class, extended to keep this list up to date."""
         connections = self
 
         class Counted(H11Protocol):

@@ -11,10 +11,10 @@ _TOKEN = re.compile(r"\s*(?:\w{1,7}|[^\w\s])|\s+$")
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """A tool of the request.
+    """A tool that a request offers to the model.
 
     Parameters:
-        name: its name on the wire.
+        name: its name in the request.
         parameters: JSON schema of its arguments.
     """
 
@@ -44,12 +44,12 @@ class Answer:
 
 
 def tokens(text: str) -> list[str]:
-    """The text cut into about as many tokens as real models need for it; joined, they are the text."""
+    """Splits the text into about as many tokens as real models need for it; joined, they give the text."""
     return _TOKEN.findall(text)
 
 
 def token_count(text: str) -> int:
-    """How many tokens a text is."""
+    """The number of tokens of a text."""
     return len(tokens(text))
 
 

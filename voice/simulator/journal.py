@@ -1,4 +1,4 @@
-"""What the simulator saw: one record per request, above all whether and when the client cancelled it."""
+"""Records every request, above all whether and when the client cancelled it."""
 
 import logging
 from collections import deque
@@ -14,24 +14,24 @@ _LATEST = 10_000
 
 @dataclass(slots=True, kw_only=True)
 class Exchange:
-    """One request. Times are in seconds on the simulator's clock, or None when it did not come to that.
+    """One request. Times are in seconds on the simulator's clock, or None if the event did not happen.
 
     Parameters:
         number: counts requests from 1.
         wire: "chat" or "responses".
-        model: what was served, such as "sim:sonnet".
-        fault: the fault in force, or None.
-        connection: which connection it came on, counted from 1.
-        opened: it was the first on its connection, and paid for that.
-        bytes_in: length of the request's body or message.
-        warm_up: it asks for no answer.
+        model: the model that served it, such as "sim:sonnet".
+        fault: the model's fault at the time, or None.
+        connection: number of its connection, from 1.
+        opened: it was the first on its connection, so it waited for the connection to open.
+        bytes_in: length of the request's body or WebSocket message.
+        warm_up: it asked for no answer.
         input_tokens: tokens of the conversation.
-        cached_tokens: how many of them were in the cache.
-        requested: when it had arrived.
-        first_text: when its first text went out.
-        ended: when it was over.
-        tokens_sent: tokens that went out.
-        outcome: how it ended; None while it runs. "cancelled" is the client's doing.
+        cached_tokens: how many of those were in the cache.
+        requested: when it arrived.
+        first_text: when the first text of the answer was sent.
+        ended: when it ended.
+        tokens_sent: tokens sent to the client.
+        outcome: how it ended; None while it runs. "cancelled": by the client; "cut": the connection was reset.
     """
 
     number: int
@@ -52,7 +52,7 @@ class Exchange:
 
 
 class Journal:
-    """The latest requests, oldest first; every end is logged in a sentence."""
+    """The latest requests, oldest first; the end of each request is logged."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -70,7 +70,7 @@ class Journal:
         bytes_in: int,
         warm_up: bool = False,
     ) -> Exchange:
-        """A request has arrived."""
+        """Record a request that has arrived."""
         self._count += 1
         exchange = Exchange(
             number=self._count,
@@ -87,13 +87,13 @@ class Journal:
         return exchange
 
     def sent(self, exchange: Exchange, tokens: int) -> None:
-        """Text went out."""
+        """Record text that was sent."""
         if exchange.first_text is None:
             exchange.first_text = self._clock()
         exchange.tokens_sent += tokens
 
     def end(self, exchange: Exchange, outcome: Outcome) -> None:
-        """A request is over; only its first end counts."""
+        """Record the end of a request; only the first call for a request counts."""
         if exchange.outcome is not None:
             return
         exchange.ended, exchange.outcome = self._clock(), outcome
@@ -111,5 +111,5 @@ class Journal:
         )
 
     def as_json(self) -> list[dict[str, Any]]:
-        """The records as plain values."""
+        """The records as JSON values."""
         return [asdict(exchange) for exchange in self.exchanges]

@@ -1,4 +1,4 @@
-"""The list of models, which clients also ask for to open a connection before it is needed."""
+"""Lists the models; clients also request the list to open a connection before they need it."""
 
 import asyncio
 
@@ -13,9 +13,10 @@ from voice.simulator.wire_errors import refusal, status_of
 
 
 class Models:
-    """The handler behind `GET /v1/models`.
+    """The handler of `GET /v1/models`.
 
-    The first request of a connection takes as long as its opening. `model` and `fault` in the URL say whose.
+    The first request on a connection waits for as long as opening a real connection takes. `model` and `fault` in the
+    URL choose the model whose network and fault apply.
     """
 
     def __init__(self, simulator: Simulator) -> None:

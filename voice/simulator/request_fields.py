@@ -22,17 +22,17 @@ def read_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def served_tier(requested: object) -> str:
-    """What a response reports for a requested service tier ("fast" is served as "priority")."""
+    """The service tier that a response reports for the requested one ("fast" is served as "priority")."""
     return _SERVED_TIERS.get(str(requested), "default")
 
 
 def offered(function: Mapping[str, Any]) -> OfferedTool:
-    """A tool from its description, which both wires share."""
+    """Reads a tool from its description, which is the same on both wires."""
     return OfferedTool(str(function.get("name", "")), function.get("parameters") or {})
 
 
 def plain_text(content: object) -> str:
-    """The text of a message's content: a string, or parts of which some are text."""
+    """The text of a message's content, which is a string or a list of parts of which some are text."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []

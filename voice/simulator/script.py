@@ -1,7 +1,7 @@
-"""What a simulated model says: the responder's answers, replayed over the whole conversation. Seeded.
+"""Decides what a simulated model says: the responder's answer to the whole conversation. Seeded.
 
-A request carries its conversation: its user messages are answered in order by the responder, which brings back what
-was to be remembered. Nothing happens in the world: a timer that it says it has set does not ring.
+A request carries its conversation. The responder answers all user messages in order, and so knows what it was asked to
+remember. Answers have no effects outside the conversation: a timer that is set does not ring.
 """
 
 import random
@@ -35,10 +35,10 @@ _GENERIC_VERBS = frozenset(["get", "fetch", "find", "lookup", "look", "check", "
 class Script:
     """Answers conversations; the same seed and the same conversation give the same answer.
 
-    How a conversation went so far is kept for the request that carries one turn more, which saves replaying it.
+    The state after a conversation is kept, so that a request that adds a turn to it need not replay it.
 
     Args:
-        seed: of coins, dice and jokes.
+        seed: seed of coins, dice and jokes.
     """
 
     def __init__(self, seed: int) -> None:
@@ -46,14 +46,14 @@ class Script:
         self._kept: OrderedDict[tuple[str, ...], Proposal] = OrderedDict()
 
     def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, now: datetime) -> Answer:
-        """What to say to a conversation; `now` is local time."""
+        """The answer to a conversation; `now` is local time."""
         asked = tuple(message.text for message in messages if message.role == "user")
         if messages and messages[-1].role == "tool":
             return Answer(f"Here is what I found out. {_as_sentence(messages[-1].text)}")
         if not asked:
             return Answer(with_lead(self._responder(()).greeting(now).reply.text, "hello", turn=0))
         before = self._replay(asked[:-1], now)
-        # Two tools of one spoken name cannot be told apart by voice: the later one is taken.
+        # Two tools with the same spoken name cannot be distinguished by voice; the later one is called.
         named = {stand_in.__name__: (stand_in, tool) for tool in tools if (stand_in := _stand_in(tool)) is not None}
         responder = self._responder(asked, before, [stand_in for stand_in, _ in named.values()])
         reply = responder.propose(asked[-1], now).reply
@@ -67,12 +67,12 @@ class Script:
         return Answer(with_lead(reply.text, reply.intent, turn=len(asked)))
 
     def _replay(self, texts: tuple[str, ...], now: datetime) -> Proposal | None:
-        """The last of the answers to `texts`, with the state that it leaves; None before the first."""
+        """The answer to the last of `texts`, with the state after it; None if there are none."""
         known = next((length for length in range(len(texts), 0, -1) if texts[:length] in self._kept), 0)
         last = self._kept[texts[:known]] if known else None
         for length in range(known + 1, len(texts) + 1):
-            told = texts[:length]
-            last = self._kept[told] = self._responder(told, last).propose(told[-1], now)
+            heard = texts[:length]
+            last = self._kept[heard] = self._responder(heard, last).propose(heard[-1], now)
         while len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
         return last
@@ -80,7 +80,7 @@ class Script:
     def _responder(
         self, texts: tuple[str, ...], before: Proposal | None = None, tools: Sequence[Tool] = ()
     ) -> Responder:
-        """One that is about to answer the last of `texts`, with the chance that belongs to it."""
+        """A responder that is to answer the last of `texts`, with the random numbers of that turn."""
         responder = Responder(tools=tools, rng=random.Random(f"{self._seed}:{len(texts)}"))
         if before is not None:
             responder.accept(before)
@@ -90,7 +90,7 @@ class Script:
 def with_lead(text: str, intent: str, *, turn: int) -> str:
     """The text, after a short sentence if its own first clause has fewer than 4 or more than 10 words.
 
-    Real models' first clauses are of that length, and when the first clause is complete is what gets measured.
+    The first clauses of real models have that length, and the latency that counts ends with the first clause.
     """
     splitter = ClauseSplitter()
     first = next(iter(splitter.feed(text + " ")), text)
@@ -100,7 +100,7 @@ def with_lead(text: str, intent: str, *, turn: int) -> str:
 
 
 def _stand_in(tool: OfferedTool) -> Tool | None:
-    """A function by which the responder recognises a tool's name in speech ("weather" for get_weather)."""
+    """A function whose name the responder recognises in speech as the tool's ("weather" for get_weather)."""
     name = re.sub(r"\W", "_", tool.name).strip("_")
     parts = name.lower().split("_")
     while len(parts) > 1 and parts[0] in _GENERIC_VERBS:
@@ -117,7 +117,7 @@ def _stand_in(tool: OfferedTool) -> Tool | None:
 
 
 def _arguments(tool: OfferedTool, words: str) -> str:
-    """JSON arguments that fit the schema: the request's other words for a text, a number for a number."""
+    """JSON arguments that fit the schema: the request's other words for a string, their number for a number."""
     properties: Mapping[str, Any] = tool.parameters.get("properties", {})
     required = tool.parameters.get("required") or list(properties)[:1]
     return json_text({name: _argument(properties.get(name, {}), words) for name in required})

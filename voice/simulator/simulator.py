@@ -1,4 +1,4 @@
-"""The simulator's state: models by name, faults in force, caches and the journal."""
+"""The simulator's state, which all requests share: models, faults, prefix caches and the journal."""
 
 import random
 import time
@@ -20,10 +20,10 @@ from voice.simulator.timing.timetable import SLOW_CONNECT, Fault, parse_fault
 
 MODEL_PREFIX = "sim:"
 DEFAULT_MODEL = "gpt-5.4-mini"
-"""Whose network a connection has that is opened before any model is named."""
+"""The model whose network applies to a connection that is opened without naming a model."""
 MODEL_OPTIONS = ("fault", "after", "ttft_ms", "tokens_per_s")
 SOCKET_LIFE = 3600.0
-"""Seconds a Responses socket lives, as OpenAI's does."""
+"""Longest life of a Responses socket in seconds; OpenAI's is the same."""
 
 
 class UnknownModelError(ConfigurationError):
@@ -32,14 +32,14 @@ class UnknownModelError(ConfigurationError):
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """What a request gets.
+    """The model that serves a request, with the options of that request.
 
     Parameters:
         name: the served model, such as "sim:sonnet".
-        latency: draws its times.
-        cache: what it has read.
-        fault: what is wrong with it, or None.
-        after: tokens before a fault in the middle of an answer; None is half of them.
+        latency: draws its latencies.
+        cache: its prefix cache.
+        fault: its fault, or None.
+        after: tokens sent before a fault in the middle of an answer; None means half of the answer.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ServedModel:
     after: int | None
 
     def opening(self, *, websocket: bool) -> float:
-        """Seconds that a new connection takes before it carries a request."""
+        """Seconds before a new connection can carry a request."""
         slow = SLOW_CONNECT if self.fault is Fault.SLOW_CONNECT else 0.0
         return self.latency.connecting(websocket=websocket) + slow
 
@@ -58,14 +58,14 @@ class Simulator:
     """Everything that requests share.
 
     Args:
-        preset: whose figures the profiles use: "field" or "optimistic".
-        seed: of all chance; None takes one from the system.
-        faults: faults in force from the start, by model name with or without "sim:".
-        socket_life: seconds a Responses socket lives.
-        answer: what every model says, whatever it is asked; None for answers that fit.
-        on_cancel: what `response.cancel` does, which OpenAI does not document: it ends the response and its lane's
-            latest complete one is kept, or forgotten with it; or nothing at all; or it is an unknown event.
-        clock: seconds, for the journal and the stalls.
+        preset: figures of the profiles: "field" or "optimistic".
+        seed: seed of all random numbers; None takes one from the system.
+        faults: initial faults by model name, with or without "sim:".
+        socket_life: longest life of a Responses socket, seconds.
+        answer: a fixed answer to every request; None for answers that fit the request.
+        on_cancel: effect of `response.cancel`, which OpenAI does not document: "keep" ends the response and keeps the
+            lane's latest complete one, "forget" forgets that too, "ignore" does nothing, "unknown" reports an error.
+        clock: returns seconds, for the journal and the stalls.
 
     Raises:
         ConfigurationError: the preset or a model is unknown.
@@ -92,7 +92,7 @@ class Simulator:
         self.journal = Journal(clock)
         self.connections = Connections()
         self._script = Script(self.seed)
-        # The responder's grammar takes tenths of a second to build, which would count as the first request's latency.
+        # Building the responder's grammar takes tenths of a second, which would add to the first request's latency.
         self.answer([Message("user", "hello")], ())
         self._stalls = {p.provider: StallState(p.provider, self.seed) for p in self.profiles.values()}
         self._latencies: dict[str, LatencyModel] = {}
@@ -102,11 +102,11 @@ class Simulator:
             self.set_fault(model, fault)
 
     def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool]) -> Answer:
-        """What any model says to a conversation, now."""
+        """The answer of any model to a conversation, at the current time."""
         return self._fixed or self._script.answer(messages, tools, now=datetime.now().astimezone())
 
     def set_fault(self, model: str, fault: Fault | None) -> None:
-        """From now on the model has this fault, or none; requests that name one of their own keep it.
+        """Set or remove a model's fault; a fault that a request names itself takes precedence.
 
         Raises:
             UnknownModelError: there is no such model.
@@ -118,14 +118,14 @@ class Simulator:
             self._faults[name] = fault
 
     def serve(self, model: str, query: Mapping[str, str] | None = None) -> ServedModel:
-        """What a request for a model gets.
+        """The model that serves a request, with its options.
 
         Args:
             model: "sim:sonnet", "sonnet", or with options "sim:steady?ttft_ms=300&fault=midfail&after=4".
-            query: options from the request's URL; the model name's own win.
+            query: options from the request's URL; options in the model name take precedence.
 
         Raises:
-            ConfigurationError: an unknown model or option, or a value that is not allowed.
+            ConfigurationError: the model or an option is unknown, or a value is not allowed.
         """
         name, _, text = model.partition("?")
         name = self._known(name)

@@ -1,4 +1,4 @@
-"""Errors as OpenAI's servers word them: a status, a JSON body and headers."""
+"""Errors in the form of OpenAI's servers: a status, a JSON body and headers."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from voice.errors import ConfigurationError
 from voice.simulator.simulator import UnknownModelError
 
 RETRY_AFTER = 3
-"""Seconds that a 429 asks to wait."""
+"""Seconds to wait that a 429 asks for."""
 
 _KINDS = {
     400: ("invalid_request_error", "invalid_value", "The request cannot be served."),
@@ -22,13 +22,13 @@ _KINDS = {
 def error_body(
     status: int, *, message: str | None = None, code: str | None = None, param: str | None = None
 ) -> dict[str, Any]:
-    """The `error` object for a status; `message`, `code` and `param` replace or complete its usual ones."""
-    kind, usual_code, usual_message = _KINDS[status]
-    return {"message": message or usual_message, "type": kind, "param": param, "code": code or usual_code}
+    """The `error` object for a status; `message`, `code` and `param` override the defaults of the status."""
+    kind, default_code, default_message = _KINDS[status]
+    return {"message": message or default_message, "type": kind, "param": param, "code": code or default_code}
 
 
 def error_headers(status: int) -> dict[str, str]:
-    """The headers that come with a status."""
+    """The additional headers of an error response."""
     if status != 429:
         return {}
     return {"retry-after": str(RETRY_AFTER), "x-ratelimit-remaining-requests": "0"}
@@ -40,5 +40,5 @@ def refusal(status: int, message: str | None = None) -> Response:
 
 
 def status_of(error: ConfigurationError) -> int:
-    """The status for a request that cannot be served."""
+    """The HTTP status of a request that cannot be served because of `error`."""
     return 404 if isinstance(error, UnknownModelError) else 400

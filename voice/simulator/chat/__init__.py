@@ -1,1 +1,1 @@
-"""Chat Completions as the simulator speaks it."""
+"""The simulator's Chat Completions wire."""

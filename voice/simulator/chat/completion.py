@@ -9,7 +9,7 @@ from voice.simulator.conversation import json_text
 
 
 class Completion:
-    """Writes one response, as chunks or whole."""
+    """Writes one response, in chunks or whole."""
 
     def __init__(self, request: ChatRequest, model: str, number: int, tool: str | None) -> None:
         self._request = request
@@ -24,20 +24,20 @@ class Completion:
         }
 
     def opening(self) -> list[dict[str, Any]]:
-        """The chunks before any text: the role alone, then the call's name if it is one."""
+        """The chunk before any text: the role, and for a tool call its name."""
         if self._tool is None:
             return [self._chunk({"role": "assistant", "content": "", "refusal": None})]
         call = {**self._call(""), "index": 0}
         return [self._chunk({"role": "assistant", "content": None, "tool_calls": [call]})]
 
     def piece(self, text: str) -> dict[str, Any]:
-        """A chunk of the answer, or of the call's arguments."""
+        """A chunk with part of the answer or of the tool call's arguments."""
         if self._tool is None:
             return self._chunk({"content": text})
         return self._chunk({"tool_calls": [{"index": 0, "function": {"arguments": text}}]})
 
     def closing(self, *, cut_off: bool, usage: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The chunks after the text: the reason for the end, then the usage if it was asked for."""
+        """The chunks after the text: the finish reason, then the usage if the client asked for it."""
         chunks = [self._chunk({}, finish_reason=self._reason(cut_off=cut_off))]
         if self._request.include_usage:
             chunks.append({**self._chunk({}), "choices": [], "usage": usage})

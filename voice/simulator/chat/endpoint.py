@@ -1,4 +1,4 @@
-"""The Chat Completions endpoint: server-sent events paced by the latency model, cancellations seen."""
+"""The Chat Completions endpoint: sends answers at the latency model's times and notices cancellations."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ from voice.simulator.wire_errors import refusal, status_of
 
 
 class ChatCompletions:
-    """The ASGI application behind `POST /v1/chat/completions`."""
+    """The ASGI application of `POST /v1/chat/completions`."""
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
@@ -58,7 +58,7 @@ class ChatCompletions:
         await self._until_gone(call.run(scope, receive, send), receive, exchange)
 
     async def _until_gone(self, serving: Coroutine[Any, Any, None], receive: Receive, exchange: Exchange) -> None:
-        """Serve until it is done or the client has closed the connection."""
+        """Serve until the answer is complete or the client has closed the connection."""
         answering = asyncio.create_task(serving)
         leaving = asyncio.create_task(_gone(receive))
         try:
@@ -74,7 +74,7 @@ class ChatCompletions:
 
 
 class ChatCall:
-    """One request being answered."""
+    """Answers one request."""
 
     def __init__(
         self, simulator: Simulator, asked: ChatRequest, served: ServedModel, exchange: Exchange, connection: Connection
@@ -86,9 +86,9 @@ class ChatCall:
         self._connection = connection
 
     async def run(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer at the times of the timetable."""
+        """Send the answer at the times of the timetable."""
         loop, journal = asyncio.get_running_loop(), self._simulator.journal
-        # Loopback opens connections at once; the first request waits for as long as it would have taken.
+        # Loopback opens connections at once, so the first request waits for as long as a real opening takes.
         opening = self._served.opening(websocket=False) if self._exchange.opened else 0.0
         start = loop.time() + opening
         answer = self._simulator.answer(self._asked.messages, self._asked.tools)

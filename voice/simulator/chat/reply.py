@@ -1,4 +1,4 @@
-"""How a Chat Completions answer goes out: whole, as server-sent events, or as an error."""
+"""Sends a Chat Completions answer: whole, as server-sent events, or as an error."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _EVENT_STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cach
 
 
 class WholeReply:
-    """Sends the response at once when it is complete."""
+    """Sends the whole response once it is complete."""
 
     def __init__(self, completion: Completion, scope: Scope, receive: Receive, send: Send) -> None:
         self._completion = completion
@@ -21,24 +21,24 @@ class WholeReply:
         self._pieces: list[str] = []
 
     async def text(self, text: str) -> None:
-        """A piece of the answer is there."""
+        """Keep a piece of the answer."""
         self._pieces.append(text)
 
     async def alive(self) -> None:
-        """Nothing can be said before the end."""
+        """Do nothing: a whole response shows no sign of life before its end."""
 
     async def fail(self, status: int) -> None:
         """Answer with an error."""
         await refusal(status)(*self._answered)
 
     async def complete(self, *, cut_off: bool, usage: Mapping[str, Any]) -> None:
-        """Send everything."""
+        """Send the response."""
         whole = self._completion.whole("".join(self._pieces), cut_off=cut_off, usage=usage)
         await JSONResponse(whole)(*self._answered)
 
 
 class StreamedReply:
-    """Sends server-sent events; the headers go out with the first of them."""
+    """Sends server-sent events; the headers are sent with the first event."""
 
     def __init__(self, completion: Completion, scope: Scope, receive: Receive, send: Send) -> None:
         self._completion = completion
@@ -47,15 +47,15 @@ class StreamedReply:
         self._open = False
 
     async def text(self, text: str) -> None:
-        """A piece of the answer is there."""
+        """Send a piece of the answer."""
         await self._events([self._completion.piece(text)])
 
     async def alive(self) -> None:
-        """A comment and a chunk without text."""
+        """Send a comment and a chunk without text."""
         await self._events([self._completion.piece("")], before=b": alive\n\n")
 
     async def fail(self, status: int) -> None:
-        """An error status, or once the stream is open an error in it."""
+        """Answer with an error status or, once the stream is open, send an error event."""
         if self._open:
             await self._body(event({"error": error_body(status)}), last=True)
         else:

@@ -12,17 +12,17 @@ _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant"
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What matters of a request.
+    """The fields of a request that the simulator uses.
 
     Parameters:
-        model: as the client wrote it.
+        model: the model, as the client wrote it.
         messages: the conversation.
-        tools: those offered; none when the request forbids calls.
-        stream: server-sent events are wanted.
-        include_usage: a last chunk with the usage is wanted.
-        max_tokens: longest answer, or None.
+        tools: the offered tools; empty if the request forbids calls.
+        stream: the client asks for server-sent events.
+        include_usage: the client asks for a last chunk with the usage.
+        max_tokens: most tokens of the answer, or None.
         service_tier: the tier that is reported as served.
-        fixed: what stands before the messages in the prefix cache.
+        fixed: the part of the prompt before the messages, for the prefix cache.
     """
 
     model: str
@@ -36,10 +36,10 @@ class ChatRequest:
 
 
 def read_request(body: object) -> ChatRequest:
-    """The request in a decoded body.
+    """Reads a request from a decoded body.
 
     Raises:
-        ConfigurationError: it is not one that can be served.
+        ConfigurationError: the request cannot be served.
     """
     if not isinstance(body, Mapping) or not isinstance(body.get("model"), str):
         raise ConfigurationError("The body must be a JSON object with a model.")

@@ -1,1 +1,1 @@
-"""The Responses WebSocket as the simulator speaks it."""
+"""The simulator's Responses wire, over a WebSocket."""

@@ -1,4 +1,4 @@
-"""One response over the socket, from its request to its last event."""
+"""Answers one request over the socket, up to the response's last event."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -23,12 +23,12 @@ class ResponseCall:
     """Answers one `response.create`.
 
     Args:
-        simulator: whose model answers.
+        simulator: the simulator that answers.
         asked: the request.
-        served: what it gets.
-        exchange: its record.
-        connection: where it came from.
-        lanes: what the connection keeps.
+        served: the model that serves it.
+        exchange: the request's record.
+        connection: the connection that it came on.
+        lanes: the connection's lanes.
         send: sends an event.
     """
 
@@ -54,7 +54,7 @@ class ResponseCall:
         self._writer: ResponseWriter | None = None
 
     async def run(self) -> None:
-        """Wait for the lane, then answer."""
+        """Wait until the lane is free, then answer."""
         async with self._lanes.turn(self.asked.lane), self._lanes.in_flight:
             before = self._before()
             if before is None:
@@ -72,7 +72,7 @@ class ResponseCall:
             await self._answer((*before, *self.asked.items))
 
     async def cancel(self) -> None:
-        """The client took it back; a server that hangs does not confirm it."""
+        """End the response because the client cancelled it; a silent server does not confirm that."""
         self._simulator.journal.end(self.exchange, "cancelled")
         if self._writer is not None and self._served.fault is not Fault.SILENT:
             await self._send(self._writer.cancelled())
@@ -82,7 +82,7 @@ class ResponseCall:
 
     async def _answer(self, messages: tuple[Message, ...]) -> None:
         loop, asked = asyncio.get_running_loop(), self.asked
-        # A request that waited for its lane starts now; the first of all has arrived a moment ago.
+        # Times count from here, because the request may have waited for its lane.
         start = loop.time()
         uncached = read_prefix(self._served.cache, self.exchange, asked.fixed, messages)
         said = self._simulator.answer(messages, asked.tools)

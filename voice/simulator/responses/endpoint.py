@@ -1,4 +1,4 @@
-"""The Responses endpoint over a WebSocket: connections, their lanes, cancellation and their limited life."""
+"""The Responses endpoint: WebSocket connections with lanes, cancellation and a limited life."""
 
 import asyncio
 import json
@@ -24,10 +24,11 @@ _GOING_AWAY = 1001
 
 
 class ResponsesSocket:
-    """The ASGI application behind `WS /v1/responses`.
+    """The ASGI application of `WS /v1/responses`.
 
-    A connection's opening costs what its model's network does; `?model=` in the URL names the model, without it an
-    OpenAI model's is taken. Faults of the opening (401, 429, 500, refuse, slow-connect) need `?model=` or `?fault=`.
+    Opening a connection takes the time of its model's network. `?model=` in the URL names the model; without it, the
+    network of an OpenAI model applies. Faults while opening (401, 429, 500, refuse, slow-connect) need `?model=` or
+    `?fault=`.
     """
 
     def __init__(self, simulator: Simulator) -> None:
@@ -41,13 +42,13 @@ class ResponsesSocket:
             if await self._open(websocket, connection):
                 await SocketSession(self._simulator, websocket, connection).run()
         except WebSocketDisconnect:
-            # The client has left before it was let in.
+            # The client disconnected before it was accepted.
             return
         finally:
             self._simulator.connections.remove(tuple(scope["client"]))
 
     async def _open(self, websocket: WebSocket, connection: Connection) -> bool:
-        """Let the client in, after the time that takes; False when it was not let in."""
+        """Accept the client after the time that opening takes; returns False if it was not accepted."""
         await websocket.receive()
         options = url_options(websocket.scope)
         try:
@@ -68,7 +69,7 @@ class ResponsesSocket:
 
 
 class SocketSession:
-    """One open connection."""
+    """Serves one open connection."""
 
     def __init__(self, simulator: Simulator, websocket: WebSocket, connection: Connection) -> None:
         self._simulator = simulator
@@ -78,7 +79,7 @@ class SocketSession:
         self._running: dict[str, tuple[ResponseCall, asyncio.Task[None]]] = {}
 
     async def run(self) -> None:
-        """Serve until the client leaves or the connection's life is over."""
+        """Serve until the client disconnects or the connection has reached its longest life."""
         outcome: Literal["cancelled", "cut"] = "cancelled"
         try:
             async with asyncio.timeout(self._simulator.socket_life):
@@ -100,7 +101,7 @@ class SocketSession:
             await self._stop([task for _call, task in self._running.values()])
 
     async def _take(self, text: str | bytes) -> None:
-        """One client event; whatever is wrong with it is told and changes nothing."""
+        """Handle one client event; a faulty event is answered with an error and changes nothing."""
         self._connection.requests += 1
         lane = None
         try:
@@ -148,9 +149,9 @@ class SocketSession:
         task.add_done_callback(lambda _task: self._running.pop(call.response_id, None))
 
     async def _cancel(self, response_id: str | None) -> None:
-        """Stop a response, or the only one when none is named.
+        """Stop a response, or the only one if none is named.
 
-        One that is over already is not worth an error: its end was under way when the client sent this.
+        A response that has already ended is no error: its end was under way when the client sent the event.
         """
         if self._simulator.on_cancel == "ignore":
             return
@@ -170,7 +171,7 @@ class SocketSession:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _send(self, event: Mapping[str, Any]) -> None:
-        """Send an event, unless the client has left meanwhile; its disconnection is about to be received."""
+        """Send an event unless the client has disconnected; `run` then receives the disconnection."""
         states = (self._websocket.client_state, self._websocket.application_state)
         if states == (WebSocketState.CONNECTED, WebSocketState.CONNECTED):
             try:

@@ -1,4 +1,4 @@
-"""OpenAI Responses over a WebSocket: server events written. Pure."""
+"""Writes the server events of OpenAI Responses over a WebSocket. Pure."""
 
 import time
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ def error_event(
     lane: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """An `error`: the request has no response, or the connection ends."""
+    """An `error` event: the request gets no response, or the connection ends."""
     error = error_body(status, message=message, code=code, param=param)
     if headers:
         error["headers"] = dict(headers)
@@ -26,13 +26,13 @@ def error_event(
 
 
 class ResponseWriter:
-    """Writes the events of one response in their order, numbered from 0.
+    """Writes the events of one response in order, numbered from 0.
 
     Args:
-        request: what it answers.
-        response_id: its id.
-        model: what is served.
-        tool: name of the tool it calls, or None for a message.
+        request: the request that it answers.
+        response_id: id of the response.
+        model: the model that serves it.
+        tool: name of the tool that the response calls, or None for a message.
     """
 
     def __init__(self, request: ResponseRequest, response_id: str, model: str, tool: str | None) -> None:
@@ -47,15 +47,15 @@ class ResponseWriter:
         self._is_open = False
 
     def created(self) -> list[dict[str, Any]]:
-        """The response exists and is being worked on."""
+        """The response has been created and is in progress."""
         return [self._about("response.created", "in_progress"), self.alive()]
 
     def alive(self) -> dict[str, Any]:
-        """It is still being worked on."""
+        """The response is still in progress."""
         return self._about("response.in_progress", "in_progress")
 
     def piece(self, text: str) -> list[dict[str, Any]]:
-        """More of the text or of the call's arguments; the first brings the item with it."""
+        """More of the text or of the call's arguments; the first piece also opens the item."""
         events = [] if self._is_open else self._opening()
         self._is_open = True
         self._text += text
@@ -64,7 +64,7 @@ class ResponseWriter:
         return [*events, self._event(kind, delta=text, **self._place(), **more)]
 
     def completed(self, usage: Mapping[str, Any], *, cut_off: bool) -> list[dict[str, Any]]:
-        """The item's end, if there is one, and the response's."""
+        """The end of the item, if there is one, and of the response."""
         events = self._closing() if self._is_open else []
         if cut_off:
             why = {"incomplete_details": {"reason": "max_output_tokens"}}
@@ -72,12 +72,12 @@ class ResponseWriter:
         return [*events, self._about("response.completed", "completed", usage=usage)]
 
     def failed(self, status: int) -> dict[str, Any]:
-        """The response ends in an error."""
+        """The response ends with an error."""
         error = error_body(status)
         return self._about("response.failed", "failed", error={"code": error["code"], "message": error["message"]})
 
     def cancelled(self) -> dict[str, Any]:
-        """The client took it back; tokens are not reported then."""
+        """The client cancelled the response; the usage is then not reported."""
         return self._about("response.incomplete", "cancelled", incomplete_details={"reason": "cancelled"})
 
     def _opening(self) -> list[dict[str, Any]]:
@@ -110,7 +110,7 @@ class ResponseWriter:
         return {**called, "name": self._tool, "arguments": self._text}
 
     def _about(self, kind: str, status: str, **fields: Any) -> dict[str, Any]:
-        """An event that carries the whole response."""
+        """An event that contains the whole response."""
         response: dict[str, Any] = {
             "id": self.response_id,
             "object": "response",

@@ -1,4 +1,4 @@
-"""What one Responses socket keeps: the latest response of each lane, and whose turn it is in it."""
+"""The lanes of a Responses socket (`stream_id`): keeps each lane's latest response and queues its requests."""
 
 import asyncio
 import re
@@ -12,7 +12,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,256}")
 
 
 class LaneLimitError(ConfigurationError):
-    """A connection names more lanes than it may; `code` is OpenAI's."""
+    """A connection uses more lanes than allowed; `code` is OpenAI's."""
 
     code = "websocket_stream_limit_reached"
 
@@ -24,10 +24,10 @@ class LaneNameError(ConfigurationError):
 
 
 class Lanes:
-    """The lanes of one connection; the unnamed one is None.
+    """The lanes of one connection; None is the lane without a name.
 
-    Responses of a lane run one after the other, those of different lanes together, at most 16 of them. What is kept
-    is lost with the connection.
+    Responses of one lane run one after the other; at most 16 responses of different lanes run at the same time. What is
+    kept is lost when the connection closes.
     """
 
     def __init__(self) -> None:
@@ -36,11 +36,11 @@ class Lanes:
         self._latest: dict[str | None, tuple[str, tuple[Message, ...]]] = {}
 
     def turn(self, lane: str | None) -> asyncio.Lock:
-        """The lock that makes a lane's responses wait for each other, first come, first served.
+        """The lock that makes the responses of a lane run in the order of their requests.
 
         Raises:
             LaneNameError: the name is not allowed.
-            LaneLimitError: there are too many names already.
+            LaneLimitError: the connection has too many lanes already.
         """
         if lane not in self._turns:
             if lane is not None and not _NAME.fullmatch(str(lane)):
@@ -51,13 +51,13 @@ class Lanes:
         return self._turns[lane]
 
     def find(self, response_id: str) -> tuple[Message, ...] | None:
-        """The conversation up to and with a response, if a lane still keeps it."""
+        """The conversation up to and including a response, or None if no lane keeps it any more."""
         return next((kept for known, kept in self._latest.values() if known == response_id), None)
 
     def keep(self, lane: str | None, response_id: str, conversation: tuple[Message, ...]) -> None:
-        """A response is complete; the lane's earlier one is forgotten."""
+        """Keep a complete response; the lane's earlier one is forgotten."""
         self._latest[lane] = (response_id, conversation)
 
     def evict(self, lane: str | None) -> None:
-        """A response failed; the lane keeps nothing."""
+        """Forget the lane's latest response, because a response failed."""
         self._latest.pop(lane, None)

@@ -1,4 +1,4 @@
-"""OpenAI Responses: client events read. Pure."""
+"""Reads the client events of OpenAI Responses. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant"
 
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
-    """What matters of a `response.create`.
+    """The fields of a `response.create` that the simulator uses.
 
     Parameters:
-        model: as the client wrote it.
-        items: the new messages; those of `previous` come before them.
-        tools: those offered; none when the request forbids calls.
-        previous: id of the response to go on from, or None.
+        model: the model, as the client wrote it.
+        items: the new messages, which follow those of `previous`.
+        tools: the offered tools; empty if the request forbids calls.
+        previous: id of the response to continue from, or None.
         lane: its `stream_id`, or None.
-        generate: False warms up: an id to go on from, and no output.
-        max_tokens: longest answer, or None.
+        generate: False for a warm-up, which gives an id to continue from and no output.
+        max_tokens: most tokens of the answer, or None.
         service_tier: the tier that is reported as served.
-        fixed: what stands before the messages in the prefix cache.
-        echoed: fields that the response repeats.
+        fixed: the part of the prompt before the messages, for the prefix cache.
+        echoed: fields of the request that the response repeats.
     """
 
     model: str
@@ -41,10 +41,10 @@ class ResponseRequest:
 
 
 def read_create(event: Mapping[str, Any]) -> ResponseRequest:
-    """The request in a decoded `response.create`.
+    """Reads a request from a decoded `response.create`.
 
     Raises:
-        ConfigurationError: it is not one that can be served.
+        ConfigurationError: the request cannot be served.
     """
     if not isinstance(event.get("model"), str):
         raise ConfigurationError("response.create needs a model.")
@@ -103,5 +103,5 @@ def _item(item: Mapping[str, Any]) -> Message | None:
 
 
 def call_text(name: str, arguments: str) -> str:
-    """A tool call as the text of an assistant's message."""
+    """A tool call as the text of an assistant message."""
     return f"{name}({arguments})"

@@ -1,1 +1,1 @@
-"""When a simulated model does what: published latencies, faults, cached prefixes."""
+"""The timing of simulated models: published latencies, faults, cached prefixes."""

@@ -1,4 +1,4 @@
-"""Seeded latencies: time to first token, stalls, errors, token gaps and what a connection costs. Pure."""
+"""Draws seeded latencies: time to first token, stalls, errors, gaps between tokens, opening a connection. Pure."""
 
 import math
 import random
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from voice.simulator.timing.profiles import Profile
 
 STALL_ALPHA = 1.5
-"""Pareto exponent of how much longer a stalled call takes; an assumption."""
+"""Exponent of the Pareto distribution by which stalled calls take longer; an assumption."""
 
 STALL_WINDOW = 2.0
-"""Seconds that a provider's common stall state lasts; an assumption."""
+"""Seconds after which a provider's common stall state is drawn again; an assumption."""
 
 STALL_CORRELATION = 0.5
-"""Correlation of two calls' stalls at one provider at one time; an assumption."""
+"""Correlation of the stalls of two calls to one provider at the same time; an assumption."""
 
 GAP_SHAPE = 4.0
 """Shape of the gamma distribution of the gaps between tokens; an assumption."""
 
 HTTP_ROUND_TRIPS = 3
-"""Round trips before a new HTTPS connection carries a request: TCP one, TLS two."""
+"""Round trips before a new HTTPS connection can carry a request: one for TCP, two for TLS."""
 
 WEBSOCKET_ROUND_TRIPS = 4
-"""The same for a WebSocket, whose upgrade is one more."""
+"""The same for a WebSocket, whose upgrade takes one more."""
 
 _MOST_TOKENS_A_CHUNK = 4
 _SERVER_ERROR = 500
@@ -30,12 +30,12 @@ _SERVER_ERROR = 500
 
 @dataclass(frozen=True, slots=True)
 class FirstToken:
-    """When a call's first token comes.
+    """When a call's first token arrives.
 
     Parameters:
         after: seconds from the request.
-        stalled: the call is one of the stalled ones.
-        error: an HTTP status that comes then instead of the token, or None.
+        stalled: the call stalled.
+        error: HTTP status of an error that arrives instead of the token, or None.
     """
 
     after: float
@@ -44,19 +44,19 @@ class FirstToken:
 
 
 class StallState:
-    """Whether a provider stalls: a state common to its calls that changes every `STALL_WINDOW`.
+    """Decides whether a provider's calls stall: a common state for all its calls, drawn again every `STALL_WINDOW`.
 
-    A call follows the common state with probability sqrt(correlation) and its own luck otherwise, which gives any two
-    calls of a window that correlation and leaves every single call's chance as it is.
+    A call follows the common state with probability sqrt(correlation), and otherwise a draw of its own. So any two
+    calls in a window have that correlation, and each call keeps its probability of stalling.
     """
 
     def __init__(self, provider: str, seed: int) -> None:
         self._key = f"{seed}:stalls:{provider}"
 
     def stalls(self, now: float, rate: float, rng: random.Random) -> bool:
-        """Draw one call's stall; `now` in seconds on any clock, `rate` the share of calls that stall."""
+        """Whether a call stalls; `now` is in seconds on any clock, `rate` is the share of calls that stall."""
         own, follows = rng.random(), rng.random() < math.sqrt(STALL_CORRELATION)
-        # Seeded by the window, so that the order of calls does not matter.
+        # Seeded per window, so that the order of calls does not matter.
         luck = random.Random(f"{self._key}:{math.floor(now / STALL_WINDOW)}").random() if follows else own
         return luck < rate
 
@@ -66,8 +66,8 @@ class LatencyModel:
 
     Args:
         profile: the model's figures.
-        stalls: the stall state of its provider, shared with the provider's other models.
-        seed: of this model's draws.
+        stalls: the stall state of its provider, which all the provider's models share.
+        seed: seed of this model's draws.
     """
 
     def __init__(self, profile: Profile, stalls: StallState, seed: int) -> None:
@@ -76,14 +76,14 @@ class LatencyModel:
         self._rng = random.Random(f"{seed}:{profile.name}")
 
     def first_token(self, now: float, *, uncached_tokens: int = 0) -> FirstToken:
-        """Draw one call.
+        """Draw when the first token of a call arrives.
 
         Args:
-            now: when it is made, seconds on the clock of the stalls.
-            uncached_tokens: tokens of its prefix that the server has to read again.
+            now: when the call is made, seconds on the clock of the stalls.
+            uncached_tokens: tokens of its prefix that are not in the cache, so that the server reads them again.
         """
         profile, rng = self.profile, self._rng
-        # Every draw is made whatever the others gave, so that calls stay comparable between settings.
+        # Every call makes all draws, so that calls stay comparable between settings.
         usual = profile.p50 * math.exp(profile.sigma * rng.gauss(0.0, 1.0))
         stalled = self._stalls.stalls(now, profile.stall_rate, rng)
         stretch = rng.paretovariate(STALL_ALPHA)
@@ -93,13 +93,13 @@ class LatencyModel:
         return FirstToken(after, stalled, _SERVER_ERROR if failed else None)
 
     def gap(self) -> float:
-        """Seconds between two tokens."""
+        """Draw the seconds between two tokens."""
         return self._rng.gammavariate(GAP_SHAPE, 1 / (GAP_SHAPE * self.profile.tokens_per_s))
 
     def chunk(self, tokens_left: int) -> int:
-        """How many tokens the next message carries: 1 to 4, evenly."""
+        """Draw the number of tokens of the next message: 1 to 4, with equal probability."""
         return min(self._rng.randint(1, _MOST_TOKENS_A_CHUNK), tokens_left)
 
     def connecting(self, *, websocket: bool) -> float:
-        """Seconds before a new connection carries its first request; loopback itself costs nothing."""
+        """Seconds before a new connection can carry its first request; loopback itself takes no time."""
         return self.profile.rtt * (WEBSOCKET_ROUND_TRIPS if websocket else HTTP_ROUND_TRIPS)

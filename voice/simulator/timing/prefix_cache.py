@@ -1,4 +1,4 @@
-"""Which beginnings of conversations a model has read lately: what is cached costs no second reading."""
+"""A model's prefix cache: the beginnings of conversations that it need not read again."""
 
 import hashlib
 from collections import OrderedDict
@@ -11,9 +11,9 @@ _MOST_PREFIXES = 4096
 
 
 class PrefixCache:
-    """Remembers the prefixes of served conversations, the latest few thousand.
+    """Remembers the prefixes of the latest few thousand conversations.
 
-    Real caches begin at 1024 tokens and forget after minutes; this one holds any length and as long as there is room.
+    Real caches start at 1024 tokens and forget after minutes; this one keeps any length while there is room.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class PrefixCache:
         """Tokens of the longest known beginning of a conversation.
 
         Args:
-            fixed: what stands before the messages: model, instructions and tools; any change of it starts anew.
+            fixed: the part of the prompt before the messages (instructions, tools); if it changes, nothing is cached.
             messages: the conversation.
         """
         counts = [_count(message) for message in messages]
@@ -34,7 +34,7 @@ class PrefixCache:
         return 0
 
     def remember(self, fixed: str, messages: Sequence[Message]) -> None:
-        """A conversation has been read."""
+        """Remember all prefixes of a conversation that has been read."""
         for digest in _digests(fixed, messages):
             self._prefixes[digest] = None
             self._prefixes.move_to_end(digest)
@@ -43,15 +43,15 @@ class PrefixCache:
 
 
 def conversation_tokens(fixed: str, messages: Sequence[Message]) -> int:
-    """How many tokens a request is."""
+    """The number of tokens of a request."""
     return token_count(fixed) + sum(_count(message) for message in messages)
 
 
 def read_prefix(cache: PrefixCache, exchange: Exchange, fixed: str, messages: Sequence[Message]) -> int:
-    """Read a request through the cache and note in its record what that was.
+    """Look up a request in the cache, remember it, and record its token counts.
 
     Returns:
-        The tokens to be read again: those before the newest message that were not in the cache.
+        The number of tokens to read again: those before the newest message that were not in the cache.
     """
     cached = cache.cached_tokens(fixed, messages)
     cache.remember(fixed, messages)
@@ -60,12 +60,12 @@ def read_prefix(cache: PrefixCache, exchange: Exchange, fixed: str, messages: Se
 
 
 def _count(message: Message) -> int:
-    framing = 4  # role and marks around every message
+    framing = 4  # tokens for the role and the marks around every message
     return token_count(message.text) + framing
 
 
 def _digests(fixed: str, messages: Sequence[Message]) -> list[bytes]:
-    """One digest per beginning, the empty one first."""
+    """One digest for each prefix, from the empty one to the whole conversation."""
     running = hashlib.blake2b(fixed.encode(), digest_size=16)
     found = [running.digest()]
     for message in messages:

@@ -18,19 +18,19 @@ class Profile:
     """The latency figures of one model.
 
     Parameters:
-        name: what requests call it, without "sim:".
+        name: its name in requests, without "sim:".
         stands_for: the real model and its settings.
-        provider: who serves it; stalls are shared within a provider.
+        provider: the provider; its models share their stalls.
         p50: median time from request to first answer token on an open connection with a cached prefix, seconds.
         p95: its 95th percentile, seconds.
-        longest: the longest time seen, seconds; no draw is longer.
+        longest: the longest published time, seconds; no draw is longer.
         tokens_per_s: output rate after the first token.
-        rtt: network round trip, seconds; part of `p50`, and what opening a connection costs several times.
-        prefill_tokens_per_s: how fast tokens that a warm cache would have held are read again.
-        error_rate: share of calls that end in an error of the server.
+        rtt: network round trip, seconds; part of `p50`. Opening a connection takes several.
+        prefill_tokens_per_s: rate at which tokens that are missing from the prefix cache are read.
+        error_rate: share of calls that end with a server error.
         stall_rate: share of calls that stall.
-        source: where the first-token figures come from.
-        rate_source: where the output rate comes from.
+        source: source of the first-token figures.
+        rate_source: source of the output rate.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Profile:
 
 
 def load_profiles(preset: str) -> dict[str, Profile]:
-    """All profiles by name, with the figures of a preset.
+    """Load all profiles, by name, with the figures of a preset.
 
     Raises:
         ConfigurationError: there is no such preset.

@@ -1,4 +1,4 @@
-"""One call's timetable: what the server does when, for a healthy model and for every fault. Pure."""
+"""The timetable of a call: what the server does at which time, for a healthy model and for every fault. Pure."""
 
 import itertools
 from collections.abc import Iterator
@@ -12,16 +12,16 @@ from voice.simulator.timing.latency_model import LatencyModel
 KEEPALIVE_EVERY = 0.1
 DRIBBLE_EVERY = 0.3
 SLOW_CONNECT = 1.5
-"""Seconds that the fault adds to the opening of a connection."""
+"""Seconds that the fault adds to opening a connection."""
 
 
 class Fault(StrEnum):
-    """What is wrong with a server."""
+    """A fault of a simulated server."""
 
     SILENT = "silent"
-    """It takes the request and never says anything."""
+    """It accepts the request and never answers."""
     KEEPALIVE = "keepalive"
-    """It shows that it is alive, again and again, without any text."""
+    """It sends signs of life without any text, and never an answer."""
     DRIBBLE = "dribble"
     """It sends one character every 0.3 s."""
     REFUSE = "refuse"
@@ -42,7 +42,7 @@ STATUSES = {Fault.UNAUTHORIZED: 401, Fault.RATE_LIMITED: 429, Fault.SERVER_ERROR
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """`tokens` tokens of text go out `at` seconds after the request."""
+    """Send `tokens` tokens of text, `at` seconds after the request."""
 
     at: float
     text: str
@@ -51,14 +51,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """A sign of life goes out that says nothing."""
+    """Send a sign of life without text."""
 
     at: float
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The server reports an error with this HTTP status; nothing follows."""
+    """Report an error with this HTTP status; nothing follows."""
 
     at: float
     status: int
@@ -66,14 +66,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The connection is reset; nothing follows."""
+    """Reset the connection; nothing follows."""
 
     at: float
 
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """Nothing follows, and nobody says so."""
+    """Send nothing more and keep the connection open."""
 
     at: float
 
@@ -82,7 +82,7 @@ Action = Text | KeepAlive | Failure | Reset | Hang
 
 
 def parse_fault(text: str) -> Fault:
-    """A fault by its name.
+    """The fault with this name.
 
     Raises:
         ConfigurationError: there is no such fault.
@@ -102,15 +102,15 @@ def timetable(
     fault: Fault | None = None,
     fault_after: int | None = None,
 ) -> Iterator[Action]:
-    """The actions of one call in order; the answer is complete when they end.
+    """The actions of one call in order; the answer is complete after the last one.
 
     Args:
         text: the whole answer.
-        model: draws the times.
-        now: when the request came, seconds on the clock of the stalls.
+        model: draws the latencies.
+        now: when the request arrived, seconds on the clock of the stalls.
         uncached_tokens: tokens of its prefix that are not in the cache.
-        fault: what goes wrong, or None.
-        fault_after: tokens sent before the middle of the answer, for the faults that happen there; None is half.
+        fault: the server's fault, or None.
+        fault_after: tokens sent before a fault in the middle of the answer; None means half of the answer.
     """
     first = model.first_token(now, uncached_tokens=uncached_tokens)
     rtt = model.profile.rtt
@@ -140,7 +140,7 @@ def timetable(
 
 
 def _chunks(words: list[str], first: float, model: LatencyModel) -> Iterator[Text]:
-    """The tokens in messages of a few; a message goes out when its last token is there, the first one at `first`."""
+    """Groups tokens into messages; each is sent when its last token exists, the first one at `first`."""
     at, index = first, 0
     while index < len(words):
         size = model.chunk(len(words) - index)

@@ -210,13 +210,12 @@ def talking(tmp_path: Path) -> Callable[..., Any]:
 
 
 def _swap(*tiers: str, policy: str) -> Swap:
-    chosen = make_policy(
-        policy, large="large" if "large" in tiers else None, fast="fast" if "fast" in tiers else None, bridge=False
-    )
+    large, fast = (role if role in tiers else None for role in ("large", "fast"))
+    chosen = make_policy(policy, large=large, fast=fast, bridge=False)
     service = BudgetedLLMService(
         [Tier(name, ResponderLLMService()) for name in tiers], chosen, book=TierBook(dict.fromkeys(tiers, 0.3))
     )
-    return Swap(service, tiers=tiers, bridge=False)
+    return Swap(service, tiers=tiers, large=large, fast=fast, bridge=False)
 
 
 async def test_keys_swap_in_mid_call_and_the_transcript_shows_who_spoke(talking) -> None:

@@ -124,7 +124,7 @@ class Call:
 async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordingly() -> None:
     answering = budgeted()
     context = LLMContext()
-    async with Call(answering, Swap(answering, tiers=BOTH, bridge=False)) as call:
+    async with Call(answering, Swap(answering, tiers=BOTH, large="large", fast="fast", bridge=False)) as call:
         record = await call.turn(context, "What is seven times eight?")
         assert (record.policy, record.attempts[0]["tier"]) == ("fallback", "large")
         kind, answer = await call.ask({"tier": "fast"})

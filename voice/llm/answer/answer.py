@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class Speaker(Protocol):
-    """What a response does to the call."""
+    """What an answer does to the call."""
 
     async def begin(self) -> None:
         """The answer begins."""
@@ -43,7 +43,7 @@ class Speaker(Protocol):
         """What became of the requests changed."""
 
 
-class Response:
+class Answer:
     """Asks tiers, speaks one, cancels the others.
 
     Args:

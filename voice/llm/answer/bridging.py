@@ -19,8 +19,8 @@ NOT_ANSWERING = "Sorry, I can't get an answer right now. Please ask me again."
 """Said in the answer's place when no tier answers."""
 BROKE_OFF = "Sorry, I lost the rest of my answer."
 """Said when an answer cannot be finished."""
-LONGEST = 9
-"""Words of a phrase."""
+MOST_WORDS = 9
+"""Words that a phrase may have."""
 
 # What only an answer may say; the first word that matches is named in the error.
 _CLAIMS = re.compile(
@@ -43,8 +43,8 @@ def check_phrase(phrase: str) -> str:
         raise ConfigurationError(
             f"The hold phrase “{text}” has no words, so nothing would be heard; write one such as “One moment.”"
         )
-    if len(text.split()) > LONGEST:
-        raise ConfigurationError(f"The hold phrase “{text}” has more than {LONGEST} words; it must be short.")
+    if len(text.split()) > MOST_WORDS:
+        raise ConfigurationError(f"The hold phrase “{text}” has more than {MOST_WORDS} words; it must be short.")
     if claim := _CLAIMS.search(text):
         raise ConfigurationError(
             f"The hold phrase “{text}” claims something (“{claim.group()}”) before there is an answer; "

@@ -24,7 +24,7 @@ from pipecat.utils.tracing.service_decorators import traced_llm
 
 from latency.budget import Budget
 from voice.errors import ConfigurationError
-from voice.llm.answer.answer import Response
+from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.answer.clauses import sentences
@@ -79,8 +79,8 @@ class BudgetedLLMService(TieredLLMService):
         self._book = book
         self._bridging = bridging or Bridging()
         self._turn = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95, transport_p95=transport_p95)
-        self._response: Response | None = None
-        self._responses = 0
+        self._answer: Answer | None = None
+        self._answers = 0
         self._fast_p95: float | None = None
         self._words: str | None = None
         self._spoke = ""
@@ -119,7 +119,7 @@ class BudgetedLLMService(TieredLLMService):
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answer contexts, follow the user's turn, pass everything else on."""
-        ahead = self._response if self._response and not self._response.committed else None
+        ahead = self._answer if self._answer and not self._answer.committed else None
         if isinstance(frame, EagerEndOfTurnCancelFrame | InterruptionFrame) and ahead:
             ahead.withdraw()
         await super().process_frame(frame, direction)
@@ -145,7 +145,7 @@ class BudgetedLLMService(TieredLLMService):
                 await ahead.report()
                 return
             case EagerEndOfTurnCancelFrame() | InterruptionFrame() if ahead:
-                self._response = None
+                self._answer = None
                 await ahead.report()
         if isinstance(
             frame, UserStartedSpeakingFrame | UserStoppedSpeakingFrame | InterruptionFrame | BotStoppedSpeakingFrame
@@ -154,7 +154,7 @@ class BudgetedLLMService(TieredLLMService):
         await self.push_frame(frame, direction)
 
     async def begin(self) -> None:
-        """The answer begins; called by `Response`, as are the methods below."""
+        """The answer begins; called by `Answer`, as are the methods below."""
         self._spoke = ""
         await self.push_frame(LLMFullResponseStartFrame())
 
@@ -198,8 +198,8 @@ class BudgetedLLMService(TieredLLMService):
         plan = self._turn_policy.plan(self._book).without(self._book.down(time.monotonic()))
         self._fast_p95 = self._floor(plan)
         self._words = last_user_text(context)
-        response = self._response = Response(
-            number=self._responses,
+        answer = self._answer = Answer(
+            number=self._answers,
             plan=plan,
             tiers=self._tiers,
             book=self._book,
@@ -207,24 +207,24 @@ class BudgetedLLMService(TieredLLMService):
             speaker=self,
             judged=self._turn_policy.judged,
         )
-        self._responses += 1
+        self._answers += 1
         if not self._speculation_gate.is_speculating:
             # The end of a turn may overtake the context that was to be answered ahead of it.
-            self._commit(response, time.monotonic() if ended is None else ended)
+            self._commit(answer, time.monotonic() if ended is None else ended)
         elif deadline := self._turn.ahead():
-            response.expect(deadline)
+            answer.expect(deadline)
         await self.start_processing_metrics()
         await self.start_ttfb_metrics()
         try:
-            await response.run()
+            await answer.run()
         finally:
-            if response.committed and self._response is response:
-                self._response = None
+            if answer.committed and self._answer is answer:
+                self._answer = None
             await self.stop_processing_metrics()
-            if response.began:
+            if answer.began:
                 await self.push_frame(LLMFullResponseEndFrame())
 
-    def _is_begun(self, frame: LLMContextFrame, ahead: Response | None) -> bool:
+    def _is_begun(self, frame: LLMContextFrame, ahead: Answer | None) -> bool:
         """Whether an answer ahead to the same words is held, or confirmed already.
 
         Words that are withdrawn and begun again come twice when the withdrawal overtakes their first context.
@@ -239,8 +239,8 @@ class BudgetedLLMService(TieredLLMService):
         """
         return self._book.tail(plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0])
 
-    def _commit(self, response: Response, now: float) -> None:
-        response.commit(now, self._turn.commit(now, fast_p95=self._fast_p95))
+    def _commit(self, answer: Answer, now: float) -> None:
+        answer.commit(now, self._turn.commit(now, fast_p95=self._fast_p95))
 
 
 def _follows_tool(context: LLMContext) -> bool:

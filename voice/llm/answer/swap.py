@@ -31,13 +31,18 @@ class Swap:
 
     Args:
         service: what answers in the call.
-        tiers: names of the tiers it has: "large", "fast" or both.
+        tiers: the names of its tiers.
+        large: the one in the policies' large role; None when there is none.
+        fast: the one in their fast role; None when there is none.
         bridge: whether a policy made here bridges with phrases.
     """
 
-    def __init__(self, service: Swappable, *, tiers: Sequence[str], bridge: bool = True) -> None:
+    def __init__(
+        self, service: Swappable, *, tiers: Sequence[str], large: str | None, fast: str | None, bridge: bool = True
+    ) -> None:
         self._service = service
         self._bridge = bridge
+        self.large, self.fast = large, fast
         self.tiers = tuple(tiers)
         self.first = service.policy
         """The policy that the call began with."""
@@ -73,8 +78,7 @@ class Swap:
         log.info("from the next turn on %s, until now %s", _described(policy), _described(before))
 
     def _make(self, name: str) -> Policy:
-        large, fast = ("large" if "large" in self.tiers else None), ("fast" if "fast" in self.tiers else None)
-        return make_policy(name, large=large, fast=fast, bridge=self._bridge)
+        return make_policy(name, large=self.large, fast=self.fast, bridge=self._bridge)
 
     def _makes(self, name: str) -> bool:
         try:
@@ -94,13 +98,18 @@ def _described(policy: Policy) -> str:
 
 
 def swap_tool(swap: Swap) -> Tool:
-    """The tool by which a language model of this call takes another tier; for calls with both tiers.
+    """The tool by which a language model changes which tier answers; for calls with both a large and a fast tier.
 
     Raises:
-        ConfigurationError: the call has one tier only.
+        ConfigurationError: the call has no large or no fast tier.
     """
-    if not {"large", "fast"} <= set(swap.tiers):
-        raise ConfigurationError(f"There is only the tier {swap.tiers[0]}, so a tool could take no other.")
+    large, fast = swap.large, swap.fast
+    if large is None or fast is None:
+        raise ConfigurationError(
+            f"There is only the tier {swap.tiers[0]}, so a tool could take no other."
+            if len(swap.tiers) == 1
+            else "A tool changes between the tiers in the roles large and fast, and this call has not both."
+        )
 
     def change_thinking(effort: Literal["think_harder", "be_quick", "usual"]) -> str:
         """Change how your next answers are made, when the user asks you to think harder, to be quicker, or as before.
@@ -110,9 +119,9 @@ def swap_tool(swap: Swap) -> Tool:
         """
         match effort:
             case "think_harder":
-                swap.carry_out(SwapRequest(tier="large"))
+                swap.carry_out(SwapRequest(tier=large))
             case "be_quick":
-                swap.carry_out(SwapRequest(tier="fast"))
+                swap.carry_out(SwapRequest(tier=fast))
             case "usual":
                 swap.use(swap.first)
             case _:

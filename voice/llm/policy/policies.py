@@ -79,7 +79,7 @@ class Fallback:
 
     def plan(self, book: TierBook) -> Plan:
         """Ask the large tier, and the fast one its tail and a guard before the deadline."""
-        return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason="large first")
+        return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason=f"{self.large} first")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ class Adaptive:
         """Ask the large tier first unless it is demoted and not on trial."""
         standing = book.standing[self.large]
         if not standing.demoted or standing.probe_due:
-            reason = f"{self.large} is on trial" if standing.demoted else "large first"
+            reason = f"{self.large} is on trial" if standing.demoted else f"{self.large} first"
             return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason=reason)
         return Plan(
             policy=self.name,
@@ -206,9 +206,15 @@ POLICIES = (*_LONE, *_PAIRS)
 
 
 def make_policy(name: str, *, large: str | None, fast: str | None, bridge: bool = True) -> Policy:
-    """The policy of that name over the tiers there are.
+    """The policy of that name over the tiers in its two roles.
 
     `single` and `hedged` use the large tier, or the fast one when it is the only one.
+
+    Args:
+        name: one of `POLICIES`.
+        large: the name of the tier that answers best; None when there is none.
+        fast: the name of the tier that answers soonest; None when there is none.
+        bridge: whether phrases are said while no answer is there.
 
     Raises:
         ConfigurationError: no such policy, no tier, or one tier for a policy that needs two.

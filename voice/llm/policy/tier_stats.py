@@ -11,13 +11,13 @@ from latency.budget import FLOOR_GUARD
 
 WINDOW = 100
 """Requests that count."""
-ENOUGH = 10
-"""Requests from which on the measured percentile stands alone."""
+ENOUGH_CLAUSES = 10
+"""Requests with a first clause from which on the measured percentile is used alone."""
 RECENT = 20
 """Turns by which a tier is judged in time or not."""
 PROBE_EVERY = 8
 """Turns between two trials of a demoted tier."""
-MARGIN = 1.15
+TAIL_MARGIN = 1.15
 """By which a hundred requests underrate the tail of the next hundred: asking a little early costs less than a miss."""
 DOWN_FOR = 30.0
 """Seconds for which a tier that refuses to serve (a rejected key) is not asked."""
@@ -161,7 +161,7 @@ class TierBook:
         if measured is None:
             return self._assumed[tier]
         reached = sum(wait.reached for wait in waits)
-        return measured if reached >= ENOUGH else max(measured if reached else 0.0, self._assumed[tier])
+        return measured if reached >= ENOUGH_CLAUSES else max(measured if reached else 0.0, self._assumed[tier])
 
     def tail(self, tier: str) -> float:
         """Seconds in which a tier's first clause is nearly always there: the 95th percentile, or the 99th if later.
@@ -171,8 +171,8 @@ class TierBook:
         return max(self.p95(tier), self._p99(tier))
 
     def lead(self, tier: str) -> float:
-        """How long before an instant a tier is to be asked, seconds: its tail with `MARGIN`, and a guard of 30 ms."""
-        return max(self.p95(tier), self._p99(tier) * MARGIN) + FLOOR_GUARD
+        """How many seconds before an instant to ask a tier: its tail times `TAIL_MARGIN`, and a guard of 30 ms."""
+        return max(self.p95(tier), self._p99(tier) * TAIL_MARGIN) + FLOOR_GUARD
 
     def _p99(self, tier: str) -> float:
         return quantile(self._waits[tier], 0.99) or 0.0

@@ -10,8 +10,8 @@ import numpy.typing as npt
 # A block whose RMS is softer than this, -46 dB of full scale, is silence: the voices' noise floor lies 7 dB below it.
 AUDIBLE = 0.005
 BLOCK = 0.005
-LONGEST = 0.1
-"""Seconds of a piece at most: an interruption has no more than that to take back."""
+LONGEST_PIECE = 0.1
+"""Seconds; the audio of one piece is what an interruption can no longer take back."""
 
 Audio = npt.NDArray[np.float32]
 """Mono samples in [-1, 1]."""
@@ -85,7 +85,7 @@ class PieceCutter:
         samples: Samples = np.clip(audio * 32767, -32768, 32767).astype(np.int16)
         pieces, last = [], self._given + len(samples)
         while self._given < last:
-            start, end = self._given, min(last, self._given + round(LONGEST * self._rate))
+            start, end = self._given, min(last, self._given + round(LONGEST_PIECE * self._rate))
             if self._words:
                 end = max(start + 1, min(end, self._words[0][1]))
             words = []

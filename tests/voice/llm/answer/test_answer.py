@@ -9,7 +9,7 @@ from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
-from voice.llm.answer.answer import Response
+from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.policy import Adaptive
@@ -32,8 +32,8 @@ class AtOnce:
 class Committing:
     """A speaker; the turn is committed while it is at the `commit_at`th thing it is told."""
 
-    def __init__(self, response: Any, commit_at: int) -> None:
-        self.response = response(speaker=self)
+    def __init__(self, answer: Any, commit_at: int) -> None:
+        self.answer = answer(speaker=self)
         self.commit_at, self.told = commit_at, 0
         self.reports: list[AttemptsFrame] = []
 
@@ -41,8 +41,8 @@ class Committing:
         self.told += 1
         if self.told == self.commit_at:
             # As the service does at the end of a turn.
-            self.response.commit(NOW, Deadline(NOW + 0.4))
-            await self.response.report()
+            self.answer.commit(NOW, Deadline(NOW + 0.4))
+            await self.answer.report()
 
     async def begin(self) -> None:
         await self.tell()
@@ -74,16 +74,16 @@ async def test_a_turn_that_ends_in_the_very_moment_its_answer_does_counts_once(
     monkeypatch.setattr(book, "turn", lambda first, judged: turns.append(first))
     monkeypatch.setattr(book.standing["large"], "observe", verdicts.append)
 
-    def response(**speaker: Any) -> Response:
+    def answer(**speaker: Any) -> Answer:
         plan, tiers = Adaptive(large="large", fast="fast").plan(book), {"large": AtOnce()}
-        return Response(
+        return Answer(
             number=0, plan=plan, tiers=tiers, book=book, context=LLMContext(),  # type: ignore[arg-type]
             judged="large", clock=lambda: NOW, **speaker,
         )  # fmt: skip
 
-    line = Committing(response, commit_at)
+    line = Committing(answer, commit_at)
     async with asyncio.timeout(5):
-        await line.response.run()
+        await line.answer.run()
     while line.told < commit_at:
         # The answer ended first.
         await line.tell()

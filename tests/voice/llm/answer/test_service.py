@@ -33,7 +33,7 @@ from pipecat.services.settings import LLMSettings
 from pipecat.tests.utils import SleepFrame
 
 from voice.errors import ConfigurationError
-from voice.llm.answer.answer import Response
+from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.bridging import DELAY, HOLD, NOT_ANSWERING
@@ -478,7 +478,7 @@ async def test_many_turns_leave_no_task_no_socket_and_no_memory_behind(
     assert max(descriptors[100:]) <= max(descriptors[10:50]) + 3
     assert requests[0] <= 10
     gc.collect()
-    assert sum(isinstance(kept, Response | LiveAttempt) for kept in gc.get_objects()) <= turns // 10
+    assert sum(isinstance(kept, Answer | LiveAttempt) for kept in gc.get_objects()) <= turns // 10
     assert not [task for task in asyncio.all_tasks() if is_request(task)]
 
 

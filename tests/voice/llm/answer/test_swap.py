@@ -21,18 +21,21 @@ from voice.wire.requests import SwapRequest, SwapState
 BOTH = ("large", "fast")
 
 
+def roles(tiers: tuple[str, ...]) -> dict[str, str | None]:
+    """The tiers of these names in the roles of the same name."""
+    return {role: role if role in tiers else None for role in BOTH}
+
+
 def service(*tiers: str, policy: str = "adaptive", bridge: bool = False) -> BudgetedLLMService:
     """The budgeted service over a responder in each tier."""
-    chosen = make_policy(
-        policy, large="large" if "large" in tiers else None, fast="fast" if "fast" in tiers else None, bridge=bridge
-    )
+    chosen = make_policy(policy, **roles(tiers), bridge=bridge)
     return BudgetedLLMService(
         [Tier(name, ResponderLLMService()) for name in tiers], chosen, book=TierBook(dict.fromkeys(tiers, 0.3))
     )
 
 
 def swap_of(*tiers: str, policy: str = "adaptive", bridge: bool = False) -> Swap:
-    return Swap(service(*tiers, policy=policy, bridge=bridge), tiers=tiers, bridge=bridge)
+    return Swap(service(*tiers, policy=policy, bridge=bridge), tiers=tiers, **roles(tiers), bridge=bridge)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +91,7 @@ def test_a_policy_of_two_tiers_is_refused_where_there_is_one(policy: str) -> Non
 @pytest.mark.parametrize("request_", [SwapRequest(policy="race"), SwapRequest(tier="fast")])
 def test_whether_phrases_bridge_stays_as_it_was(request_: SwapRequest, bridge: bool) -> None:
     answering = service(*BOTH, bridge=bridge)
-    Swap(answering, tiers=BOTH, bridge=bridge).carry_out(request_)
+    Swap(answering, tiers=BOTH, **roles(BOTH), bridge=bridge).carry_out(request_)
     assert answering.policy.plan(TierBook(dict.fromkeys(BOTH, 0.3))).bridge is bridge
 
 
@@ -129,6 +132,20 @@ async def test_the_tool_changes_the_tier_of_its_own_call_and_back() -> None:
     assert (await call("harder")).policy == "race"
     assert other.state.policy == "race"
     assert [text[:4] for text in told] == ["Done", "Done", "Done", "Ther"]
+
+
+async def test_tiers_of_any_name_play_the_roles_of_the_policies() -> None:
+    names = ("opus", "groq", "haiku")
+    chosen = make_policy("adaptive", large="opus", fast="groq", bridge=False)
+    book = TierBook(dict.fromkeys(names, 0.3))
+    answering = BudgetedLLMService([Tier(name, ResponderLLMService()) for name in names], chosen, book=book)
+    swap = Swap(answering, tiers=names, large="opus", fast="groq", bridge=False)
+    assert swap.state == SwapState(policy="adaptive", tier=None, tiers=names, policies=tuple(POLICIES))
+    assert chosen.plan(book).reason == "opus first"
+    assert swap.carry_out(SwapRequest(tier="haiku")).tier == "haiku"
+    assert swap.carry_out(SwapRequest(policy="single")).tier == "opus"
+    swap_tool(swap)("be_quick")
+    assert swap.state.tier == "groq"
 
 
 def test_there_is_no_tool_where_there_is_one_tier() -> None:

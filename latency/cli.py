@@ -88,7 +88,7 @@ def show(
             threshold asks for any.
     """
     # Imported now: numpy and the terminal library cost more than everything else here together.
-    from latency.report.report import build
+    from latency.report.build import build
 
     started = time.monotonic()
     try:

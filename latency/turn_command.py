@@ -82,7 +82,7 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.audio.onset import as_floats, utterances
     from latency.render.turn_view import write_turn
-    from latency.report.report import build
+    from latency.report.build import build
     from latency.report.waterfall import waterfall
 
     run = Run.load(folder)

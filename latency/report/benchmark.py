@@ -21,7 +21,8 @@ from typing import Any
 from latency.judge.cut_offs import CutOffs, cut_offs
 from latency.judge.outcome import Outcome
 from latency.record.run import Run, RunError
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 from latency.report.stats import Distribution, Interval, ratio_interval, ratio_of_medians
 
 SCHEMA = 1

@@ -28,9 +28,10 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from latency.record.turn import CONTRIBUTIONS
+from latency.report.judgement import Judgement
 
 if TYPE_CHECKING:
     from latency.report.report import Report
@@ -54,18 +55,6 @@ _EXAMPLE = 'write one like "turn p95 < 800" or "cut_offs == 0"'
 
 class ThresholdError(ValueError):
     """A text that is no threshold; the sentence says what is known instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """A threshold held against a report."""
-
-    expr: str
-    verdict: Literal["passed", "failed", "no data"]
-    value: float | None
-    """The figure that was judged."""
-    reason: str | None = None
-    """Why there is no data, in one clause; None for the other verdicts."""
 
 
 @dataclass(frozen=True, slots=True)

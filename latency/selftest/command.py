@@ -13,7 +13,7 @@ from latency.command_line import FAILED, FINE, Parser, log_to_stderr, seed
 from latency.judge.outcome import SessionOutcome
 from latency.record.run import Run, RunHeader, RunWriter
 from latency.record.session import Session
-from latency.report.report import build
+from latency.report.build import build
 from latency.selftest.planted import Call, Hidden, calls
 
 TOLERANCE = 0.01

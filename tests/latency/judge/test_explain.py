@@ -11,7 +11,7 @@ from latency.judge.outcome import Outcome
 from latency.judge.unanswered import Unanswered
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
-from latency.report.report import build
+from latency.report.build import build
 from latency.report.stats import Spread
 
 # Every stage within its share: 200 + 20, 300, 50 and 50 ms.

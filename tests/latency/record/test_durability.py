@@ -16,7 +16,8 @@ from latency.cli import main
 from latency.record.run import Run, RunError
 from latency.record.session import Pacing
 from latency.record.turn import TurnRecord
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 
 PACING = Pacing(frames=600, late_over_20ms=0, late_max_ms=2.0, clock_ratio=1.0)
 

@@ -9,7 +9,8 @@ import pytest
 from latency.record.run import Run
 from latency.record.stall import Stall
 from latency.render.as_csv import COLUMNS, text
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from latency.judge.outcome import Outcome
 from latency.record.run import Run
 from latency.render.turn_view import write_turn
-from latency.report.report import build
+from latency.report.build import build
 from latency.report.waterfall import waterfall
 
 

@@ -10,7 +10,8 @@ from latency.record.run import Run, RunHeader
 from latency.record.session import Pacing
 from latency.record.stall import Stall
 from latency.record.turn import TurnRecord
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 from latency.report.thresholds import Threshold
 
 Load = Callable[[Path], Run]

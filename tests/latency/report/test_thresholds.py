@@ -6,7 +6,8 @@ import pytest
 
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 from latency.report.thresholds import FIGURES, Threshold, ThresholdError
 
 

@@ -10,7 +10,8 @@ import pytest
 from latency.audio.onset import as_floats, utterances
 from latency.record.run import Run, RunError
 from latency.record.stall import Stall
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 from latency.report.trace import text, trace, write_trace
 
 Event = dict[str, Any]

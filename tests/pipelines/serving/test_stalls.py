@@ -11,7 +11,8 @@ import soundfile
 import yaml
 
 from latency.record.run import Run
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 from voice.tts.piper.voice import Voice, embedded_voice
 
 ROOT = Path(__file__).resolve().parents[3]

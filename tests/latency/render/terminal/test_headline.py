@@ -6,7 +6,8 @@ import pytest
 
 from latency.record.run import Run
 from latency.render.terminal.headline import headline
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 
 
 @pytest.fixture

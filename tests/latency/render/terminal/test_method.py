@@ -9,7 +9,8 @@ from latency.record.run import Run
 from latency.record.session import PacingFigures
 from latency.record.stall import TurnStall
 from latency.render.terminal.method import conditions, method
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 
 
 @pytest.fixture

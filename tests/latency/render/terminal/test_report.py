@@ -9,7 +9,8 @@ import pytest
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
 from latency.render.terminal.report import write
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 from latency.report.speculation import Speculation
 from latency.report.thresholds import Threshold
 

@@ -10,7 +10,8 @@ from rich.table import Table
 from latency.record.run import Run
 from latency.render.terminal.console import console_for
 from latency.render.terminal.tables import contribution_table, interval_lines, latency_table, worst_table
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 from latency.report.stats import Distribution, Spread
 from latency.report.thresholds import FIGURES
 

@@ -8,7 +8,8 @@ from latency.judge.verdict import Judged
 from latency.record.run import Run
 from latency.record.stall import Stall
 from latency.render.terminal.turn_table import llm_remark, turn_table
-from latency.report.report import Report, build
+from latency.report.build import build
+from latency.report.report import Report
 
 IN_TIME = Judged(
     verdict="within",

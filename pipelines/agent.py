@@ -12,10 +12,11 @@ from pipecat.pipeline.worker import PipelineWorker
 
 from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
-from pipelines.engines import Engines, simulated, versions
+from pipelines.loading import Engines
 from pipelines.process import log_pipecat
 from pipelines.telemetry import tracing
 from pipelines.threads import limit_threads
+from pipelines.versions import simulated, versions
 from voice.llm.tools import Tool, describe
 from voice.server.transport import CallTransport
 
@@ -56,7 +57,7 @@ class Agent:
     @property
     def native_rate(self) -> int:
         """The sample rate of the voice, in Hz; the agent must have been started."""
-        return self._loaded().voice.sample_rate
+        return self._loaded().synthesiser.sample_rate
 
     async def start(self) -> None:
         """Load and warm up every model.

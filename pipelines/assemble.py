@@ -17,18 +17,18 @@ from pipecat.services.llm_service import LLMService
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
-from pipelines.engines import Engines
+from pipelines.loading import Engines
+from pipelines.providers.responder import Responder
+from pipelines.providers.tiers import Tiers
 from pipelines.serving.observer import MonotonicClock, TurnObserver
 from pipelines.serving.turn_log import TurnLog
-from pipelines.settings import Responder, Tiers
 from pipelines.telemetry import tracing
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.answer.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
 from voice.server.requests import answer_requests
-from voice.server.transport import HEAD_START, CallTransport
-from voice.tts.piper.service import PiperTTSService
+from voice.server.transport import CallTransport
 from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
 from voice.turns.sentence_end import SentenceEnds
@@ -87,7 +87,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             engines.recogniser.service(),
             user,
             llm,
-            PiperTTSService(engines.voice, sent_ahead=HEAD_START),
+            engines.synthesiser.service(),
             transport.output(),
             assistant,
         ]

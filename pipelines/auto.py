@@ -1,7 +1,7 @@
 """`--pipeline auto`: the best that is already here and costs nothing. It downloads nothing and says what it took."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,21 +17,27 @@ class Choice:
     reasons: tuple[str, ...] = ()
 
 
-def resolve(pipeline: str, overrides: Sequence[str]) -> Choice:
+def resolve(
+    pipeline: str, overrides: Sequence[str], *, change: Callable[[dict[str, Any]], None] | None = None
+) -> Choice:
     """Read a named pipeline, or put "auto" together from what is here.
+
+    Args:
+        pipeline, overrides, change: as in `settings.load`.
 
     Raises:
         ConfigurationError: see `settings.load`.
     """
     if pipeline != "auto":
-        return Choice(settings.load(pipeline, overrides))
+        return Choice(settings.load(pipeline, overrides, change=change))
     asr, asr_reason = _asr()
     llm, llm_reason = _llm()
     base = settings.load("embedded").model_dump()
     table = {**base, "name": "auto", "description": "the best that is already here", "asr": asr, "llm": llm}
-    for override in overrides:
-        settings.apply_override(table, override)
-    return Choice(settings.check(table, source="auto"), (asr_reason, llm_reason, "tts: the embedded voice"))
+    return Choice(
+        settings.check(table, source="auto", overrides=overrides, change=change),
+        (asr_reason, llm_reason, "tts: the embedded voice"),
+    )
 
 
 def _asr() -> tuple[dict[str, Any], str]:

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 from latency.command_line import FINE, MISSING, folded
 from pipelines import auto
-from pipelines.listing import needs_of
-from pipelines.settings import OpenAITier, Settings, Tiers
+from pipelines.engines.engine import AsrTable, TtsTable
+from pipelines.providers.provider import TierTable
+from pipelines.providers.responder import Responder
+from pipelines.providers.tiers import Tiers
+from pipelines.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,13 @@ def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
     Raises:
         ConfigurationError: a name cannot be that of a model or a voice.
     """
-    yield from _here("asr", pipeline.asr, pipeline.asr.engine)
+    yield from _here("asr", pipeline.asr)
     if isinstance(pipeline.llm, Tiers):
         for name, tier in pipeline.llm.tiers.items():
             yield from _tier(f"llm.{name}", tier, ask=ask)
     else:
-        yield from _here("llm", pipeline.llm, "responder, not a language model")
-    yield from _here("tts", pipeline.tts, f"{pipeline.tts.engine}, voice {pipeline.tts.voice}")
+        yield from _here("llm", pipeline.llm)
+    yield from _here("tts", pipeline.tts)
 
 
 def _check_tiers(pipeline: Settings) -> None:
@@ -74,33 +77,29 @@ def _check_tiers(pipeline: Settings) -> None:
     Raises:
         ConfigurationError: they do not.
     """
-    if not isinstance(pipeline.llm, Tiers) or any(map(needs_of, pipeline.llm.tiers.values())):
+    if not isinstance(pipeline.llm, Tiers) or any(tier.needs() for tier in pipeline.llm.tiers.values()):
         return
-    # It imports pipecat, which takes a second.
-    from pipelines.language_models import make_language_models
-
-    make_language_models(pipeline.llm)
+    pipeline.llm.language_models()
 
 
-def _tier(part: str, tier: object, *, ask: bool) -> Iterator[Finding]:
-    if not isinstance(tier, OpenAITier):
-        yield from _here(part, tier, "simulated, starts with the pipeline")
-        return
-    yield from (Finding(part, False, need) for need in needs_of(tier))
+def _tier(part: str, tier: TierTable, *, ask: bool) -> Iterator[Finding]:
     # Its HTTP client takes a tenth of a second to import.
     from pipelines.model_server import run
-    from pipelines.server_check import check_server
 
-    state = run(check_server(tier, ask=ask))
-    yield Finding(part, state.works, f"{tier.model}: {state.text}")
+    state = run(tier.try_server(ask=ask))
+    if state is None:
+        yield from _here(part, tier)
+        return
+    yield from (Finding(part, False, need) for need in tier.needs())
+    yield Finding(part, state.works, f"{tier.summary}: {state.text}")
 
 
-def _here(part: str, table: object, name: str) -> Iterator[Finding]:
+def _here(part: str, table: AsrTable | Responder | TierTable | TtsTable) -> Iterator[Finding]:
     """A part that runs on this machine."""
-    needs = needs_of(table)
+    needs = table.needs()
     yield from (Finding(part, False, need) for need in needs)
     if not needs:
-        yield Finding(part, True, name)
+        yield Finding(part, True, table.summary)
 
 
 def _show(part: str, works: bool, text: str) -> None:

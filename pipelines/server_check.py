@@ -11,7 +11,7 @@ import httpx2
 
 from latency.command_line import did_you_mean
 from pipelines.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
-from pipelines.settings import OpenAITier
+from pipelines.providers.openai import OpenAITier
 from voice.llm.openai.responses_socket import Socket
 
 LIST_WITHIN = 5.0

@@ -4,31 +4,22 @@ A pipeline is a TOML file: one table a stage. Times that people write are in mil
 """
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic import Discriminator, Field, Tag, ValidationError
 
-from latency.budget import LLM_ALLOWED
-from voice.asr.sphinx import DOMAIN_WEIGHT
+from pipelines.engines.engine import AsrTable, TtsTable
+from pipelines.engines.piper import Piper
+from pipelines.providers.responder import Responder
+from pipelines.providers.tiers import Tiers
+from pipelines.registry import RECOGNISERS, SYNTHESISERS
+from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
 from voice.errors import ConfigurationError
 from voice.turns.endpointing import RISK
 
 FOLDER = Path(__file__).parent / "presets"
-Fault = Literal[
-    "silent", "keepalive", "dribble", "refuse", "401", "429", "500", "midfail", "slow-connect", "cut-socket"
-]
-PROMPT = (
-    "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one to three short sentences "
-    "of plain text, without lists, markup or emoji."
-)
-
-
-class Table(BaseModel):
-    """A table of a pipeline file: unknown keys are refused, values are never coerced silently."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Vad(Table):
@@ -43,13 +34,13 @@ class Vad(Table):
 class Turns(Table):
     """When the user has finished: by Smart Turn, or by a silence.
 
-    `fallback_ms`: the silence that ends a turn whose words are in doubt; by default as much as leaves a prepared answer
+    `fallback_ms`: the silence that ends a turn whose words are in doubt; the default leaves time for a prepared answer
     within the 800 ms of a turn.
     `adaptive`: how finished the words read, and the caller's own pauses, count too; words that are hardly finished, and
-    those of a caller who pauses in most turns, may then wait for longer than the fallback. `risk`: the estimated chance
-    of cutting the user off at which an adaptive silence ends the turn; a smaller one costs time.
-    `speculation`: what is begun ahead of the end of a turn that is likely to be over: nothing, the answer, or also the
-    speech of its first clause. `hint_ms`: the silence after which the recogniser begins with it.
+    those of a caller who pauses in most turns, may then wait for longer than `fallback_ms`. `risk`: the estimated
+    chance of cutting the user off at which an adaptive silence ends the turn; a smaller one costs time.
+    `speculation`: what starts before the end of a turn that is likely to be over: nothing, the answer, or also the
+    speech of its first clause. `hint_ms`: the silence after which the recogniser starts to finish its text.
     """
 
     detector: Literal["smart-turn", "silence"] = "smart-turn"
@@ -60,106 +51,6 @@ class Turns(Table):
     hint_ms: Annotated[int, Field(ge=0, le=1000)] = 64
 
 
-class Sphinx(Table):
-    """The embedded recogniser. `domain_weight`: share of the responder's own sentences in the language model."""
-
-    engine: Literal["sphinx"]
-    domain_weight: Annotated[float, Field(ge=0, lt=1)] = DOMAIN_WEIGHT
-
-
-class Whisper(Table):
-    """faster-whisper: `model` is a folder or a name on the hub.
-
-    `context`: what a pass encodes, "full" windows of 30 s or ("auto") little more than the audio, several times faster;
-    see `voice.asr.whisper.decoding`. `streaming`: decode speech while it goes on, where a pass is fast enough for that.
-    """
-
-    engine: Literal["whisper"]
-    model: str = "tiny.en"
-    device: Literal["cpu", "cuda"] = "cpu"
-    compute_type: Literal["int8", "int8_float16", "float16", "float32"] = "int8"
-    context: Literal["full", "auto"] = "full"
-    streaming: bool = True
-
-
-class Responder(Table):
-    """The embedded backend without a language model."""
-
-    provider: Literal["responder"]
-
-
-class Tier(Table):
-    """What every language model says of itself.
-
-    `p95_ms`: how long its first clause takes in 95 of 100 requests; assumed until enough is measured.
-    `silence_ms`: how long it may send nothing, before an answer or inside it, until its request has failed.
-    """
-
-    wire: Literal["chat", "responses"] = "chat"
-    max_tokens: Annotated[int, Field(ge=1, le=8192)] = 300
-    silence_ms: Annotated[int, Field(ge=100, le=120_000)] = 10_000
-    p95_ms: Annotated[int, Field(ge=10, le=60_000)] | None = None
-
-
-class OpenAITier(Tier):
-    """Any server that speaks OpenAI's protocols. The key is read from the variable `api_key_env`."""
-
-    provider: Literal["openai"]
-    model: str
-    base_url: str | None = None
-    api_key_env: str | None = None
-
-
-class SimTier(Tier):
-    """A model of our simulator, which is started with the pipeline. `ttft_ms` fixes its time to first token."""
-
-    provider: Literal["sim"]
-    model: str = "sonnet"
-    # A status such as 500 is a number to TOML.
-    fault: Annotated[Fault, BeforeValidator(lambda fault: str(fault) if type(fault) is int else fault)] | None = None
-    ttft_ms: Annotated[float, Field(gt=0, le=60_000)] | None = None
-
-
-class Simulator(Table):
-    """Whose figures simulated models have, and the seed of their chance."""
-
-    preset: Literal["field", "optimistic"] = "field"
-    seed: int = 1
-
-
-class Tiers(Table):
-    """Language models under a policy and a budget: the time from the end of the user's turn to the first clause.
-
-    `swap_tool`: offer the models a tool with which they change who answers from then on.
-    """
-
-    policy: Literal["single", "hedged", "fallback", "race", "adaptive"] = "adaptive"
-    budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = 450
-    bridge: bool = True
-    hold_phrases: list[str] = []
-    prompt: str = PROMPT
-    swap_tool: bool = False
-    large: Annotated[OpenAITier | SimTier, Field(discriminator="provider")] | None = None
-    fast: Annotated[OpenAITier | SimTier, Field(discriminator="provider")] | None = None
-    simulator: Simulator = Simulator()
-
-    @property
-    def tiers(self) -> dict[str, OpenAITier | SimTier]:
-        """Those there are, by name, the large one first."""
-        return {name: tier for name, tier in (("large", self.large), ("fast", self.fast)) if tier}
-
-
-class Piper(Table):
-    """Piper: `voice` is "embedded", a voice's .onnx file, or a published name such as en_US-lessac-medium.
-
-    `streaming`: send a sentence's audio while the rest of it is made, where the voice allows it.
-    """
-
-    engine: Literal["piper"] = "piper"
-    voice: str = "embedded"
-    streaming: bool = True
-
-
 class Settings(Table):
     """A whole pipeline, as resolved: every value that was used."""
 
@@ -167,12 +58,16 @@ class Settings(Table):
     description: str = ""
     vad: Vad = Vad()
     turns: Turns = Turns()
-    asr: Annotated[Sphinx | Whisper, Field(discriminator="engine")]
+    asr: Annotated[AsrTable, OneOf("engine", RECOGNISERS)]
     llm: Annotated[
         Annotated[Responder, Tag("responder")] | Annotated[Tiers, Tag("tiers")],
         Discriminator(lambda llm: _llm_kind(llm)),
     ]
-    tts: Piper = Piper()
+    tts: Annotated[TtsTable, OneOf("engine", SYNTHESISERS, default="piper")] = Piper()
+
+    def needs(self) -> list[str]:
+        """What is not here yet, each with how to get it. Nothing is loaded or downloaded."""
+        return [*self.asr.needs(), *self.llm.needs(), *self.tts.needs()]
 
 
 def names() -> list[str]:
@@ -180,12 +75,15 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-def load(pipeline: str, overrides: Sequence[str] = ()) -> Settings:
+def load(
+    pipeline: str, overrides: Sequence[str] = (), *, change: Callable[[dict[str, Any]], None] | None = None
+) -> Settings:
     """Read and check a pipeline.
 
     Args:
         pipeline: a name of `names()` or the path of a TOML file.
         overrides: `key=value` strings, keys dotted as in the file; a value is TOML, or else a plain string.
+        change: edits the file's nested dictionaries before the overrides do.
 
     Raises:
         ConfigurationError: no such pipeline, not TOML, an unknown key or a value out of range.
@@ -200,17 +98,26 @@ def load(pipeline: str, overrides: Sequence[str] = ()) -> Settings:
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(f"{path} cannot be read as a pipeline file: {error}.") from error
+    return check({"name": path.stem, **table}, source=path.name, overrides=overrides, change=change)
+
+
+def check(
+    table: dict[str, Any],
+    *,
+    source: str,
+    overrides: Sequence[str] = (),
+    change: Callable[[dict[str, Any]], None] | None = None,
+) -> Settings:
+    """Validate a pipeline given as nested dictionaries; `source` names it in errors. The rest is as in `load`."""
+    if change is not None:
+        change(table)
     for override in overrides:
         apply_override(table, override)
-    return check({"name": path.stem, **table}, source=path.name)
-
-
-def check(table: dict[str, Any], *, source: str) -> Settings:
-    """Validate a pipeline given as nested dictionaries; `source` names it in errors."""
     try:
         return Settings.model_validate(table)
     except ValidationError as error:
-        raise ConfigurationError(" ".join(_sentence(table, dict(e), source) for e in error.errors()[:3])) from error
+        sentences = (f"{source}: {_sentence(table, dict(e))}." for e in error.errors()[:3])
+        raise ConfigurationError(" ".join(sentences)) from error
 
 
 def apply_override(table: dict[str, Any], override: str) -> None:
@@ -240,51 +147,36 @@ def _llm_kind(llm: Any) -> str:
     return "responder" if provider == "responder" else "tiers"
 
 
-def _sentence(table: dict[str, Any], error: dict[str, Any], source: str) -> str:
-    path = [str(part) for part in error["loc"]]
-    key = ".".join(_in_file(path))
-    context = error.get("ctx", {})
-    if key == "llm.provider" and error["type"] == "extra_forbidden":
+def _sentence(table: dict[str, Any], error: dict[str, Any]) -> str:
+    """What is wrong, without source and full stop."""
+    path = _path_in_file(table, error)
+    kind, context = error["type"], error.get("ctx", {})
+    key = ".".join([*path, context["key"]] if "key" in context else path)
+    if kind == SENTENCE:
+        return str(error["msg"])
+    if kind == UNKNOWN_KEY and key == "llm.provider":
         return (
-            f'{source}: llm.provider must be "responder"; a language model is a tier: '
-            'write [llm.large] with provider = "openai", and [llm.fast] beside it.'
+            'llm.provider must be "responder"; a language model is a tier: '
+            'write [llm.large] with provider = "openai", and [llm.fast] beside it'
         )
-    if error["type"] == "extra_forbidden":
-        known = ", ".join(_model_at(path[:-1]).model_fields)
-        return f"{source}: {key} is not a setting; known here: {known}."
+    if kind == UNKNOWN_KEY:
+        return f"{key} is not a setting; known here: {context['known']}"
+    if kind == UNKNOWN_KIND:
+        return f"{key} must be one of {context['known']}"
+    if kind == "missing":
+        return f"{key} is missing"
+    return f"{key} = {error['input']!r} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}"
+
+
+def _path_in_file(table: Any, error: dict[str, Any]) -> list[str]:
+    """Where an error is, as the file has it: pydantic's path also says which kind of table was taken."""
+    path = []
+    for part in error["loc"]:
+        if isinstance(table, dict) and part in table:
+            table = table[part]
+        elif isinstance(table, dict):
+            continue
+        path.append(str(part))
     if error["type"] == "missing":
-        return f"{source}: {key} is missing."
-    if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        tag = str(context.get("discriminator", "")).strip("'")
-        allowed = (str(context.get("expected_tags", "")) or ", ".join(_TAGS[_in_file(path)[0]])).replace("'", "")
-        return f"{source}: {key}.{tag} must be one of {allowed}."
-    return f"{source}: {key} = {error['input']!r} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}."
-
-
-_TAGS = {"asr": ("sphinx", "whisper"), "llm": ("openai", "sim")}
-_UNIONS: dict[str, type[Table]] = {
-    "sphinx": Sphinx,
-    "whisper": Whisper,
-    "responder": Responder,
-    "tiers": Tiers,
-    "openai": OpenAITier,
-    "sim": SimTier,
-}
-
-
-def _in_file(path: Sequence[str]) -> list[str]:
-    """A path as the file has it: pydantic puts into it which form of a table was taken."""
-    choices = {1} if path[0] in ("asr", "llm") else set()
-    if len(path) > 3 and path[2] in ("large", "fast"):
-        choices.add(3)
-    return [part for position, part in enumerate(path) if position not in choices]
-
-
-def _model_at(path: Sequence[str]) -> type[BaseModel]:
-    """The table that a path of pydantic's leads to."""
-    if not path:
-        return Settings
-    if path[-1] in _UNIONS:
-        return _UNIONS[path[-1]]
-    stages: dict[str, type[Table]] = {"vad": Vad, "turns": Turns, "tts": Piper, "simulator": Simulator}
-    return stages[path[-1]]
+        path.append(str(error["loc"][-1]))
+    return path

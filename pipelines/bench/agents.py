@@ -8,9 +8,10 @@ from typing import Any
 import psutil
 
 from pipelines.bench.peer import Parts
+from pipelines.bench.scripted.engine import whisper_engine
 from pipelines.bench.variants import FAST_URL, PACKAGES, Variant
-from pipelines.engines import simulated, version, versions
 from pipelines.serving.child import Server, listening, own_server
+from pipelines.versions import simulated, version, versions
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError
 
@@ -52,6 +53,7 @@ def overrides(parts: Parts) -> list[str]:
     What bridges a wait is off: others have no such phrase, and it would stand before the answer.
     """
     return [
+        f"asr.engine={whisper_engine(parts.whisper)}",
         f"asr.model={parts.whisper}",
         f"tts.voice={parts.voice}",
         "llm.bridge=false",

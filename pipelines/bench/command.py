@@ -170,7 +170,7 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
 
 def _whisper(model: str | None, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
     """The recogniser's model folder: the one that was named, or a scripted one that knows the fixtures."""
-    from voice.asr.scripted.model import build_for_fixtures
+    from pipelines.bench.scripted.model import build_for_fixtures
     from voice.asr.whisper.weights import from_folder
 
     if model:

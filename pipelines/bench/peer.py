@@ -13,8 +13,8 @@ import uvicorn
 from fastapi import FastAPI, WebSocket
 from loguru import logger
 
-from voice.asr.scripted import SCRIPT
-from voice.asr.scripted.model import ScriptedWhisperModel
+from pipelines.bench.scripted import SCRIPT
+from pipelines.bench.scripted.model import ScriptedWhisperModel
 from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import CALL_PATH, call_url
 

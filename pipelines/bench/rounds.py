@@ -17,9 +17,9 @@ from pipelines.bench.agents import serving
 from pipelines.bench.call import Observed, observe
 from pipelines.bench.peer import Parts
 from pipelines.bench.variants import BASELINE, Variant
+from pipelines.providers.tiers import PROMPT
 from pipelines.replaying.run_folder import run_header, save, writing
 from pipelines.serving.child import Server, announced
-from pipelines.settings import PROMPT
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from voice.asr.scripted.model_folder import build
+from pipelines.bench.scripted.model_folder import build
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTENING = "Listening on "

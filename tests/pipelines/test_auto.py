@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from pipelines import auto, local_servers
-from pipelines.settings import OpenAITier, Responder, Sphinx, Tiers, Whisper
+from pipelines.engines.sphinx import Sphinx
+from pipelines.engines.whisper import Whisper
+from pipelines.providers.openai import OpenAITier
+from pipelines.providers.responder import Responder
+from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
 from voice.simulator.app import serving
 from voice.simulator.simulator import Simulator
@@ -35,8 +39,9 @@ async def test_a_local_server_that_completes_is_the_only_tier(monkeypatch: pytes
     assert isinstance(llm, Tiers)
     assert llm.policy == "single"
     assert list(llm.tiers) == ["large"]
-    assert isinstance(llm.large, OpenAITier)
-    assert llm.large.base_url == endpoint.base_url
+    large = llm.tiers["large"]
+    assert isinstance(large, OpenAITier)
+    assert large.base_url == endpoint.base_url
     assert any(f"at Test on port {endpoint.port}" in reason for reason in choice.reasons)
 
 

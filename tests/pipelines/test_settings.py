@@ -6,8 +6,10 @@ from typing import get_args
 import pytest
 
 from pipelines import settings
+from pipelines.engines.whisper import Whisper
+from pipelines.providers.sim import Fault
 from voice.errors import ConfigurationError
-from voice.simulator.timing.timetable import Fault
+from voice.simulator.timing.timetable import Fault as SimulatorFault
 
 
 @pytest.mark.parametrize("name", settings.names())
@@ -84,15 +86,15 @@ def test_a_pipeline_of_ones_own_is_a_file(tmp_path: Path) -> None:
 
 
 def test_faults_are_those_of_the_simulator() -> None:
-    assert list(get_args(settings.Fault)) == list(Fault)
+    assert list(get_args(Fault)) == list(SimulatorFault)
 
 
 def test_whisper_encodes_whole_windows_and_streams_unless_told_otherwise() -> None:
     asr = settings.load("local").asr
-    assert isinstance(asr, settings.Whisper)
+    assert isinstance(asr, Whisper)
     assert (asr.context, asr.streaming) == ("full", True)
     told = settings.load("local", ["asr.context=auto", "asr.streaming=false"]).asr
-    assert isinstance(told, settings.Whisper)
+    assert isinstance(told, Whisper)
     assert (told.context, told.streaming) == ("auto", False)
     with pytest.raises(ConfigurationError, match=r"asr.context = 'short' .* 'full' or 'auto'"):
         settings.load("local", ["asr.context=short"])

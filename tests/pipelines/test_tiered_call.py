@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from pipelines import settings
+from pipelines.providers.sim import Fault
 from voice.llm.answer.bridging import DELAY, HOLD, NOT_ANSWERING
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,7 +117,7 @@ def test_silent_models_are_admitted_by_two_and_a_half_seconds_and_given_up(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", get_args(settings.Fault))
+@pytest.mark.parametrize("fault", get_args(Fault))
 def test_ten_turns_of_each_fault_are_answered_within_the_turn(fault: str, tmp_path: Path) -> None:
     """The tour, a minute each: `pytest -m slow -s tests/pipelines/test_tiered_call.py`."""
     options = set_all(llm__large__fault=fault, llm__fast__ttft_ms=100)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from voice.asr.scripted.model import build_for_fixtures
+from pipelines.bench.scripted.model import build_for_fixtures
 
 ROOT = Path(__file__).resolve().parents[3]
 LONGEST = 0.01
@@ -92,7 +92,12 @@ def options(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
     if request.param == "local":
         whisper = build_for_fixtures(tmp_path / "whisper", [ROOT / "samples"])
         url = request.getfixturevalue("openai_server").url
-        settings = [f"asr.model={whisper}", f"llm.large.base_url={url}", "llm.large.model=sim:echo"]
+        settings = [
+            "asr.engine=scripted",
+            f"asr.model={whisper}",
+            f"llm.large.base_url={url}",
+            "llm.large.model=sim:echo",
+        ]
     return ["--pipeline", request.param, *(part for setting in settings for part in ("--set", setting))]
 
 

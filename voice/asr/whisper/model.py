@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voice.asr.pace import Pace
-from voice.asr.scripted import SCRIPT
 from voice.asr.whisper.decoding import SAMPLE_RATE, Context, WhisperPasses
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
@@ -66,25 +65,31 @@ class SharedWhisper:
         cpu_threads: int = 1,
         language: str | None = "en",
         context: Context = "full",
+        model_class: Callable[..., "WhisperModel"] | None = None,
     ) -> Self:
         """Load a model folder and run it; blocks for about a second.
 
         Args:
-            path: Folder in CTranslate2 format (see `voice.asr.whisper.weights`), or of a scripted model.
+            path: Folder in CTranslate2 format (see `voice.asr.whisper.weights`).
             name: What to call it; None for the folder's own name.
             device: "cpu" or "cuda".
             compute_type: CTranslate2's; int8 halves memory and the decoder's time on a CPU.
             cpu_threads: Threads of one pass. A second one slows the decoder's small matrices down.
             language: The language spoken, such as "en"; None to have a multilingual model detect it.
             context: What each pass encodes: "full", a window of 30 s, or "auto", little more than the audio.
+            model_class: Takes the place of `faster_whisper.WhisperModel`; None for that one.
 
         Raises:
             ConfigurationError: The folder is not a model, or it does not know the language or compute type.
             ComponentError: The engine cannot load or run it.
         """
         folder_name = from_folder(path).name
+        if model_class is None:
+            from faster_whisper import WhisperModel
+
+            model_class = WhisperModel
         try:
-            model = _engine(path)(str(path), device=device, compute_type=compute_type, cpu_threads=cpu_threads)
+            model = model_class(str(path), device=device, compute_type=compute_type, cpu_threads=cpu_threads)
             if language is not None and language not in model.supported_languages:
                 raise ConfigurationError(
                     f"The Whisper model {name or folder_name} does not know asr.language {language!r}; "
@@ -136,14 +141,3 @@ class SharedWhisper:
         self._unfinished.add(future)
         future.add_done_callback(self._unfinished.discard)
         return future
-
-
-def _engine(path: Path) -> Any:
-    """What runs a model folder: faster-whisper, or the double that hears what its script says."""
-    if (path / SCRIPT).exists():
-        from voice.asr.scripted.model import ScriptedWhisperModel
-
-        return ScriptedWhisperModel
-    from faster_whisper import WhisperModel
-
-    return WhisperModel

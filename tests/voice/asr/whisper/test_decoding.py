@@ -10,8 +10,8 @@ import pytest
 from faster_whisper import WhisperModel
 from numpy.typing import NDArray
 
-from voice.asr.scripted import model_folder
-from voice.asr.scripted.model import ScriptedWhisperModel, build_for_fixtures
+from pipelines.bench.scripted import model_folder
+from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.whisper.decoding import SAMPLE_RATE, Context, WhisperPasses
 from voice.client.fixtures.fixture import load_fixtures
 

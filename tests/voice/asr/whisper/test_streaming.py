@@ -21,9 +21,9 @@ from pipecat.frames.frames import (
 )
 from pipecat.tests.utils import SleepFrame, run_test
 
+from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.pace import Pace
-from voice.asr.scripted.model import build_for_fixtures
 from voice.asr.whisper.decoding import SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
@@ -71,7 +71,7 @@ class Noting(SharedWhisper):
 
 @pytest.fixture
 def model(folder: Path) -> Iterator[Noting]:
-    model = Noting.load(folder, context="auto")
+    model = Noting.load(folder, context="auto", model_class=ScriptedWhisperModel)
     yield model
     model.gate.set()
     model.close()

@@ -30,7 +30,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from voice.asr.scripted.model import build_for_fixtures
+from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.whisper.decoding import SAMPLE_RATE, Context
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
@@ -126,7 +126,8 @@ async def test_final_text_after_the_end_of_speech(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], size: str, context: Context, streaming: bool, hints: bool
 ) -> None:
     turns = [turn for fixture in load_fixtures(FIXTURES) for turn in fixture.turns if len(turn.speech) == 1][:22]
-    model = SharedWhisper.load(build_for_fixtures(tmp_path, FIXTURES, size=size), context=context)
+    folder = build_for_fixtures(tmp_path, FIXTURES, size=size)
+    model = SharedWhisper.load(folder, context=context, model_class=ScriptedWhisperModel)
     ear = await replay(WhisperSTTService(model, streaming=streaming), turns, hints=hints)
     model.close()
     waits = [final - stop for stop, (final, _) in zip(ear.stopped, ear.finals, strict=True)]

@@ -17,7 +17,7 @@ from ctranslate2.specs import whisper_spec
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-from voice.asr.scripted import SCRIPT
+from pipelines.bench.scripted import SCRIPT
 
 NAME = "scripted:whisper"
 # Model width, layers of encoder and of decoder, attention heads. "quick" keeps only the path, not the cost.

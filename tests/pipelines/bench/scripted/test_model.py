@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from voice.asr.scripted.model import ScriptedWhisperModel, build_for_fixtures, recordings
-from voice.asr.scripted.spoken_words import RATE, Pcm, Recording, SpokenWords, Word, spread
+from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures, recordings
+from pipelines.bench.scripted.spoken_words import RATE, Pcm, Recording, SpokenWords, Word, spread
 from voice.asr.whisper.model import SharedWhisper
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
 
@@ -155,7 +155,7 @@ def test_with_a_rate_of_zero_nothing_is_misheard(tmp_path: Path, turns: tuple[Fi
 def test_the_shared_model_runs_a_scripted_folder_under_its_own_name(
     folder: Path, turns: tuple[FixtureTurn, ...]
 ) -> None:
-    whisper = SharedWhisper.load(folder)
+    whisper = SharedWhisper.load(folder, model_class=ScriptedWhisperModel)
     assert whisper.name == "scripted:whisper-quick"
     assert whisper.transcribe(floats(turns[2].samples)) == turns[2].text
     whisper.close()

@@ -4,14 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FIRST_CALL = """
 import asyncio, sys
 import pipelines.assemble
-from pipelines.language_models import make_language_models
-from pipelines.settings import Responder
+from pipelines.providers.responder import Responder
 
-asyncio.run(make_language_models(Responder(provider="responder")).start())
+asyncio.run(Responder(provider="responder").language_models().start())
 loaded = set(sys.modules)
 from voice.responder.service import ResponderLLMService
 ResponderLLMService()

@@ -11,13 +11,16 @@ Every pass runs faster-whisper's whole path at the true cost of the shape: featu
   rate, and right when more of it is there. Errors are scripted too, so a word error rate of such a model says nothing.
 
     folder = build_for_fixtures(Path("model"), ["samples/commands"], size="tiny", misheard=0.2, seed=1)
-    SharedWhisper.load(folder)                  # this project's recogniser; also `voice replay --set asr.model=FOLDER`
     ScriptedWhisperModel(str(folder), device="cpu", compute_type="int8")  # in place of faster_whisper.WhisperModel
+    SharedWhisper.load(folder, model_class=ScriptedWhisperModel)          # this project's recogniser
+
+    voice replay --pipeline local --set asr.engine=scripted --set asr.model=FOLDER   # with a script
+    voice replay --pipeline local --set asr.model=FOLDER                             # with a fixed text
 
 pipecat's own service takes such a model when the module attribute `pipecat.services.whisper.stt.WhisperModel` is
 `ScriptedWhisperModel` and its `settings.model` the folder. On the command line:
 
-    python -m voice.asr.scripted OUT --size base --fixtures samples/commands samples/units
+    python -m pipelines.bench.scripted OUT --size base --fixtures samples/commands samples/units
 
 Audio must arrive bit by bit: 16 kHz, 16 bits, neither resampled nor mixed with anything; silence around it is fine.
 Every such folder's name begins with "scripted:", and nothing may be reported under another one.

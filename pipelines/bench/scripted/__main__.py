@@ -1,15 +1,15 @@
-"""Writes the folder of a scripted Whisper model: `python -m voice.asr.scripted OUT --fixtures samples/commands`."""
+"""Writes the folder of a scripted Whisper model: `python -m pipelines.bench.scripted OUT --fixtures FIXTURE`."""
 
 import argparse
 from pathlib import Path
 
-from voice.asr.scripted.model import build_for_fixtures
-from voice.asr.scripted.model_folder import SIZES, build
+from pipelines.bench.scripted.model import build_for_fixtures
+from pipelines.bench.scripted.model_folder import SIZES, build
 
 
 def main() -> None:
     """Build what the command line asks for and print the folder."""
-    parser = argparse.ArgumentParser(prog="python -m voice.asr.scripted", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m pipelines.bench.scripted", description=__doc__)
     parser.add_argument("out", type=Path, help="folder to write")
     script = parser.add_mutually_exclusive_group(required=True)
     script.add_argument("--text", help="what it hears, whatever it is given")

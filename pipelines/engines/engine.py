@@ -1,0 +1,107 @@
+"""What the pipeline needs of a speech engine: a table of settings, and the heavy part that all calls share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from pipelines.table import Table
+
+if TYPE_CHECKING:
+    from pipecat.processors.frame_processor import FrameProcessor
+
+
+class Recogniser(Protocol):
+    """A speech recognition engine: heavy and shared; `service` gives a call its light part."""
+
+    @property
+    def name(self) -> str:
+        """What recognises, as the report shows it."""
+
+    async def start(self) -> None:
+        """Load and warm up.
+
+        Raises:
+            ConfigurationError: a setting names something that does not exist.
+            ComponentError: the engine or its model is missing or broken.
+        """
+
+    def service(self) -> "FrameProcessor":
+        """The pipecat service of one call."""
+
+    async def close(self) -> None:
+        """Leave no process or thread behind."""
+
+
+class Synthesiser(Protocol):
+    """A speech synthesis engine: heavy and shared; `service` gives a call its light part."""
+
+    @property
+    def name(self) -> str:
+        """What speaks, as the report shows it."""
+
+    @property
+    def sample_rate(self) -> int:
+        """The rate at which it makes audio, in Hz; known once it has started."""
+
+    async def start(self, phrases: Sequence[str]) -> None:
+        """Load and warm up.
+
+        Args:
+            phrases: what may have to be said at once, such as "One moment.".
+
+        Raises:
+            ConfigurationError: a setting names something that does not exist, or a phrase cannot be spoken.
+            ComponentError: the engine or its voice is missing or broken.
+        """
+
+    def service(self) -> "FrameProcessor":
+        """The pipecat service of one call."""
+
+    async def close(self) -> None:
+        """Leave no process or thread behind."""
+
+
+class AsrTable(Table, ABC):
+    """The `[asr]` table of an engine."""
+
+    engine: str
+
+    @property
+    def summary(self) -> str:
+        """The engine in a few words, as `voice check` shows it."""
+        return self.engine
+
+    def needs(self) -> list[str]:
+        """What is not on this machine, each with how to get it. Nothing is loaded or downloaded.
+
+        Raises:
+            ConfigurationError: a name cannot be that of a model or a voice.
+        """
+        return []
+
+    @abstractmethod
+    def recogniser(self) -> Recogniser:
+        """The engine as set; not loaded yet."""
+
+
+class TtsTable(Table, ABC):
+    """The `[tts]` table of an engine."""
+
+    engine: str
+
+    @property
+    def summary(self) -> str:
+        """The engine in a few words, as `voice check` shows it."""
+        return self.engine
+
+    def needs(self) -> list[str]:
+        """What is not on this machine, each with how to get it. Nothing is loaded or downloaded.
+
+        Raises:
+            ConfigurationError: a name cannot be that of a model or a voice.
+        """
+        return []
+
+    @abstractmethod
+    def synthesiser(self) -> Synthesiser:
+        """The engine as set; not loaded yet."""

@@ -1,0 +1,107 @@
+"""`engine = "piper"`: Piper in this process."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pipelines.engines.engine import Synthesiser, TtsTable
+from pipelines.versions import version
+
+if TYPE_CHECKING:
+    from pipecat.services.tts_service import TTSService
+
+    from voice.tts.piper.voice import Voice
+
+
+class Piper(TtsTable):
+    """Piper: `voice` is "embedded", a voice's .onnx file, or a published name such as en_US-lessac-medium.
+
+    `streaming`: send a sentence's audio while the rest of it is made, where the voice allows it.
+    """
+
+    engine: Literal["piper"] = "piper"
+    voice: str = "embedded"
+    streaming: bool = True
+
+    @property
+    def summary(self) -> str:
+        """The engine and its voice."""
+        return f"{self.engine}, voice {self.voice}"
+
+    def needs(self) -> list[str]:
+        """The voice."""
+        if self.voice == "embedded":
+            return []
+        if self._is_path:
+            files = (Path(self.voice).expanduser(), Path(f"{self.voice}.json").expanduser())
+            return [
+                f"the voice file {file}: copy it here, or correct tts.voice" for file in files if not file.is_file()
+            ]
+        from voice.tts.piper.published import cached_voice
+
+        if cached_voice(self.voice) is None:
+            return [f'the Piper voice {self.voice}: downloaded at the first start, or use tts.voice = "embedded"']
+        return []
+
+    def synthesiser(self) -> Synthesiser:
+        """The voice; not loaded yet."""
+        return PiperSynthesiser(self)
+
+    def file(self) -> Path:
+        """The voice's .onnx file, downloaded when it is a published name that is not here yet."""
+        from voice.tts.piper.published import published_voice
+        from voice.tts.piper.voice import embedded_voice
+
+        if self.voice == "embedded":
+            return embedded_voice()
+        return Path(self.voice).expanduser() if self._is_path else published_voice(self.voice)
+
+    @property
+    def _is_path(self) -> bool:
+        return self.voice.endswith(".onnx") or "/" in self.voice
+
+
+class PiperSynthesiser:
+    """A voice that is loaded once."""
+
+    def __init__(self, tts: Piper) -> None:
+        self._tts = tts
+        self._voice: Voice | None = None
+
+    @property
+    def name(self) -> str:
+        """The engine and its voice."""
+        return f"Piper {version('piper-tts')} {self.voice.name}"
+
+    @property
+    def voice(self) -> "Voice":
+        """The voice, once loaded."""
+        assert self._voice is not None
+        return self._voice
+
+    @property
+    def sample_rate(self) -> int:
+        """The voice's own, in Hz."""
+        return self.voice.sample_rate
+
+    async def start(self, phrases: Sequence[str]) -> None:
+        """Load the voice, speak once, and keep the audio of the phrases."""
+        import voice.tts.piper.service  # noqa: F401  (not in the first call)
+        from voice.tts.piper.voice import Voice
+
+        self._voice = loaded = await asyncio.to_thread(lambda: Voice(self._tts.file(), streaming=self._tts.streaming))
+        await loaded.speak("Ready.")
+        await loaded.prepare(phrases)
+
+    def service(self) -> "TTSService":
+        """A call's synthesis on the shared voice."""
+        from voice.server.transport import HEAD_START
+        from voice.tts.piper.service import PiperTTSService
+
+        return PiperTTSService(self.voice, sent_ahead=HEAD_START)
+
+    async def close(self) -> None:
+        """End the voice's thread."""
+        if self._voice:
+            self._voice.close()

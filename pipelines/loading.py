@@ -1,0 +1,76 @@
+"""The engines of a pipeline, loaded once and shared by every call: turn models, recogniser, voice, language models."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from pipelines.engines.engine import Recogniser, Synthesiser
+from pipelines.providers.models import LanguageModels
+from pipelines.settings import Settings, Turns
+from pipelines.versions import version, versions
+from voice.turns.models import TurnModels
+from voice.turns.sentence_end import SentenceEnds
+from voice.turns.speculation import Waiting
+
+
+@dataclass(slots=True)
+class Engines:
+    """Everything that calls share."""
+
+    settings: Settings
+    turns: TurnModels
+    recogniser: Recogniser
+    synthesiser: Synthesiser
+    models: LanguageModels
+    waiting: Waiting = field(default_factory=Waiting)
+    """The calls that wait for an answer."""
+
+    @classmethod
+    async def load(cls, settings: Settings) -> "Engines":
+        """Load every engine and put a silent turn through each.
+
+        Raises:
+            ConfigurationError: a setting names something that does not exist.
+            ComponentError: an engine is missing or broken.
+        """
+        models = settings.llm.language_models()
+        recogniser, synthesiser = settings.asr.recogniser(), settings.tts.synthesiser()
+        # The recogniser first: its process loads on another core meanwhile.
+        recognising = asyncio.create_task(recogniser.start())
+        answering = asyncio.create_task(models.start())
+        turning = asyncio.create_task(_load_turn_models(settings.turns))
+        speaking = asyncio.create_task(synthesiser.start(models.phrases))
+        try:
+            turns, *_ = await asyncio.gather(turning, speaking, recognising, answering, asyncio.to_thread(versions))
+        except BaseException:
+            starting = (recognising, answering, turning, speaking)
+            for task in starting:
+                task.cancel()
+            await asyncio.gather(*starting, return_exceptions=True)
+            await asyncio.gather(models.close(), recogniser.close(), synthesiser.close())
+            raise
+        return cls(settings, turns, recogniser, synthesiser, models)
+
+    def components(self) -> dict[str, str]:
+        """What runs in each stage, by name and version."""
+        pipecat = f"pipecat {version('pipecat-ai')}"
+        detector = "Smart Turn v3.2" if self.settings.turns.detector == "smart-turn" else "silence"
+        return {
+            "vad": f"Silero ({pipecat})",
+            "turns": f"{detector}, fallback {self.settings.turns.fallback_ms} ms",
+            "asr": self.recogniser.name,
+            **self.models.components,
+            "tts": self.synthesiser.name,
+        }
+
+    async def close(self) -> None:
+        """Stop processes and threads."""
+        self.turns.close()
+        await asyncio.gather(self.recogniser.close(), self.models.close(), self.synthesiser.close())
+
+
+async def _load_turn_models(turns: Turns) -> TurnModels:
+    models = await asyncio.to_thread(TurnModels, smart_turn=turns.detector == "smart-turn")
+    await models.warm_up()
+    if turns.adaptive:
+        await asyncio.to_thread(SentenceEnds.shared)
+    return models

@@ -1,0 +1,46 @@
+"""What the pipeline needs of whatever answers: the responder, or language models under a policy and a budget."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+    from voice.llm.tools import Tool
+
+
+class LanguageModels(Protocol):
+    """What answers; heavy and shared, `service` gives a call its light part."""
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """What may be said while there is no answer yet."""
+
+    @property
+    def components(self) -> dict[str, str]:
+        """What runs, by the name it has in a report."""
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """The model of each tier."""
+
+    async def start(self) -> None:
+        """Load, connect and warm up.
+
+        Raises:
+            ComponentError: something is missing or broken.
+        """
+
+    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "SpeakingAheadLLMService":
+        """The pipecat service of one call; `prompt` None takes the pipeline's."""
+
+    def whole_request(self, text: str) -> bool | None:
+        """Whether `text` is a whole request to what answers, whatever may follow, or only the beginning of one.
+
+        None when that is unknown. It is called during calls, so it is quick.
+        """
+
+    def synthesised(self, seconds: float) -> None:
+        """Note how long the first clause of an answer took to its first sample."""
+
+    async def close(self) -> None:
+        """Leave no process or connection behind."""

@@ -1,0 +1,93 @@
+"""What the pipeline needs of a provider of language models: a tier's settings, and the part that all calls share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+from pydantic import Field
+
+from pipelines.providers.resources import Resources
+from pipelines.table import Table
+
+if TYPE_CHECKING:
+    from pipecat.services.llm_service import LLMService
+
+    from pipelines.providers.tiers import Tiers
+    from pipelines.server_check import ServerState
+    from voice.llm.tools import Tool
+
+
+class TierModel(Protocol):
+    """A language model as a tier: what calls share of it. `service` gives a call its light part."""
+
+    async def start(self) -> None:
+        """Connect and warm up. A server that does not answer is logged: it may come back.
+
+        Raises:
+            ComponentError: something that runs on this machine is missing or broken.
+        """
+
+    def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
+        """The pipecat service of one call; `requests` of it may run at a time."""
+
+    async def close(self) -> None:
+        """Leave no process or connection behind."""
+
+
+class TierTable(Table, ABC):
+    """The table of a tier, such as `[llm.large]`.
+
+    `p95_ms`: how long its first clause takes in 95 of 100 requests; assumed until enough is measured.
+    """
+
+    provider: str
+    p95_ms: Annotated[int, Field(ge=10, le=60_000)] | None = None
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The model, as reports name it; one that is simulated begins with "sim:"."""
+
+    @abstractmethod
+    def describe(self, llm: "Tiers") -> str:
+        """The model and where it runs, as the report's list of components shows it."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """The model in a few words, as `voice check` shows it."""
+
+    def needs(self) -> list[str]:
+        """What is not on this machine, each with how to get it. Nothing is downloaded, and no server asked."""
+        return []
+
+    def missing_server(self) -> str | None:
+        """The server that should be on this machine or near it and does not answer; None for none."""
+        return None
+
+    async def try_server(self, *, ask: bool) -> "ServerState | None":
+        """Whether the tier's server works: it may be asked for a token, a paid one only if `ask` is set.
+
+        None when no server needs to be tried.
+        """
+        return None
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether requests would be made without the API key that they need."""
+        return False
+
+    def check(self, name: str, llm: "Tiers") -> None:
+        """Refuse, before anything starts, what could not work.
+
+        Args:
+            name: of this tier.
+            llm: the table that it is part of.
+
+        Raises:
+            ConfigurationError: a key is not set, or there is no such model.
+        """
+
+    @abstractmethod
+    def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
+        """The model as set; not started yet. What it shares with other tiers it opens in `resources`."""

@@ -1,0 +1,71 @@
+"""`llm.provider = "responder"`: answers by rules, without a language model."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from pipelines.providers.models import LanguageModels
+from pipelines.table import Table
+
+if TYPE_CHECKING:
+    from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+    from voice.llm.tools import Tool
+
+
+class Responder(Table):
+    """The embedded backend without a language model."""
+
+    provider: Literal["responder"]
+
+    @property
+    def summary(self) -> str:
+        """What it is, as `voice check` shows it."""
+        return "responder, not a language model"
+
+    def needs(self) -> list[str]:
+        """Nothing."""
+        return []
+
+    def language_models(self) -> LanguageModels:
+        """The responder; not started yet."""
+        return ResponderModels()
+
+
+class ResponderModels:
+    """The responder, which is no language model."""
+
+    phrases: tuple[str, ...] = ()
+    models: dict[str, str] = {}
+    components = {"llm": "responder (no language model)"}
+
+    async def start(self) -> None:
+        """Import and compile what the first call would otherwise wait for on the event loop: 0.4 s."""
+        await asyncio.to_thread(self._rehearse)
+
+    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "SpeakingAheadLLMService":
+        """A call's responder; it follows no prompt."""
+        from voice.responder.service import ResponderLLMService
+
+        return ResponderLLMService(tools=tools)
+
+    def whole_request(self, text: str) -> bool | None:
+        """Whether one of its skills takes the whole of it, or would if more words came."""
+        from voice.responder.beginnings import is_beginning
+        from voice.responder.understanding import parses
+
+        return True if parses(text) else False if is_beginning(text) else None
+
+    def synthesised(self, seconds: float) -> None:
+        """No deadline depends on it."""
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+    def _rehearse(self) -> None:
+        from voice.responder.beginnings import beginnings
+        from voice.responder.understanding import grammar, last_grammar
+
+        self.service(prompt=None, tools=())
+        grammar()
+        last_grammar()
+        beginnings()

@@ -1,0 +1,128 @@
+"""Language models as tiers, shared by all calls: their connections, and how fast they have been."""
+
+import asyncio
+import itertools
+import logging
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from latency.budget import Budget
+from pipelines.providers.resources import Resources
+from pipelines.providers.tiers import Tiers
+from voice.errors import ConfigurationError
+from voice.llm.answer.bridging import HOLD, Bridging
+from voice.llm.policy import make_policy
+from voice.llm.policy.tier_stats import TierBook, Wait, quantile
+
+if TYPE_CHECKING:
+    from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+    from voice.llm.answer.tier import Tier
+    from voice.llm.tools import Tool
+
+USUAL_P95, USUAL_FAST_P95 = 1.5, 0.3
+"""Seconds to a first clause that are assumed of a tier, and of one in the fast role, that does not give its own and is
+not measured yet."""
+ENOUGH = 10
+"""Measured syntheses from which on their 95th percentile counts."""
+log = logging.getLogger(__name__)
+
+
+class TieredModels:
+    """Language models as tiers of a `BudgetedLLMService`.
+
+    Raises:
+        ConfigurationError: settings that contradict each other, or a key that is not set.
+    """
+
+    def __init__(self, llm: Tiers) -> None:
+        if llm.hold_phrases and not llm.bridge:
+            raise ConfigurationError("llm.hold_phrases are never said with llm.bridge = false; leave one of them out.")
+        self._llm = llm
+        self._policy = make_policy(llm.policy, large=llm.large, fast=llm.fast, bridge=llm.bridge)
+        self._budget = Budget.with_llm(llm.budget_ms / 1000)
+        self._book = TierBook({name: self._assumed_p95(name) for name in llm.tiers})
+        self._calls = itertools.count()
+        self._synthesis: deque[Wait] = deque(maxlen=100)
+        self.phrases = self._bridging(0).phrases if llm.bridge else ()
+        for name, tier in llm.tiers.items():
+            tier.check(name, llm)
+        self._resources = Resources()
+        self._models = {name: tier.model_of(llm, self._resources) for name, tier in llm.tiers.items()}
+
+    @property
+    def components(self) -> dict[str, str]:
+        """The policy and each tier."""
+        policy = f"{self._llm.policy}, {self._llm.budget_ms:g} ms to the first clause"
+        return {"llm": policy, **{name: tier.describe(self._llm) for name, tier in self._llm.tiers.items()}}
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The model of each tier; simulated ones are named so."""
+        return {name: tier.label for name, tier in self._llm.tiers.items()}
+
+    async def start(self) -> None:
+        """Open each tier's connection.
+
+        A server that does not answer now is logged and may come back: each turn that it fails says so.
+        """
+        self._warn()
+        await asyncio.gather(*(model.start() for model in self._models.values()), asyncio.to_thread(_import_service))
+        # The first call would otherwise wait for more imports.
+        self.service(prompt=None, tools=())
+
+    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "SpeakingAheadLLMService":
+        """A call's service over services of its own, one a tier."""
+        from voice.llm.answer.service import BudgetedLLMService
+
+        return BudgetedLLMService(
+            [self._tier(name, prompt or self._llm.prompt, tools) for name in self._models],
+            self._policy,
+            book=self._book,
+            budget=self._budget,
+            bridging=self._bridging(next(self._calls)),
+            synthesis_p95=self._synthesis_p95,
+        )
+
+    def whole_request(self, text: str) -> bool | None:
+        """None: a language model takes anything, so nothing is known of what it would call whole."""
+        return None
+
+    def synthesised(self, seconds: float) -> None:
+        """Deadlines leave synthesis what it has lately needed."""
+        self._synthesis.append(Wait(seconds, reached=True))
+
+    async def close(self) -> None:
+        """Close the connections and stop what runs for them."""
+        for model in self._models.values():
+            await model.close()
+        await self._resources.close()
+
+    def _tier(self, name: str, prompt: str, tools: "Sequence[Tool]") -> "Tier":
+        from voice.llm.answer.tier import Tier
+
+        # The fast tier may be asked twice in a turn.
+        requests = 2 if name == self._llm.fast else 1
+        return Tier(name, self._models[name].service(prompt=prompt, tools=tools, requests=requests))
+
+    def _assumed_p95(self, name: str) -> float:
+        if (own := self._llm.tiers[name].p95_ms) is not None:
+            return own / 1000
+        return USUAL_FAST_P95 if name == self._llm.fast else USUAL_P95
+
+    def _synthesis_p95(self) -> float | None:
+        return quantile(self._synthesis, 0.95) if len(self._synthesis) >= ENOUGH else None
+
+    def _bridging(self, call: int) -> Bridging:
+        return Bridging(self._llm.hold_phrases or HOLD, start=call)
+
+    def _warn(self) -> None:
+        if warning := self._budget.warning:
+            log.warning("%s.", warning)
+        large, fast = self._llm.large, self._llm.fast
+        if large and fast and (warning := self._book.warning(large=large, fast=fast)):
+            log.warning("%s.", warning)
+
+
+def _import_service() -> None:
+    import voice.llm.answer.service  # noqa: F401

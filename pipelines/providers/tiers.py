@@ -1,0 +1,113 @@
+"""The `[llm]` table of a pipeline that answers with language models: its tiers, their roles, a policy and a budget."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from latency.budget import LLM_ALLOWED
+from pipelines.providers.models import LanguageModels
+from pipelines.providers.provider import TierTable
+from pipelines.providers.sim import Simulator
+from pipelines.registry import PROVIDERS
+from pipelines.table import SENTENCE, OneOf, Table
+
+ROLES = ("large", "fast")
+RESERVED = ("vad", "turns", "asr", "llm", "tts")
+"""Stages of a pipeline: a report has a component of each of these names."""
+PROMPT = (
+    "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one to three short sentences "
+    "of plain text, without lists, markup or emoji."
+)
+
+
+class Roles(Table):
+    """The tiers that play the two roles of a policy, by name: `roles = { large = "opus", fast = "groq" }`."""
+
+    large: str | None = None
+    fast: str | None = None
+
+
+class Tiers(Table):
+    """Language models under a policy and a budget: the time from the end of the user's turn to the first clause.
+
+    Each table in here that names a provider is a tier, and its key is the tier's name. A policy asks the tiers in the
+    roles large and fast: those that `roles` names, else `[llm.large]` and `[llm.fast]`, else a lone tier as the large
+    one. A call can change over to any other tier.
+
+    `swap_tool`: offer the models a tool with which they change which tier answers from then on.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Annotated[TierTable, OneOf("provider", PROVIDERS)]] = Field(init=False)
+
+    policy: Literal["single", "hedged", "fallback", "race", "adaptive"] = "adaptive"
+    budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = 450
+    bridge: bool = True
+    hold_phrases: list[str] = []
+    prompt: str = PROMPT
+    swap_tool: bool = False
+    roles: Roles = Roles()
+    simulator: Simulator = Simulator()
+
+    @classmethod
+    def known(cls) -> str:
+        """The keys of this table, and what else may stand in it."""
+        return f"{super().known()}, {', '.join(ROLES)}, and tables with a provider: tiers of any other name"
+
+    @classmethod
+    def takes(cls, key: str, value: Any) -> bool:
+        """Whether `key` is a setting or a tier."""
+        is_tier = isinstance(value, TierTable) or (isinstance(value, dict) and "provider" in value)
+        return super().takes(key, value) or key in ROLES or is_tier
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        for name in self.tiers:
+            if name in RESERVED:
+                raise PydanticCustomError(
+                    SENTENCE, "llm.{name}: a tier needs another name than a stage", {"name": name}
+                )
+        for role, name in self.roles.model_dump(exclude_none=True).items():
+            if name not in self.tiers:
+                known = ", ".join(self.tiers) or "none"
+                told = {"role": role, "name": name, "known": known}
+                raise PydanticCustomError(SENTENCE, 'llm.roles.{role} = "{name}" names no tier; there is {known}', told)
+        return self
+
+    @property
+    def tiers(self) -> dict[str, TierTable]:
+        """All tiers by name, those in a role first."""
+        tiers = self.__pydantic_extra__
+        first = [name for role in ROLES if (name := getattr(self.roles, role) or role) in tiers]
+        return {name: tiers[name] for name in dict.fromkeys([*first, *tiers])}
+
+    @property
+    def large(self) -> str | None:
+        """The name of the tier in the large role."""
+        if name := self.roles.large:
+            return name
+        if "large" in self.tiers:
+            return "large"
+        return next(iter(self.tiers)) if len(self.tiers) == 1 and self.fast is None else None
+
+    @property
+    def fast(self) -> str | None:
+        """The name of the tier in the fast role."""
+        return self.roles.fast or ("fast" if "fast" in self.tiers else None)
+
+    def needs(self) -> list[str]:
+        """What the tiers lack, each with how to get it. Nothing is loaded or downloaded; local servers are asked."""
+        needs = [need for tier in self.tiers.values() for need in tier.needs()]
+        servers = [server for tier in self.tiers.values() if (server := tier.missing_server())]
+        return list(dict.fromkeys([*needs, *servers]))
+
+    def language_models(self) -> LanguageModels:
+        """The models as set; not started yet.
+
+        Raises:
+            ConfigurationError: settings that contradict each other, or a key that is not set.
+        """
+        from pipelines.providers.tiered_models import TieredModels
+
+        return TieredModels(self)

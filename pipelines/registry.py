@@ -1,0 +1,20 @@
+"""The engines and providers that a pipeline can name. To add one, write a module beside these and a line here.
+
+Settings, listings, `voice check` and the assembly of calls learn of it from its line.
+"""
+
+from pipelines.bench.scripted.engine import ScriptedWhisper
+from pipelines.engines.engine import AsrTable, TtsTable
+from pipelines.engines.piper import Piper
+from pipelines.engines.sphinx import Sphinx
+from pipelines.engines.whisper import Whisper
+from pipelines.providers.openai import OpenAITier
+from pipelines.providers.provider import TierTable
+from pipelines.providers.sim import SimTier
+
+RECOGNISERS: tuple[type[AsrTable], ...] = (Sphinx, Whisper, ScriptedWhisper)
+"""`asr.engine`"""
+SYNTHESISERS: tuple[type[TtsTable], ...] = (Piper,)
+"""`tts.engine`"""
+PROVIDERS: tuple[type[TierTable], ...] = (OpenAITier, SimTier)
+"""`provider` of a tier in `[llm]`"""

@@ -1,0 +1,26 @@
+"""Which software a pipeline runs, and which of its parts are not real, as the report says it."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+
+PACKAGES = ("turnaround", "pipecat-ai", "pocketsphinx", "faster-whisper", "ctranslate2", "piper-tts", "onnxruntime")
+# Each look-up reads files, which /healthz must not do while calls are under way; loading fills the cache.
+version = cache(metadata.version)
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that a measurement depends on."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def simulated(components: Mapping[str, str]) -> list[str]:
+    """The components that are not real, by their names."""
+    marks = ("sim:", "scripted:")
+    return [name for name in components.values() if any(mark in name for mark in marks)]

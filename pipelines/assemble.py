@@ -139,7 +139,5 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
 def make_swap(llm: LLMService[Any], settings: Responder | Tiers) -> Swap | None:
     """What changes a call's language models while it goes on; None when it has none."""
     if isinstance(settings, Tiers) and isinstance(llm, BudgetedLLMService):
-        tiers = tuple(settings.tiers)
-        large, fast = (role if role in tiers else None for role in ("large", "fast"))
-        return Swap(llm, tiers=tiers, large=large, fast=fast, bridge=settings.bridge)
+        return Swap(llm, tiers=tuple(settings.tiers), large=settings.large, fast=settings.fast, bridge=settings.bridge)
     return None

@@ -45,10 +45,9 @@ class SphinxRecogniser:
         from voice.asr.sphinx.pool import SphinxPool
         from voice.responder.source_digest import source_digest
 
+        weight = self._asr.domain_weight
         model = await asyncio.to_thread(
-            lambda: build_language_model(
-                _domain_sentences, edition=source_digest(), domain_weight=self._asr.domain_weight
-            )
+            lambda: build_language_model(_domain_sentences, edition=source_digest(), domain_weight=weight)
         )
         self._pool = SphinxPool(language_model=model)
         # The first call must not wait for the import of the service, nor the worker for it.

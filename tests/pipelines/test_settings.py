@@ -8,6 +8,7 @@ import pytest
 from pipelines import settings
 from pipelines.engines.whisper import Whisper
 from pipelines.providers.sim import Fault
+from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
 from voice.simulator.timing.timetable import Fault as SimulatorFault
 
@@ -59,6 +60,11 @@ BAD = [
     ("sim-single", ["llm.large.fault=hiccup"], r"llm.large.fault = 'hiccup' .* 'silent', 'keepalive', .* 'cut-socket'"),
     ("sim-single", ["llm.simulator.preset=x"], r"llm.simulator.preset = 'x' .* 'field' or 'optimistic'"),
     ("sim-single", ["llm.simulator.sed=x"], r"llm.simulator.sed is not a setting; known here: preset, seed"),
+    ("local", ['llm.asr={provider="sim"}'], r"local.toml: llm.asr: a tier needs another name than a stage"),
+    ("local", ["llm.roles.fast=groq"], r'llm.roles.fast = "groq" names no tier; there is large'),
+    ("local", ["llm.mine.provider=ours"], r"llm.mine.provider must be one of openai, sim"),
+    ("local", ['llm.mine={provider="sim",speed=1}'], r"llm.mine.speed is not a setting; known here: .*fault, ttft_ms"),
+    ("local", ["tts.engine=bell"], r"tts.engine must be one of piper"),
     ("embedded", ["fast=yes"], r"fast is not a setting"),
     ("embedded", ["fast"], r"--set takes key=value"),
     ("embedded", ["vad.start_ms.x=3"], r'"start_ms" is a value, not a table'),
@@ -98,3 +104,31 @@ def test_whisper_encodes_whole_windows_and_streams_unless_told_otherwise() -> No
     assert (told.context, told.streaming) == ("auto", False)
     with pytest.raises(ConfigurationError, match=r"asr.context = 'short' .* 'full' or 'auto'"):
         settings.load("local", ["asr.context=short"])
+
+
+def test_a_tier_has_any_name_and_roles_say_which_ones_a_policy_asks() -> None:
+    small, slow = 'llm.groq={provider="sim",model="groq-fast"}', 'llm.opus={provider="sim"}'
+    llm = settings.load("sim-single", [small, slow, 'llm.roles={large="opus",fast="groq"}', "llm.policy=adaptive"]).llm
+    assert isinstance(llm, Tiers)
+    assert list(llm.tiers) == ["opus", "groq", "large"], "those with a role come first"
+    assert (llm.large, llm.fast) == ("opus", "groq")
+
+
+def test_tiers_have_the_roles_that_they_are_named_after_and_a_lone_one_is_the_large_one() -> None:
+    def roles(*names: str) -> tuple[str | None, str | None]:
+        tier = {"provider": "sim"}
+        llm = settings.check(
+            {"name": "mine", "asr": {"engine": "sphinx"}, "llm": dict.fromkeys(names, tier)}, source="mine"
+        ).llm
+        assert isinstance(llm, Tiers)
+        return llm.large, llm.fast
+
+    assert roles("large", "fast") == ("large", "fast")
+    assert roles("fast") == (None, "fast")
+    assert roles("mine") == ("mine", None)
+    assert roles("mine", "other") == (None, None)
+
+
+def test_a_pipeline_as_resolved_is_a_pipeline_file_again() -> None:
+    resolved = settings.load("sim-adaptive", ['llm.opus={provider="sim"}'])
+    assert settings.check(resolved.model_dump(), source="again") == resolved

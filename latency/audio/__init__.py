@@ -1,1 +1,1 @@
-"""What can be heard in a recording: onsets, ends of speech, loudness, drop-outs."""
+"""What is audible in a recording: onsets, ends of speech, loudness, drop-outs."""

@@ -1,4 +1,4 @@
-"""Drop-outs that the user could hear in the bot's speech, read from a recording."""
+"""Finds audible drop-outs of the bot's speech in a recording."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,11 +19,11 @@ from latency.audio.onset import audible_limit, utterances
 
 SHORTEST_GAP = 0.04
 GAP_REACH = 1.0
-"""Seconds: a longer silence is the end of what the bot had to say, however it came about."""
+"""Seconds; after a longer silence, the bot had finished, whatever the cause."""
 EDGE = 0.005
-"""Seconds beside a silence whose level tells a drop-out from a pause between sentences."""
+"""Seconds next to a silence; their level distinguishes a drop-out from a pause between sentences."""
 HARD_EDGE_DB = -14.0
-"""Level of a hard edge relative to the speech around it; speech that ends by itself fades below."""
+"""Level of a hard edge relative to the speech around it; speech that ends naturally fades below it."""
 
 
 def gaps(
@@ -36,16 +36,16 @@ def gaps(
 ) -> list[Span]:
     """Drop-outs the user could hear: digital silence of at least 40 ms inside the bot's speech.
 
-    Such a silence is a drop-out when the loudspeaker ran dry meanwhile, or when the speech beside it breaks off or
-    sets in at full level; a pause between sentences fades. A silence in which an interruption emptied the
-    loudspeaker is an answer that was stopped. Comfort noise in a pause is no silence, and so no drop-out.
+    Such a silence is a drop-out if the playout ran dry during it (an underrun), or if the speech next to it stops or
+    starts at full level; before a pause between sentences, speech fades. A silence in which an interruption flushed
+    the playout is a stopped answer. Comfort noise in a pause is not digital silence, and so not a drop-out.
 
     Args:
         channel: The bot's channel as it was played.
         rate: Sample rate, Hz.
-        underruns: When the loudspeaker ran dry, (start, end).
-        flushes: When an interruption emptied the loudspeaker.
-        spoken: The channel's utterances, by whom they are known already.
+        underruns: When the playout ran dry, (start, end).
+        flushes: When an interruption flushed the playout.
+        spoken: The channel's utterances, if they are known already.
     """
     samples, dry = as_floats(channel), list(underruns)
     loudness, edge = levels(samples, rate), round(EDGE * rate)
@@ -63,14 +63,14 @@ def gaps(
             if any(gap.start - 2 * EDGE <= at <= gap.end for at in flushes):
                 continue
             ran_dry = any(gap.start < dry_end and dry_start < gap.end for dry_start, dry_end in dry)
-            before, behind = samples[max(begin, first - edge) : first], samples[end : min(over, end + edge)]
-            if ran_dry or max(_rms(before), _rms(behind)) > hard:
+            before, after = samples[max(begin, first - edge) : first], samples[end : min(over, end + edge)]
+            if ran_dry or max(_rms(before), _rms(after)) > hard:
                 found.append(gap)
     return found
 
 
 def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
-    """Whether an utterance ends at full level, as one that was stopped does; one that ends by itself fades."""
+    """Whether an utterance ends at full level, because it was stopped; one that ends naturally fades."""
     part = as_floats(channel[round(speech.start * rate) : round(speech.end * rate)])
     active = active_level(levels(part, rate))
     return active is not None and _rms(part[-round(EDGE * rate) :]) > decibels(HARD_EDGE_DB) * active
@@ -79,11 +79,11 @@ def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
 def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: int) -> list[tuple[int, int]]:
     """Digital silence of at least `SHORTEST_GAP` between two samples, as (first, end).
 
-    Such a silence holds whole frames that are silent, so a recording is searched by their levels, and only what lies
-    around silent ones sample by sample.
+    Such a silence contains whole silent frames. So the search uses the frames' levels, and looks at single samples only
+    around silent frames.
     """
     size = rate // 100
-    # An accident of rounding must not make a silent frame loud.
+    # A rounding error must not make a silent frame loud.
     silent = loudness[begin // size : -(-over // size)] <= 1.001 * DIGITAL_SILENCE
     found = []
     for first, end in (runs(silent) + begin // size).tolist():
@@ -95,7 +95,7 @@ def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: in
 
 
 def _speeches(spoken: Sequence[Span]) -> list[Span]:
-    """Utterances that a silence which may be a drop-out lies between, united."""
+    """Utterances, joined where the silence between them may be a drop-out."""
     joined: list[Span] = []
     for one in spoken:
         if joined and one.start - joined[-1].end < GAP_REACH:

@@ -1,4 +1,4 @@
-"""A turn's audio, cut out of its session's recording: the user on the left, the bot on the right."""
+"""Cuts a turn's audio out of its session's recording: the user on the left, the bot on the right."""
 
 import re
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-MARGIN = 0.5
-"""Seconds of sound before the turn and behind its answer."""
+EXCERPT_MARGIN = 0.5
+"""Seconds of sound before the turn and after its answer."""
 
 
 class ExcerptError(Exception):
-    """The audio was not written; the sentence says why and what to do."""
+    """The audio was not written; the message says why and what to do."""
 
 
 def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | None, seconds: float) -> Period | None:
@@ -36,17 +36,17 @@ def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | No
     last = seconds if following is None else following
     answer = [end for start, end in spoken if start < last and end > turn.start]
     end = max([turn.end, *answer])
-    return max(0.0, turn.start - MARGIN), min(seconds, end + MARGIN)
+    return max(0.0, turn.start - EXCERPT_MARGIN), min(seconds, end + EXCERPT_MARGIN)
 
 
 def default_path(run: Path, turn: TurnRecord, *, several: bool) -> Path:
-    """A file in the run's folder whose name says which session (where there are several) and turn."""
+    """A file in the run's folder, named after the turn, and after the session if there are several."""
     parts = [*([turn.session] if several else []), f"turn-{turn.turn}"]
     return run / ("-".join(re.sub(r"[^\w.-]+", "-", part).strip("-.") for part in parts) + ".wav")
 
 
 def write_excerpt(path: Path, stereo: "npt.NDArray[np.int16]", stretch: Period) -> None:
-    """Write a stretch of a recording as a WAV; a file with the very same sound is left as it is.
+    """Write a stretch of a recording as a WAV; a file with the same sound is left as it is.
 
     Args:
         path: The file.

@@ -1,7 +1,7 @@
-"""How loud a channel is, 10 ms by 10 ms, and which stretches of it are sustained sound.
+"""How loud a channel is in each 10 ms frame, and which stretches of it are sustained sound.
 
-Levels are RMS over whole 10 ms frames counted from the first sample. A frame that exceeds a limit counts when 50 ms
-that hold it exceed it for at least 30 ms: a click does not.
+Levels are RMS over whole 10 ms frames, counted from the first sample. A frame above a limit counts only if at least
+30 of some 50 ms around it are above the limit too, so that a click does not count.
 """
 
 from typing import Any, NamedTuple
@@ -16,27 +16,27 @@ Ranges = npt.NDArray[np.intp]
 """Index ranges (first, end), shape (n, 2)."""
 
 WINDOW, SUSTAINED = 5, 3
-"""Frames of which so many must be loud for a sound to count."""
+"""Frames in a window, and how many of them must be loud for a sound to count."""
 DIGITAL_SILENCE = 2 / 32768
-"""Amplitude up to which a sample is silence: resampling and rounding leave no more."""
+"""Amplitude up to which a sample is silence; resampling and rounding leave no more."""
 TENTH = 10
 """Frames in a tenth of a second."""
 ACTIVE_DB = 20.0
-"""A frame is active within so many decibels of the loudest one, clicks apart (a relative gate, as in ITU-R BS.1770)."""
+"""A frame within so many decibels of the loudest one (without clicks) is active; a relative gate, see ITU-R BS.1770."""
 STEADY = 30
-"""Frames (0.3 s) in a row whose levels differ so little that they are background, no speech."""
+"""Consecutive frames (0.3 s); if their levels hardly differ, they are background and not speech."""
 STEADY_DB = 3.0
-"""Standard deviation of a background's levels. White noise has 0.5 dB, pink 1 dB, speech 4 dB and more."""
+"""Largest standard deviation of a background's levels. White noise has 0.5 dB, pink 1 dB, speech at least 4 dB."""
 EVEN_DB = 1.5
-"""By which one part of a background is louder than another."""
+"""How much louder one part of a background may be than another."""
 QUIETER_DB, QUIETER_SHARE = 5.0, 0.1
-"""A tenth of all sound may be so much quieter than the background, for noise varies."""
+"""A tenth of all sound may be so much quieter than the background, because noise varies."""
 EVEN_DEVIATION = 2.0
-"""By which its standard deviation may grow."""
-MARGIN = 5
-"""Frames at either end of them that a sound may already have begun in."""
+"""Factor by which its standard deviation may grow."""
+BACKGROUND_MARGIN = 5
+"""Frames at either end of a background that may already contain a sound."""
 BELOW_LOUDEST_DB = 12.0
-"""A background is at least so far below the loudest frame; a long vowel, which is as steady, is not."""
+"""A background is at least so far below the loudest frame; a long vowel, which is as steady, is louder."""
 
 
 class Span(NamedTuple):
@@ -47,7 +47,7 @@ class Span(NamedTuple):
 
 
 def as_floats(channel: Channel) -> Floats:
-    """A channel as float32 in [-1, 1]; who asks several questions of one channel converts it once.
+    """A channel as float32 in [-1, 1]; convert a channel once if several functions need it.
 
     Raises:
         ValueError: The array is not one channel.
@@ -55,7 +55,7 @@ def as_floats(channel: Channel) -> Floats:
     if channel.ndim != 1:
         raise ValueError(f"a channel has one dimension, got an array of shape {channel.shape}")
     if np.issubdtype(channel.dtype, np.integer):
-        # In one pass: a recording is larger than a cache.
+        # In one pass, because a recording is larger than the cache.
         return np.multiply(channel, np.float32(1 / 32768), dtype=np.float32, casting="unsafe")
     return channel.astype(np.float32, copy=False)
 
@@ -69,14 +69,14 @@ def levels(samples: Floats, rate: int) -> Floats:
 
 
 def loudest(frames: Floats) -> float:
-    """The highest of the frames' levels, clicks apart: each is judged by the median of five around it."""
+    """The highest of the frames' levels without clicks: the maximum of the medians of five frames."""
     if len(frames) < WINDOW:
         return 0.0
     return float(_steadied(frames).max())
 
 
 def active_level(frames: Floats) -> float | None:
-    """The amplitude at which a channel speaks, pauses and clicks apart; None for one without sound."""
+    """The amplitude at which a channel speaks, without pauses and clicks; None for one without sound."""
     if len(frames) < WINDOW:
         return None
     steadied = _steadied(frames)
@@ -88,7 +88,7 @@ def active_level(frames: Floats) -> float | None:
 
 
 def extremes(frames: Floats) -> tuple[float, float] | tuple[None, None]:
-    """The level of the quietest and of the loudest tenth of a second of sound, clicks apart; None without any."""
+    """The levels of the quietest and loudest tenth of a second of sound, without clicks; None without sound."""
     if len(frames) < TENTH:
         return None, None
     sounding = np.lib.stride_tricks.sliding_window_view(frames > DIGITAL_SILENCE, TENTH).all(axis=1)
@@ -100,11 +100,11 @@ def extremes(frames: Floats) -> tuple[float, float] | tuple[None, None]:
 
 
 def background(frames: Floats, above: float) -> npt.NDArray[np.bool_]:
-    """Which frames are steady background noise: comfort noise, a room, a line.
+    """Which frames are steady background noise, such as comfort noise, a room or a line.
 
     Args:
         frames: Levels.
-        above: The amplitude from which a background matters.
+        above: The amplitude above which a background matters.
     """
     found = np.zeros(len(frames), np.bool_)
     top = loudest(frames) * decibels(-BELOW_LOUDEST_DB)
@@ -117,19 +117,19 @@ def background(frames: Floats, above: float) -> npt.NDArray[np.bool_]:
     steady = (deviation < STEADY_DB) & (mean < 20 * np.log10(top)) & (mean > 20 * np.log10(above))
     if steady.any():
         sounding = level[frames > DIGITAL_SILENCE]
-        # Were this the background, nothing would be quieter: it is a long vowel.
+        # Nothing is quieter than a background, so this is a long vowel.
         if np.mean(sounding < mean[steady].min() - QUIETER_DB) > QUIETER_SHARE:
             return found
-        # What is hardly louder is soft speech over the noise.
+        # Frames that are slightly louder are soft speech over the noise.
         even = mean < mean[steady].min() + EVEN_DB
         steady &= even & (deviation < EVEN_DEVIATION * deviation[steady].min())
     for first in np.flatnonzero(steady).tolist():
-        found[first + MARGIN : first + STEADY - MARGIN] = True
+        found[first + BACKGROUND_MARGIN : first + STEADY - BACKGROUND_MARGIN] = True
     return found
 
 
 def _steadied(frames: Floats) -> Floats:
-    """The median of each five frames; by comparisons alone, a sort of each five takes ten times as long."""
+    """The median of each five frames, by comparisons; sorting each five takes ten times as long."""
     a, b, c, d, e = (frames[at : len(frames) - 4 + at] for at in range(WINDOW))
     low, high = np.maximum(np.minimum(a, b), np.minimum(c, d)), np.minimum(np.maximum(a, b), np.maximum(c, d))
     median: Floats = np.maximum(np.minimum(low, high), np.minimum(np.maximum(low, high), e))
@@ -137,7 +137,7 @@ def _steadied(frames: Floats) -> Floats:
 
 
 def decibels(value: float) -> float:
-    """The ratio of amplitudes that so many decibels are."""
+    """Decibels as a ratio of amplitudes."""
     return float(10 ** (value / 20))
 
 
@@ -148,11 +148,11 @@ def runs(true: npt.NDArray[np.bool_]) -> Ranges:
 
 
 def sustained(loud: npt.NDArray[np.bool_], window: int = WINDOW, needed: int = SUSTAINED) -> npt.NDArray[np.bool_]:
-    """The loud frames that count: those of which some `window` around them has at least `needed`."""
+    """The loud frames that count: those within some `window` frames of which at least `needed` are loud."""
     if not loud.any():
         return np.zeros(len(loud), np.bool_)
     ones = np.ones(window, np.intp)
-    # Of the windows that end at frame i, i + 1, ... each of which holds frame i, one must be busy enough.
+    # One of the windows that contain frame i (they end at frame i, i + 1, ...) must be busy enough.
     busy = np.convolve(loud, ones) >= needed
     around = np.convolve(busy, ones)[window - 1 :][: len(loud)]
     counts: npt.NDArray[np.bool_] = loud & (around > 0)
@@ -160,7 +160,7 @@ def sustained(loud: npt.NDArray[np.bool_], window: int = WINDOW, needed: int = S
 
 
 def join(ranges: Ranges, distance: float) -> Ranges:
-    """Unite ranges that lie less than `distance` apart."""
+    """Join ranges that are less than `distance` apart."""
     if len(ranges) < 2:
         return ranges
     apart = np.flatnonzero(ranges[1:, 0] - ranges[:-1, 1] >= distance)

@@ -1,20 +1,20 @@
-"""Audio truth: when the bot was audible and when the user spoke, read from a recording and from nothing else.
+"""Audio truth: when the bot was audible and when the user spoke, found in the recording alone.
 
-* *Where*: energy. A 10 ms frame is audible above -45 dBFS RMS, counted from the first sample. A channel that speaks
-  quietly gets a lower limit, 28 dB below the level at which it speaks, but never below -75 dBFS. Where steady noise
-  comes within 10 dB of the limit, sound is what stands out of that noise band by band (`latency.audio.spectrum`).
-* *Whether*: it must be sustained, 30 ms of 50 (a click is not), and it must be a voice (`latency.audio.voicing`; a
-  breath, comfort noise that was switched on and a hiss are not). A sound that is none still belongs to a voice less
-  than 100 ms beside it, as the "s" of "stop" does; a breath keeps its distance.
-* Voices less than 300 ms apart are one utterance; it begins and ends at their first and last sample above the limit.
+* *Where*: by energy. A 10 ms frame, counted from the first sample, is audible above -45 dBFS RMS. A quiet channel gets
+  a lower limit, 28 dB below the level at which it speaks, but never below -75 dBFS. Where steady noise is within 10 dB
+  of the limit, sound is what stands out from the noise band by band (`latency.audio.spectrum`).
+* *Whether*: the sound must be sustained, 30 of 50 ms (a click is not), and must be a voice (`latency.audio.voicing`; a
+  breath, the start of comfort noise and a hiss are not). A sound that is no voice still belongs to a voice less than
+  100 ms away, like the "s" of "stop"; a breath is further away.
+* Voices less than 300 ms apart are one utterance. It starts and ends at their first and last sample above the limit.
 
-Digital silence is no noise, so the bot's channel of our own playout is judged by its level alone.
+Digital silence is no noise, so the bot's channel, which comes from our own playout, is judged by its level alone.
 
-What noise hides is not found. Against what the same rule finds in the clean recording, 97 % of onsets and more are
-right to 10 ms at 15 dB of noise and better. At 10 dB all of the human ones are, and 82 to 88 % of the synthetic ones:
-the first consonant of the others lies 3 to 13 dB below the noise, and the onset is late by its length. Ends suffer
-sooner, because voices die away: 58 to 92 % are right at 20 dB, one in four at 10 dB. So a label outranks them, and an
-end that was measured is called an estimate.
+Sound that noise hides is not found. Compared with what the same rule finds in the clean recording, at least 97 % of
+onsets are right to 10 ms at a signal-to-noise ratio of 15 dB or better. At 10 dB all human onsets are, and 82 to 88 %
+of the synthetic ones: the first consonant of the others is 3 to 13 dB below the noise, and the onset is late by its
+length. Ends suffer sooner, because voices fade: 58 to 92 % are right at 20 dB, one in four at 10 dB. So a label takes
+precedence, and a measured end is called an estimate.
 """
 
 from collections.abc import Iterator
@@ -41,23 +41,23 @@ AUDIBLE_DB = -45.0
 QUIETEST_AUDIBLE_DB = -75.0
 BELOW_SPEAKING_LEVEL_DB = 28.0
 ABOVE_NOISE_DB = 10.0
-"""A level so far above steady noise is no accident of it."""
+"""Steady noise does not reach so far above its own level by chance."""
 CLOSURE = 0.1
-"""Seconds of silence that a consonant may put between itself and the voice it belongs to."""
+"""Seconds of silence allowed between a consonant and the voice that it belongs to."""
 UTTERANCE_PAUSE = 0.3
 """Seconds of silence that separate two utterances."""
 EVEN_DB = 3.0
-"""Between the quietest tenth of a second and the background that it is part of."""
+"""Largest difference between the quietest tenth of a second and the background that it is part of."""
 ROOM = 4.0
 """Percent of a recording's frames that are no louder than the room."""
 NOISY_DB = 32.0
-"""Between the quietest and the loudest tenth of a second of a user in noise; in quiet there is more."""
+"""Largest difference between the quietest and the loudest tenth of a second of a user in noise; more in quiet."""
 BLUR = 0.015
-"""Seconds by which a spectrum sees the beginning of a sound early, and its end late."""
+"""Seconds by which a spectrum shows the start of a sound early, and its end late."""
 
 
 def utterances(channel: Channel, rate: int, *, pause: float = UTTERANCE_PAUSE) -> list[Span]:
-    """What was audibly said on a channel, in order.
+    """The audible utterances on a channel, in order.
 
     Args:
         channel: The bot's as it was played, or a user's without labels, with or without background noise.
@@ -75,10 +75,10 @@ def utterances(channel: Channel, rate: int, *, pause: float = UTTERANCE_PAUSE) -
 def estimated_speech(channel: Channel, rate: int) -> list[Span]:
     """Where a user without labels seems to speak; an estimate, never called truth.
 
-    The limit is lower than that for a bot, because a person's last sound dies away: 10 dB above the room and 35 dB
-    below the loudest tenth of a second, but 20 dB below that at the most and 3 dB above the room at the least. The room
-    is what one frame in 25 is no louder than: a clip that is cut tight holds little of it, and the closures of its
-    consonants are as quiet. Behind steady noise, speech is what stands out of it.
+    The limit is lower than for a bot, because a person's last sound fades: 10 dB above the room and 35 dB below the
+    loudest tenth of a second, but at most 20 dB below that and at least 3 dB above the room. The room's level is the
+    4th percentile of the frames' levels: a tightly cut clip contains little of the room, and the closures of its
+    consonants are as quiet. In steady noise, speech is what stands out from it.
 
     Args:
         channel: The user's channel or a bare recording, with or without background noise.
@@ -105,15 +105,15 @@ def estimated_speech(channel: Channel, rate: int) -> list[Span]:
 
 
 def sounds(channel: Channel, rate: int) -> list[Span]:
-    """Sustained sound above the limit, voice or not, without a pause of 10 ms in it; arguments as for `utterances`."""
+    """Sustained sounds above the limit, voices or not, without a pause of 10 ms; arguments as for `utterances`."""
     samples = as_floats(channel)
     return [Span(a / rate, b / rate) for a, b in _sounds(samples, rate, frames.levels(samples, rate)).tolist()]
 
 
 def first_audible_after(right: Channel, rate: int, after: float) -> float | None:
-    """Seconds at which the first utterance that begins at or after `after` begins; None when there is none.
+    """When the first utterance at or after `after` starts, in seconds; None when there is none.
 
-    Speech that was already under way at `after` is no onset, but its next utterance is.
+    Speech already under way at `after` is no onset, but the next utterance is.
     """
     return next((span.start for span in utterances(right, rate) if span.start >= after), None)
 
@@ -157,7 +157,7 @@ def _trimmed(samples: Floats, ranges: Ranges, limit: float) -> Ranges:
 
 
 def _sharpened(samples: Floats, ranges: Ranges, limit: float, blur: int) -> Ranges:
-    """Edges that are loud enough to be found in the samples, where they are; the others stay."""
+    """The ranges with their edges moved to the first and last loud samples; an edge without any nearby stays."""
 
     def edges() -> Iterator[tuple[int, int]]:
         for first, end in ranges.tolist():

@@ -1,4 +1,4 @@
-"""The stereo recording of a session, a WAV of 16-bit samples at 16 kHz: written whole, read as far as it goes."""
+"""The stereo recording of a session, a 16-bit WAV at 16 kHz: written atomically, read even if it was cut short."""
 
 import os
 import wave
@@ -12,36 +12,36 @@ if TYPE_CHECKING:
 RATE = 16000
 """Sample rate of the recordings, Hz."""
 CHANNELS, BYTES = 2, 2
-"""Left the user, right the bot; bytes of a sample."""
+"""Left is the user, right the bot; bytes of a sample."""
 HEADER = 44
-"""Bytes before the first sample, of the files that a run writes."""
+"""Bytes before the first sample in files that a run writes."""
 
 
 class RecordingError(ValueError):
-    """A file that is no recording of a run, however short; the sentence names it."""
+    """A file that is no recording of a run; the message names it."""
 
 
 class Extent(NamedTuple):
-    """How much of a recording is there, seconds."""
+    """The seconds of a recording that exist, and the seconds that its header promises."""
 
     there: float
     whole: float
 
     @property
     def is_cut(self) -> bool:
-        """Whether the end is missing."""
+        """Whether its end is missing."""
         return self.there < self.whole
 
 
 def write(path: Path, stereo: "npt.NDArray[np.int16]") -> None:
-    """Write a recording; a file of that name appears only when it is whole.
+    """Write a recording; the file appears only when it is complete.
 
     Args:
-        path: Where to.
+        path: The file.
         stereo: int16, shape (samples, 2).
 
     Raises:
-        ValueError: Another type or shape.
+        ValueError: The array has another type or shape.
         OSError: It cannot be written.
     """
     if stereo.dtype != "int16" or stereo.ndim != 2 or stereo.shape[1] != CHANNELS:
@@ -61,7 +61,7 @@ def extent(path: Path) -> Extent | None:
     """How much of a recording is there; None when it ends before its first sample.
 
     Raises:
-        RecordingError: No WAV, or another format.
+        RecordingError: It is no WAV, or of another format.
         OSError: It cannot be read.
     """
     size = path.stat().st_size
@@ -83,7 +83,7 @@ def extent(path: Path) -> Extent | None:
 
 
 def read(path: Path) -> "npt.NDArray[np.int16] | None":
-    """Read a recording, as far as it goes: int16, shape (samples, 2); None when it ends before its first sample.
+    """Read the existing part of a recording: int16, shape (samples, 2); None when it ends before its first sample.
 
     Raises:
         RecordingError, OSError: See `extent`.

@@ -1,12 +1,12 @@
-"""Whether a sound is a voice: the second opinion on what was loud enough to be heard.
+"""Decides whether a sound that is loud enough to be heard is a voice.
 
-A voice is periodic, a breath, a click and a hiss are not. The strength of the period is the highest peak of the
+A voice is periodic; a breath, a click and a hiss are not. The strength of the period is the highest peak of the
 autocorrelation of 40 ms under a Hann window, divided by the window's own (P. Boersma, "Accurate short-term analysis of
 the fundamental frequency and the harmonics-to-noise ratio of a sampled sound", IFA Proceedings 17, 1993): 1 for a
-periodic sound, mostly below 0.5 for noise of any colour. Level plays no part in it, so it fails for other reasons than
-a level does.
+periodic sound, mostly below 0.5 for noise of any colour. It does not depend on the level, so it fails for other reasons
+than a level does.
 
-What has a pitch and is no voice, music or a dial tone, passes; a whisper does not.
+Sounds with a pitch that are no voices, such as music or a dial tone, pass; a whisper does not.
 """
 
 import numpy as np
@@ -18,14 +18,14 @@ FRAME = 0.04
 """Seconds: 2.6 periods of the deepest voice."""
 LOWEST, HIGHEST = 65.0, 500.0
 """Pitch of voices, Hz."""
-ENOUGH = 8000
-"""Sample rate, Hz."""
+PITCH_RATE = 8000
+"""Sample rate that suffices to find a pitch, Hz."""
 RUMBLE = 60.0
-"""Hz; what lies below is hum and wind."""
+"""Hz; hum and wind are below."""
 VOICED = 0.6
-"""Strength of a period from which a frame is voiced: more of the sound repeats itself than does not."""
-ASKED, NEEDED = 8, 3
-"""Of so many of a sound's loudest frames, so many must be voiced: vowels are its loudest part."""
+"""Strength of the period from which a frame is voiced: most of the sound repeats itself."""
+EXAMINED, NEEDED = 8, 3
+"""How many of a sound's loudest frames are examined, and how many must be voiced: vowels are the loudest part."""
 
 
 def is_voice(samples: Floats, rate: int, frames: Floats, sounds: Ranges) -> npt.NDArray[np.bool_]:
@@ -48,9 +48,9 @@ def is_voice(samples: Floats, rate: int, frames: Floats, sounds: Ranges) -> npt.
 
 
 def periodicity(samples: Floats, rate: int, frames: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-    """How strongly the sound around each of some 10 ms frames repeats itself at a voice's pitch, 0 to 1."""
-    # A pitch needs no more than 8 kHz, and the spectra are what takes the time.
-    thinned = rate // ENOUGH
+    """How strongly the sound around each of some 10 ms frames repeats at a voice's pitch, 0 to 1."""
+    # A pitch needs no more than 8 kHz, and computing the spectra takes the most time.
+    thinned = rate // PITCH_RATE
     size, step = round(FRAME * rate / thinned), rate // 100
     taken = size * thinned
     window = np.hanning(size + 2)[1:-1]
@@ -62,7 +62,7 @@ def periodicity(samples: Floats, rate: int, frames: npt.NDArray[np.intp]) -> npt
     length = 1 << (size + longest + 1).bit_length()
     own = np.fft.irfft(np.abs(np.fft.rfft(window, length)) ** 2)[: longest + 2]
     found = np.zeros(len(frames))
-    # So many at a time keep the spectra small beside the recording.
+    # A few thousand at a time keep the spectra small compared with the recording.
     for first in range(0, len(frames), 4096):
         part = samples[starts[first : first + 4096, None] + np.arange(taken)]
         part = part.reshape(len(part), size, thinned).mean(axis=2) * window
@@ -71,7 +71,7 @@ def periodicity(samples: Floats, rate: int, frames: npt.NDArray[np.intp]) -> npt
         repeated = np.fft.irfft(power)[:, : longest + 2]
         repeated = repeated / np.maximum(repeated[:, :1], 1e-12) / (own / own[0])
         inner = repeated[:, shortest : longest + 1]
-        # Only a peak is a period: the slope of a sound that merely changes slowly is none.
+        # Only a peak is a period; the slope of a slowly changing sound is not.
         peak = (inner >= repeated[:, shortest - 1 : longest]) & (inner >= repeated[:, shortest + 1 : longest + 2])
         found[first : first + 4096] = np.where(peak, inner, 0).max(axis=1)
     return found
@@ -79,4 +79,4 @@ def periodicity(samples: Floats, rate: int, frames: npt.NDArray[np.intp]) -> npt
 
 def _loudest(frames: Floats, first: int, end: int) -> npt.NDArray[np.intp]:
     part = frames[first:end]
-    return first + np.argsort(part)[::-1][:ASKED]
+    return first + np.argsort(part)[::-1][:EXAMINED]

@@ -1,7 +1,6 @@
 """How a command's process starts and ends: thread counts, logging, imports, exit."""
 
 import atexit
-import gc
 import os
 import signal
 import sys
@@ -41,18 +40,16 @@ def loading_code() -> Iterator[None]:
     """While libraries are imported: Ctrl-C ends the process at once, and the garbage collector rests.
 
     Where Ctrl-C raises an exception, an extension module that is being initialised turns it into an ImportError.
-    Libraries stay for good: collecting garbage while they are imported takes a tenth of the start, and each later
-    collection would take 0.1 s.
     """
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    gc.disable()
     try:
-        yield
+        from voice.server.interventions import importing
+
+        with importing():
+            yield
     finally:
-        gc.freeze()
-        gc.enable()
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 

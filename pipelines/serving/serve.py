@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import contextlib
-import gc
 import sys
 from collections.abc import Callable
 
@@ -11,7 +10,7 @@ import uvicorn
 
 from pipelines.agent import Agent
 from voice.server.app import Calls, create_app
-from voice.server.garbage import keep_all
+from voice.server.interventions import Interventions
 from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import LARGEST_MESSAGE, call_url
 
@@ -27,35 +26,44 @@ async def serve_agent(
     """Serve until SIGINT or SIGTERM.
 
     Args:
-        announce: is told one line when calls are taken: "Listening on ws://…/ws".
+        agent: takes the calls; it is started and closed here.
+        host: address of this machine.
+        port: 0 takes a free one.
+        announce: called with one line when calls are taken: "Listening on ws://…/ws".
         until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
     """
     sock = listen(host, port)
-    thresholds = gc.get_threshold()
-    calls = Calls(agent)
-    config = uvicorn.Config(
-        create_app(calls),
-        log_level="warning",
-        ws="websockets-sansio",
-        ws_per_message_deflate=False,
-        ws_max_size=LARGEST_MESSAGE,
-        lifespan="off",
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve(sockets=[sock]))
-    loading = asyncio.create_task(agent.start())
-    watching = asyncio.create_task(stdin_closed()) if until_stdin_closes else None
-    try:
-        await asyncio.wait({serving, loading, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
-        if loading.done():
-            loading.result()
-            keep_all()
+    with Interventions(asyncio.get_running_loop()) as interventions:
+        calls = Calls(agent, interventions)
+
+        def take_calls() -> None:
+            interventions.models_loaded()
             calls.ready = True
             announce(f"Listening on {call_url(host, sock.getsockname()[1])}")
-            await asyncio.wait({serving, *([watching] if watching else [])}, return_when=asyncio.FIRST_COMPLETED)
+
+        server = uvicorn.Server(_configuration(calls))
+        serving = asyncio.create_task(server.serve(sockets=[sock]))
+        watching = asyncio.create_task(stdin_closed()) if until_stdin_closes else None
+        await _run(agent, server, serving, watching, take_calls)
+
+
+async def _run(
+    agent: Agent,
+    server: uvicorn.Server,
+    serving: asyncio.Task[None],
+    watching: asyncio.Task[None] | None,
+    take_calls: Callable[[], None],
+) -> None:
+    """Load the agent, take calls, and close everything at the end."""
+    loading = asyncio.create_task(agent.start())
+    ending = {serving, *([watching] if watching else [])}
+    try:
+        await asyncio.wait({loading, *ending}, return_when=asyncio.FIRST_COMPLETED)
+        if loading.done():
+            loading.result()
+            take_calls()
+            await asyncio.wait(ending, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        gc.set_threshold(*thresholds)
         server.should_exit = True
         for task in (loading, watching):
             if task and not task.done():
@@ -64,7 +72,18 @@ async def serve_agent(
             await loading
         await serving
         await agent.close()
-        gc.unfreeze()
+
+
+def _configuration(calls: Calls) -> uvicorn.Config:
+    return uvicorn.Config(
+        create_app(calls),
+        log_level="warning",
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,
+        ws_max_size=LARGEST_MESSAGE,
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
 
 
 def run_serve(args: argparse.Namespace) -> int:

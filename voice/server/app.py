@@ -1,7 +1,6 @@
 """The web application: calls on /ws and readiness on /healthz."""
 
 import asyncio
-import gc
 import logging
 from typing import Any, Protocol
 
@@ -10,14 +9,10 @@ from fastapi.responses import JSONResponse
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
-from voice.server.garbage import take_apart
+from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.transport import CallTransport
 from voice.wire.endpoint import CALL_PATH, DEFAULT_OUT_RATE, HEALTH_PATH, NATIVE, OUT_RATES, RATE_PARAMETER, out_rate
 
-LET_GO_AFTER = 0.5
-"""Seconds after a call in which its tasks end."""
-MOST_UNCOLLECTED = 6
-"""Calls after which what is left of them is collected though several others are under way."""
 log = logging.getLogger(__name__)
 
 
@@ -29,20 +24,25 @@ class Agent(Protocol):
         """The sample rate of the agent's voice, in Hz."""
 
     def status(self) -> dict[str, Any]:
-        """What `/healthz` tells besides readiness."""
+        """What `/healthz` reports besides readiness."""
 
     def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
         """The pipeline of one call."""
 
 
 class Calls:
-    """The calls under way on one agent; refused until `ready` is set."""
+    """The calls under way on one agent; refused until `ready` is set.
 
-    def __init__(self, agent: Agent) -> None:
+    Args:
+        agent: builds the pipeline of each call.
+        interventions: told when calls have ended; None leaves their memory to Python.
+    """
+
+    def __init__(self, agent: Agent, interventions: Interventions | None = None) -> None:
         self.agent = agent
         self.active: set[asyncio.Task[None]] = set()
-        self._uncollected = 0
         self.ready = False
+        self._interventions = interventions
 
     async def take(self, websocket: WebSocket, sample_rate: str) -> None:
         """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason."""
@@ -62,7 +62,7 @@ class Calls:
         try:
             await self._run(websocket, rate)
         except asyncio.CancelledError:
-            # The server is going down and this call took too long to end; uvicorn would print where it stood.
+            # The server is shutting down and this call took too long to end; uvicorn would print its traceback.
             log.warning("a call was cut off")
         finally:
             self.active.discard(task)
@@ -83,15 +83,11 @@ class Calls:
             await runner.add_workers(worker)
             await runner.run()
         finally:
-            asyncio.get_running_loop().call_later(LET_GO_AFTER, self._let_go, worker)
+            asyncio.get_running_loop().call_later(RELEASE_AFTER, self._release, worker)
 
-    def _let_go(self, worker: PipelineWorker) -> None:
-        if worker.has_finished():
-            take_apart(worker)
-        self._uncollected += 1
-        if len(self.active) <= 1 or self._uncollected >= MOST_UNCOLLECTED:
-            self._uncollected = 0
-            gc.collect()
+    def _release(self, worker: PipelineWorker) -> None:
+        if self._interventions:
+            self._interventions.call_ended(worker, others=len(self.active))
 
 
 def create_app(calls: Calls) -> FastAPI:

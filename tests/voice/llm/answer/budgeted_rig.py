@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import json
 import socket
 import time
@@ -25,6 +24,7 @@ from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.answer.tier import Tier
 from voice.llm.policy import Policy, make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.server.interventions import Interventions
 from voice.server.loop_watch import LoopWatch
 
 
@@ -271,13 +271,11 @@ def fast(**options: Any) -> Server:
 @contextlib.contextmanager
 def watched() -> Iterator[LoopWatch]:
     """The watch of the running loop, in a process that collects garbage as a server does: what is loaded is frozen."""
-    gc.collect()
-    gc.freeze()
-    watch = LoopWatch.of(asyncio.get_running_loop())
-    assert watch is not None
-    watch.call_began()
-    try:
+    loop = asyncio.get_running_loop()
+    with Interventions(loop) as interventions:
+        interventions.models_loaded()
+        watch = LoopWatch.of(loop)
+        assert watch is not None
+        watch.call_began()
         yield watch
-    finally:
         watch.call_ended()
-        gc.unfreeze()

@@ -1,8 +1,8 @@
 """OpenTelemetry traces of calls, through pipecat's own tracing, when the standard environment variables ask for them.
 
-OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector that takes OTLP over HTTP;
-OTEL_TRACES_EXPORTER=console prints spans on standard error, and =none, as OTEL_SDK_DISABLED=true, turns tracing off.
-OTEL_SERVICE_NAME is told as usual. Spans carry what was said: choose the collector accordingly.
+OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector that accepts OTLP over HTTP.
+OTEL_TRACES_EXPORTER=console prints spans on standard error; =none and OTEL_SDK_DISABLED=true turn tracing off.
+OTEL_SERVICE_NAME sets the service name as usual. Spans contain what was said: choose the collector accordingly.
 """
 
 import functools
@@ -24,9 +24,9 @@ ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 @functools.cache
 def tracing() -> bool:
-    """Whether this process traces its calls; sets it up when it is first asked.
+    """Whether this process traces its calls; the first call sets tracing up.
 
-    A wish that cannot be met is a warning, never an error: no call fails for want of its trace.
+    If tracing is requested but not possible, a warning is logged: no call fails because of its trace.
     """
     exporter = wanted(os.environ)
     if exporter is None:
@@ -36,14 +36,14 @@ def tracing() -> bool:
     except ImportError:
         logger.warning(f"No traces: OpenTelemetry is asked for but not installed; pip install '{EXTRA}'.")
         return False
-    # Imported now: a process without traces need not load OpenTelemetry.
+    # Imported only here, so that a process without traces does not load OpenTelemetry.
     from pipecat.utils.tracing.setup import setup_tracing
 
     return setup_tracing(os.environ.get("OTEL_SERVICE_NAME") or SERVICE, exporter=spans)
 
 
 def wanted(environment: Mapping[str, str]) -> Exporter | None:
-    """Where the environment wants traces to go; None for nowhere. What we do not know is warned about."""
+    """The exporter that the environment asks for, or None; warns about values that are not supported."""
     chosen = environment.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     endpoint = next((environment[name] for name in ENDPOINTS if environment.get(name)), None)
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or chosen == "none":
@@ -54,7 +54,7 @@ def wanted(environment: Mapping[str, str]) -> Exporter | None:
         logger.warning(f'No traces: OTEL_TRACES_EXPORTER is "{chosen}"; it may be otlp, console or none.')
         return None
     if endpoint is None:
-        # Without an endpoint the standard means a collector on this machine; nobody is expected there unless named.
+        # Without an endpoint, the standard means a collector on this machine; we use it only if OTLP is asked for.
         return "otlp" if chosen else None
     protocol = environment.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or environment.get("OTEL_EXPORTER_OTLP_PROTOCOL")
     if protocol not in (None, "", "http/protobuf"):
@@ -67,7 +67,7 @@ def _exporter(kind: Exporter) -> "SpanExporter":
     if kind == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
-        # Standard output is for results, and a child's is not read to its end.
+        # Standard output is for results, and that of a child process is not read to its end.
         return ConsoleSpanExporter(out=sys.stderr)
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 

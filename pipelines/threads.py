@@ -1,4 +1,4 @@
-"""How many native threads a process may start: one a library, because the cores belong to the calls."""
+"""Limits native threads to one per library, so that the cores remain free for calls."""
 
 import logging
 import os
@@ -7,23 +7,23 @@ import sys
 LIMITS = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
-    # Idle OpenBLAS and OpenMP workers spin on the core that the event loop needs (70 ms of CPU a Whisper call).
+    # Idle OpenBLAS and OpenMP workers spin on the core that the event loop needs (70 ms of CPU per Whisper call).
     "OMP_WAIT_POLICY": "passive",
 }
 log = logging.getLogger(__name__)
 
 
 def limit_threads() -> None:
-    """Set what the environment leaves open; the libraries read it when numpy is first imported, and never again.
+    """Set the limits that the environment leaves open; the libraries read them only when numpy is first imported.
 
-    Too late is a warning, never an error: calls work, but share their cores with more threads.
+    If numpy has been imported already, a warning is logged: calls work, but share their cores with more threads.
     """
     late = [name for name in LIMITS if name not in os.environ] if "numpy" in sys.modules else []
     for name, value in LIMITS.items():
         os.environ.setdefault(name, value)
     if late:
         log.warning(
-            "numpy was imported before pipelines, so that its threads are not limited to one a library: "
+            "numpy was imported before pipelines, so native threads are not limited to one per library: "
             "import Agent from pipelines first, or set %s.",
             " and ".join(f"{name}={LIMITS[name]}" for name in late),
         )

@@ -1,4 +1,4 @@
-"""How the tests are spread over processes (`pytest -n 2`)."""
+"""Settings of the whole test run, and how tests are distributed over processes (`pytest -n 2`)."""
 
 import os
 import signal
@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-# Before numpy is imported: idle OpenBLAS threads would spin on the cores that the tests need.
+# Set before numpy is imported: idle OpenBLAS threads would spin on the cores that the tests need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A shell without job control has what it starts in the background ignore Ctrl-C, and children inherit that: no test
-# could send it.
+# A shell without job control starts background processes with Ctrl-C ignored, and child processes inherit that: no
+# test could interrupt one.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """A file's tests run in one process, and those of tests/pipelines all in the same.
+    """The tests of a file run in one process, and all tests in tests/pipelines run in the same one.
 
-    They hold conversations in real time: one at a time, the processors are theirs and those of the tests beside them.
+    Those hold conversations in real time, so they run one after the other, with only the other process beside them.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -28,6 +28,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
             file = nodeid.partition("::")[0]
             return "conversations" if file.startswith("tests/pipelines/") else file
 
-    # The longest group is among the first that are collected, but has not the most tests.
+    # Keep the order of collection: the longest group is collected early, but does not have the most tests.
     config.option.loadscopereorder = False
     return Groups(config, log)

@@ -2,11 +2,10 @@
 
     python tests/make_samples.py --out samples
 
-The same flite build gives the same bytes every time. True speech is known because it is placed: each part of a sentence
-is synthesised alone, cut to its audible stretch and put between digital silence (or under noise of a known level), so a
-label is the exact place of what was put there. Audible is what exceeds, as the level of a 5 ms block of a recording
-whose peak is -3 dBFS, -36 dBFS at the start (some flite voices breathe at -39 dBFS before a word) and -45 dBFS at the
-end (final consonants die away).
+The same flite build always gives the same bytes. Labels are exact because speech is placed: each part of a sentence is
+synthesised alone, trimmed to its audible part and placed between digital silence (or under noise of a known level). The
+audible part begins with the first 5 ms block above -36 dBFS (some flite voices breathe at -39 dBFS before a word) and
+ends with the last one above -45 dBFS (final consonants die away), in a recording whose peak is -3 dBFS.
 """
 
 import argparse
@@ -34,7 +33,7 @@ RATE = 16000
 PEAK = round(32767 * 10 ** (-3 / 20))
 BLOCK, RAMP = RATE // 200, RATE // 1000
 ONSET, END = 10 ** (-33 / 20), 10 ** (-42 / 20)
-"""Levels of an audible block, of the recording's peak."""
+"""Lowest levels of the first and last audible block, relative to the recording's peak."""
 LEAD, TAIL, NOISE_LEAD = 0.3, 0.3, 0.4
 """Seconds before and after the speech."""
 PINK_ROWS = 10
@@ -70,7 +69,7 @@ class Conversation:
 
 
 def read_conversations(path: Path = CONVERSATIONS) -> list[Conversation]:
-    """The conversations to make; the file's own comment describes it."""
+    """Read the conversations to make; a comment in the file describes its format."""
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
     return [_conversation(name, entry) for name, entry in data.items()]
 
@@ -105,19 +104,21 @@ def _turn(turn: Mapping[str, Any], entry: Mapping[str, Any]) -> Turn:
 
 
 def flite_version() -> str:
-    """What flite calls itself."""
-    told = subprocess.run([_flite(), "--version"], capture_output=True, text=True, check=False).stdout
-    return next(line.partition("version:")[2].split("(")[0].strip() for line in told.splitlines() if "version:" in line)
+    """The version that flite reports."""
+    printed = subprocess.run([_flite(), "--version"], capture_output=True, text=True, check=False).stdout
+    return next(
+        line.partition("version:")[2].split("(")[0].strip() for line in printed.splitlines() if "version:" in line
+    )
 
 
 def flite_fingerprint() -> str:
-    """Tells flite builds apart whose samples differ: a checksum of one word in each voice."""
+    """A checksum of one word in each voice, which distinguishes flite builds whose samples differ."""
     words = b"".join(synthesise("hello", voice=voice).tobytes() for voice in VOICES)
     return hashlib.sha256(words).hexdigest()[:16]
 
 
 def synthesise(text: str, *, voice: str, stretch: float = 1.0, is_phones: bool = False) -> Pcm:
-    """`text` (or phones) as flite says it, 16 kHz mono.
+    """Synthesise `text` (or phones) with flite, 16 kHz mono.
 
     Raises:
         SystemExit: flite is missing, fails, or lacks the voice and speaks at another rate.
@@ -125,9 +126,9 @@ def synthesise(text: str, *, voice: str, stretch: float = 1.0, is_phones: bool =
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "speech.wav")
         options = ["-voice", voice, "--setf", f"duration_stretch={stretch}", "-p" if is_phones else "-t", text]
-        told = subprocess.run([_flite(), *options, "-o", str(file)], capture_output=True, text=True, check=False)
-        if told.returncode or not file.exists():
-            sys.exit(f"flite could not say {text!r}: {told.stderr.strip()}")
+        done = subprocess.run([_flite(), *options, "-o", str(file)], capture_output=True, text=True, check=False)
+        if done.returncode or not file.exists():
+            sys.exit(f"flite could not say {text!r}: {done.stderr.strip()}")
         with wave.open(str(file)) as reader:
             if (reader.getframerate(), reader.getnchannels(), reader.getsampwidth()) != (RATE, 1, 2):
                 sys.exit(f"flite's voice {voice} is not 16 kHz mono 16 bit; take one of {', '.join(VOICES)}.")
@@ -139,7 +140,7 @@ def _flite() -> str:
 
 
 def audible(signal: Signal, peak: float) -> Signal:
-    """The stretch of `signal` that the module's rule calls audible, its edges faded over 1 ms."""
+    """The audible part of `signal` (see the module docstring), with its edges faded over 1 ms."""
     blocks = signal[: len(signal) // BLOCK * BLOCK].reshape(-1, BLOCK)
     level = np.sqrt((blocks**2).mean(axis=1))
     first = int(np.flatnonzero(level >= ONSET * peak)[0])
@@ -152,7 +153,7 @@ def audible(signal: Signal, peak: float) -> Signal:
 
 
 def speak(turn: Turn, *, lead: float) -> tuple[Signal, list[tuple[int, int]]]:
-    """A turn between silences, its peak at -3 dBFS, and the samples [first, end) of each stretch of speech."""
+    """A turn between silences with its peak at -3 dBFS, and the samples [first, end) of each stretch of speech."""
     parts = [
         part
         if isinstance(part, float)
@@ -173,12 +174,12 @@ def speak(turn: Turn, *, lead: float) -> tuple[Signal, list[tuple[int, int]]]:
 
 
 def pink_noise(length: int, *, seed: int, murmur: bool) -> Signal:
-    """Noise of power 1 whose spectrum falls by 3 dB an octave (Voss's sum of held random values).
+    """Noise of power 1 whose spectrum falls by 3 dB per octave (Voss's sum of held random values).
 
     Args:
-        length: samples.
-        seed: chooses the noise; the raw generator's numbers are the same in every numpy.
-        murmur: rising and falling four times a second between a quarter and seven quarters, as voices in a room do.
+        length: number of samples.
+        seed: seed of the noise; the raw generator gives the same numbers in every version of numpy.
+        murmur: the level changes four times a second between 1/4 and 7/4, like voices in a room.
     """
     raw = np.random.PCG64(seed)
     total = np.zeros(length, np.int64)
@@ -199,7 +200,7 @@ def _raw_values(raw: "np.random.PCG64", count: int) -> npt.NDArray[np.int64]:
 
 
 def noise_seed(conversation: str, number: int) -> int:
-    """Another noise for each recording, the same each time."""
+    """The seed of a recording's noise, different for each recording."""
     return zlib.crc32(f"{conversation}/{number:02d}".encode())
 
 
@@ -259,17 +260,17 @@ def make(conversation: Conversation, folder: Path) -> None:
 
 
 def checksums(out: Path) -> str:
-    """What `sha256sum --check` reads, for all recordings, labels and scenarios below `out`."""
+    """Checksums of all recordings, labels and scenarios in `out`, in the format of `sha256sum --check`."""
     files = sorted(path for path in out.glob("*/*") if path.suffix in (".wav", ".txt", ".yaml"))
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out).as_posix()}\n" for path in files]
     return f"# made with {flite_version()}, voices' fingerprint {flite_fingerprint()}\n" + "".join(sums)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make all conversations, or those named."""
+    """Make all conversations, or the named ones."""
     parser = argparse.ArgumentParser(description="Make the recorded conversations from tests/conversations.yaml.")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into: samples")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these conversations, without the checksums of all")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="make only these conversations, and no checksums")
     arguments = parser.parse_args(argv)
     conversations = {conversation.name: conversation for conversation in read_conversations()}
     if unknown := set(arguments.only or ()) - conversations.keys():

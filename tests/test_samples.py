@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import soundfile
 from loguru import logger
@@ -33,9 +34,9 @@ def program() -> ModuleType:
 @pytest.fixture
 def complaints() -> Iterator[list[str]]:
     """What pipecat logs as a warning or worse."""
-    told: list[str] = []
-    sink = logger.add(told.append, level="WARNING", format="{message}")
-    yield told
+    logged: list[str] = []
+    sink = logger.add(logged.append, level="WARNING", format="{message}")
+    yield logged
     logger.remove(sink)
 
 
@@ -64,12 +65,13 @@ def voiced(recording: Path) -> list[Label]:
     return [one for one in labels(recording) if one[2] != "noise"]
 
 
-def read(recording: Path) -> np.ndarray:
-    return soundfile.read(recording, dtype="int16")[0].astype(np.float64)
+def read(recording: Path) -> npt.NDArray[np.float64]:
+    samples: npt.NDArray[np.int16] = soundfile.read(recording, dtype="int16")[0]
+    return samples.astype(np.float64)
 
 
-def outside(recording: Path, length: int) -> np.ndarray:
-    """Which samples no label of a voice covers."""
+def outside(recording: Path, length: int) -> npt.NDArray[np.bool_]:
+    """Which samples are not covered by a label of a voice."""
     free = np.ones(length, bool)
     for start, end, _ in voiced(recording):
         free[round(start * 16000) : round(end * 16000)] = False
@@ -109,7 +111,7 @@ def test_recording_is_16_khz_mono_s16_with_its_peak_at_minus_3_dbfs(recording: P
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=name)
-def test_labels_lie_in_order_with_room_before_and_after(recording: Path) -> None:
+def test_labels_are_in_order_with_room_before_and_after(recording: Path) -> None:
     length = len(read(recording)) / 16000
     stretches = voiced(recording)
     assert {label for _, _, label in labels(recording)} <= {"speech", "backchannel", "noise"}
@@ -120,7 +122,7 @@ def test_labels_lie_in_order_with_room_before_and_after(recording: Path) -> None
 
 
 @pytest.mark.parametrize("recording", [path for path in RECORDINGS if path.parent.name not in NOISY], ids=name)
-def test_labels_are_exact_sound_reaches_their_edges_and_silence_is_digital(recording: Path) -> None:
+def test_sound_reaches_the_edges_of_its_label_and_all_else_is_digital_silence(recording: Path) -> None:
     samples = read(recording)
     assert not samples[outside(recording, len(samples))].any()
     for start, end, _ in voiced(recording):
@@ -130,7 +132,7 @@ def test_labels_are_exact_sound_reaches_their_edges_and_silence_is_digital(recor
 
 
 @pytest.mark.parametrize(("conversation", "stated"), NOISY.items())
-def test_noise_is_as_loud_as_stated_and_the_speech_under_it_is_where_the_labels_are(
+def test_noise_has_the_stated_level_and_the_speech_under_it_is_where_the_labels_are(
     program: ModuleType, conversation: str, stated: float
 ) -> None:
     [made] = [one for one in program.read_conversations() if one.name == conversation]
@@ -143,13 +145,13 @@ def test_noise_is_as_loud_as_stated_and_the_speech_under_it_is_where_the_labels_
         free = outside(recording, len(mixed))
         noise *= (mixed[free] @ noise[free]) / (noise[free] @ noise[free])
         speech = mixed - noise
-        # What rounding leaves.
+        # Only rounding errors remain.
         assert np.abs(speech[free]).max() < 2
         snr = 10 * np.log10((speech[~free] ** 2).mean() / (noise**2).mean())
         assert snr == pytest.approx(stated, abs=1)
 
 
-def test_noise_of_the_program_is_pink(program: ModuleType) -> None:
+def test_the_generated_noise_is_pink(program: ModuleType) -> None:
     noise = program.pink_noise(1 << 18, seed=1, murmur=False)
     power = np.abs(np.fft.rfft(noise)) ** 2
     hertz = np.fft.rfftfreq(len(noise), 1 / 16000)
@@ -157,12 +159,12 @@ def test_noise_of_the_program_is_pink(program: ModuleType) -> None:
     assert max(octaves) < 2 * min(octaves)
 
 
-def test_every_wanted_answer_says_what_a_right_one_contains() -> None:
+def test_every_expected_answer_says_what_a_right_one_contains() -> None:
     for folder, turn in turns():
         assert all(answers(turn)), f"{folder}: {turn.user}"
         recording = Path(str(turn.audio))
         kinds = {label for _, _, label in voiced(recording)}
-        # Speech wants an answer and a backchannel none.
+        # Speech expects an answer; a backchannel does not.
         assert kinds == ({"speech"} if answers(turn) else {"backchannel"}), name(recording)
 
 
@@ -177,7 +179,7 @@ def test_pauses_inside_a_sentence_last_600_to_1200_ms() -> None:
     assert max(pauses) == pytest.approx(1.2, abs=0.005)
 
 
-def test_callers_interrupt_hum_along_and_ask_for_what_needs_a_language_model() -> None:
+def test_callers_interrupt_hum_and_ask_a_question_that_needs_a_language_model() -> None:
     over_the_bot = [turn for _, turn in turns() if turn.send_after and turn.send_after.event == "bot_started_speaking"]
     assert sum(bool(answers(turn)) for turn in over_the_bot) >= 3
     assert sum(not answers(turn) for turn in over_the_bot) >= 2
@@ -196,7 +198,7 @@ def test_two_callers_have_two_voices_and_all_four_occur(program: ModuleType) -> 
     assert set().union(*voices.values()) == set(program.VOICES)
 
 
-def test_tour_names_conversations_with_a_pause_an_interruption_and_a_memory() -> None:
+def test_the_tour_has_a_pause_an_interruption_and_a_fact_to_remember() -> None:
     names = (SAMPLES / "tour.txt").read_text(encoding="utf-8").split()
     assert {SAMPLES / one for one in names} <= set(FOLDERS)
     tour = [turn for folder, turn in turns() if folder in names]
@@ -205,7 +207,7 @@ def test_tour_names_conversations_with_a_pause_an_interruption_and_a_memory() ->
     assert any("remember" in str(turn.user) for turn in tour)
 
 
-def test_scenarios_are_what_the_program_writes(program: ModuleType) -> None:
+def test_scenarios_are_as_the_program_writes_them(program: ModuleType) -> None:
     conversations = program.read_conversations()
     assert {one.name for one in conversations} == {folder.name for folder in FOLDERS}
     for one in conversations:
@@ -219,18 +221,18 @@ def test_checksums_fit_the_files(program: ModuleType) -> None:
     assert recorded == {name(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_making_them_again_gives_the_same_bytes(program: ModuleType, tmp_path: Path) -> None:
+def test_making_the_samples_again_gives_the_same_bytes(program: ModuleType, tmp_path: Path) -> None:
     if shutil.which("flite") is None:
         pytest.skip("flite is not installed: apt-get install flite")
     if program.flite_fingerprint() not in (SAMPLES / program.CHECKSUMS).read_text(encoding="utf-8"):
-        pytest.skip("this build of flite says the same words in other samples than the one the recordings come from")
+        pytest.skip("this build of flite gives other samples than the build that made the recordings")
     remade = ["pauses", "backchannel", *NOISY]
     assert program.main(["--out", str(tmp_path), "--only", *remade]) == 0
     made = {path.relative_to(tmp_path).as_posix(): path.read_bytes() for path in tmp_path.glob("*/*")}
     assert made == {name(path): path.read_bytes() for one in remade for path in (SAMPLES / one).iterdir()}
 
 
-def test_texts_with_quotes_stay_whole_in_the_scenario(program: ModuleType, tmp_path: Path) -> None:
+def test_texts_with_quotes_are_unchanged_in_the_scenario(program: ModuleType, tmp_path: Path) -> None:
     source = tmp_path / "conversations.yaml"
     text = 'say "hello: # there"'
     entry = {"about": "A.", "voice": "rms", "turns": [{"say": text, "contains": "hello"}]}

@@ -1,6 +1,6 @@
-"""Files from the Hugging Face hub (or the mirror that `HF_ENDPOINT` names), checked before they count as here.
+"""Downloads files from the Hugging Face hub (or the mirror named by `HF_ENDPOINT`) and verifies their checksums.
 
-Knows nothing of what is in them. They lie in the hub's own cache, shared with every other program that uses it.
+It knows nothing of their contents. They are kept in the hub's own cache, shared with all other programs that use it.
 """
 
 import hashlib
@@ -23,25 +23,25 @@ _METADATA_TIMEOUT = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFiles:
-    """Files of one repository that are of use only together and unharmed, such as those of a model."""
+    """Files of one repository that are useful only if all are complete, such as those of a model."""
 
     what: str
-    """How sentences name them: "Whisper model tiny.en"."""
+    """Their name in messages: "Whisper model tiny.en"."""
     repository: str
     alternative: str
-    """What the user can do without the hub: the end of every error's sentence, without the full stop."""
+    """What the user can do without the hub: the end of every error message, without the full stop."""
     revision: str = "main"
     """Branch, tag or commit."""
     mark: str | None = None
-    """The reference in the cache that says these files were checked; None for the one called as `revision`.
+    """The reference in the cache that marks these files as verified; None for the one named `revision`.
 
-    Needed where a repository holds several such sets: one being whole says nothing of another.
+    Needed for a repository with several such sets, which are verified separately.
     """
     cache_dir: Path | None = None
-    """The hub's cache; None for its usual place."""
+    """The hub's cache folder; None for the usual one."""
 
     def cached(self, file: str) -> Path | None:
-        """One of the files, by its path in the repository, if a checked copy is in the cache; asks no network."""
+        """A file, by its path in the repository, if the cache has a verified copy; does not use the network."""
         from huggingface_hub import try_to_load_from_cache
 
         mark = self.mark or self.revision
@@ -49,26 +49,26 @@ class HubFiles:
         return Path(found) if isinstance(found, str) else None
 
     def download(self, choose: Callable[[Collection[str]], Sequence[str]]) -> Path:
-        """Fetch the files at one commit, check each, then mark the copy in the cache as whole.
+        """Download the files of one commit, verify each, then mark the copy in the cache as verified.
 
-        Says on stderr what it fetches and from where, and shows a bar for each file on a terminal. Files that an
-        earlier attempt left in the cache are checked again, not fetched again.
+        Prints on stderr what it fetches and from where, and shows a bar for each file on a terminal. Files that an
+        earlier attempt left in the cache are verified again, not downloaded again.
 
         Args:
-            choose: Of the paths in the repository, those to fetch, in order; what it raises is passed on.
+            choose: Returns those of the repository's paths to download, in order; what it raises is passed on.
 
         Returns:
-            The folder that stands for the repository's root, named as the commit.
+            The folder with the repository's files, named after the commit.
 
         Raises:
-            ComponentError: They cannot be downloaded, or what arrived is not what the hub announced.
+            ComponentError: They cannot be downloaded, or do not match the hub's checksums.
         """
         from huggingface_hub import HfApi, constants
 
         endpoint = constants.ENDPOINT
         try:
-            # The libraries under huggingface_hub raise errors of their own (requests', httpx's), which differ between
-            # its versions and share no base but Exception.
+            # The libraries under huggingface_hub (requests, httpx) raise errors of their own, which differ between
+            # versions and share no base but Exception.
             info = HfApi().model_info(
                 self.repository, revision=self.revision, files_metadata=True, timeout=_METADATA_TIMEOUT
             )
@@ -89,11 +89,11 @@ class HubFiles:
         there = {file.rfilename: file for file in info.siblings or ()}
         files = [there[name] for name in choose(there)]
         if unsigned := [file.rfilename for file in files if file.lfs is None and file.blob_id is None]:
-            raise self._unavailable(f"cannot be checked: the hub announces no checksum of {', '.join(unsigned)}")
+            raise self._unavailable(f"cannot be verified: the hub gives no checksum of {', '.join(unsigned)}")
         return files
 
     def _fetch(self, file: "RepoSibling", commit: str | None) -> Path:
-        """Download one file into the cache and compare its digest; a file that was not found right is not kept."""
+        """Download one file into the cache and compare its digest; a file that does not match is deleted."""
         from huggingface_hub import hf_hub_download
 
         path = Path(hf_hub_download(self.repository, file.rfilename, revision=commit, cache_dir=self.cache_dir))
@@ -105,7 +105,9 @@ class HubFiles:
                 path.resolve().unlink(missing_ok=True)
                 path.unlink(missing_ok=True)
         if not is_right:
-            raise self._unavailable(f"arrived damaged: {file.rfilename} has not the hub's checksum and was deleted")
+            raise self._unavailable(
+                f"arrived damaged: {file.rfilename} does not have the hub's checksum and was deleted"
+            )
         return path
 
     def _cause(self, error: Exception) -> str:
@@ -126,7 +128,7 @@ class HubFiles:
 
 
 def _digest_is_right(path: Path, file: "RepoSibling") -> bool:
-    """Large files are announced with their SHA-256, small ones with git's SHA-1 of a blob."""
+    """Compare a file with the hub's digest: SHA-256 for large files, git's SHA-1 of a blob for small ones."""
     if file.lfs is None:
         content = path.read_bytes()
         return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() == file.blob_id
@@ -137,8 +139,8 @@ def _digest_is_right(path: Path, file: "RepoSibling") -> bool:
 def _publish(snapshot: Path, mark: str) -> None:
     """Point the cache's reference `mark` at a verified snapshot.
 
-    Files fetched by commit are not found by `mark` until this reference is there, so an interrupted or unverified
-    download never passes for a whole one.
+    Without this reference, files that were downloaded by commit are not found by `mark`, so an interrupted or
+    unverified download never counts as complete.
     """
     if mark == snapshot.name:
         return

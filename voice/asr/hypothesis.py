@@ -1,4 +1,4 @@
-"""What a recogniser believes of an utterance that is still being spoken, from one pass over its audio to the next.
+"""The text of an utterance that is still being spoken, from one pass over its audio to the next.
 
 Local agreement (Macháček, Dabre and Bojar, "Turning Whisper into Real-Time Transcription System", 2023): a word is
 confirmed when two successive passes agree on it and on all words before it. Pure: it knows neither audio nor time.
@@ -14,7 +14,7 @@ class Hypothesis:
 
     @property
     def confirmed(self) -> str:
-        """What the transcript of any later pass can be told to begin with."""
+        """The confirmed words, with which the transcript of any later pass can be made to begin."""
         return " ".join(self._confirmed)
 
     @property
@@ -23,10 +23,10 @@ class Hypothesis:
         return " ".join(self._words)
 
     def take(self, text: str) -> None:
-        """Compare the next pass's whole text with the last one's.
+        """Compare the whole text of the next pass with that of the last one.
 
-        Capitals and punctuation are not compared, because Whisper ends every text like a sentence; the newer form
-        counts. The last word is not confirmed: its sound may have been cut.
+        Capitals and punctuation are ignored, because Whisper ends every text like a sentence; the newer form is kept.
+        The last word is not confirmed: its sound may be incomplete.
         """
         settled = len(self._confirmed)
         words = [*self._confirmed, *text.split()[settled:]]

@@ -1,4 +1,4 @@
-"""Frames with which a speech recogniser says that an utterance brings no text, so that no turn waits for it."""
+"""Frames with which a speech recogniser reports that an utterance has no text, so that no turn waits for it."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from pipecat.frames.frames import SystemFrame
 class NothingHeardFrame(SystemFrame):
     """The utterance that the voice activity detector has just ended contains no words.
 
-    Pushed downstream in place of a final TranscriptionFrame: a cough, a click, or speech too faint to recognise.
+    Pushed downstream instead of a final TranscriptionFrame after a cough, a click, or speech too faint to recognise.
     """
 
 
 @dataclass
 class RecogniserFailedFrame(SystemFrame):
-    """The recogniser broke down during the user's utterance, whose text is lost; the next utterance works again.
+    """The recogniser failed during the user's utterance, whose text is lost; the next utterance works again.
 
     Parameters:
         reason: One sentence for a log or a report.

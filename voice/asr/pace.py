@@ -1,11 +1,12 @@
-"""How often a recogniser may look at speech that is still going on, so that looking stays cheap. Pure."""
+"""How often a recogniser may decode speech that is still going on, so that partial passes stay cheap. Pure."""
 
 SHARE = 0.2
-"""Of a processor core: what passes over unfinished speech may take, of all calls on one model together."""
+"""Share of a processor core that passes over unfinished speech may take, for all calls of a model together."""
 
 LONGEST_PASS = 0.2
-"""Seconds. A pass cannot be stopped, and one that runs when the user falls silent holds up the final one: a pass as
-long as the silence that ends an utterance would cost more than partial texts are worth, so there is none."""
+"""Seconds that a partial pass may take; models that need longer run none. A pass cannot be stopped, and one that runs
+when the user falls silent delays the final pass. A pass as long as the silence that ends an utterance would cost more
+than partial texts are worth."""
 
 _WEIGHT = 0.3  # of the latest pass in the estimate
 
@@ -19,7 +20,7 @@ class Pace:
 
     def __init__(self, cost: float) -> None:
         self.cost = cost
-        """Seconds that the next pass will probably take."""
+        """Estimate of the seconds that the next pass takes."""
         self._free_at = float("-inf")
 
     def is_due(self, now: float) -> bool:
@@ -27,6 +28,6 @@ class Pace:
         return self.cost <= LONGEST_PASS and now >= self._free_at
 
     def took(self, began: float, ended: float) -> None:
-        """Count a pass of any kind; on a machine that is too busy they take longer and so become fewer."""
+        """Count a pass of any kind; on a busy machine passes take longer, and so there are fewer."""
         self.cost += _WEIGHT * (ended - began - self.cost)
         self._free_at = began + (ended - began) / SHARE

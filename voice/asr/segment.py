@@ -1,6 +1,6 @@
-"""Which audio belongs to one utterance: pre-roll, speech, and what a speaker who resumed adds.
+"""Which audio belongs to one utterance: pre-roll, speech, and what is added when the speaker resumes.
 
-Counts samples only: it knows no clock, no recogniser and no transport.
+It only counts samples: it knows no clock, no recogniser and no transport.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 BYTES_PER_SAMPLE = 2  # signed 16 bit, mono: what the wire carries
 FADE, FADE_BLOCKS = 0.06, 30
-"""Seconds that are compared with the loudest of so many such stretches before."""
+"""Length of the latest stretch of audio in seconds, and the number of such stretches it is compared with."""
 FADED = 0.01
-"""Of the loudest stretch's power: 20 dB below it."""
+"""Share of the power of the loudest stretch: 20 dB below it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +20,13 @@ class Segment:
     """The audio of one utterance."""
 
     id: int
-    """Counts up with every utterance of a session; a result is current while its segment's id is."""
+    """Goes up with every utterance of a session; a result is current as long as its segment's id is."""
     pcm: bytes
     """Mono, signed 16 bit."""
     sample_rate: int
     """Hz."""
     dropped: float
-    """Seconds that fell off the beginning because the utterance was longer than the buffer's limit."""
+    """Seconds dropped from the beginning because the utterance was longer than the buffer's limit."""
 
     @property
     def seconds(self) -> float:
@@ -41,14 +41,14 @@ class Segment:
 class SegmentBuffer:
     """Collects audio into segments.
 
-    Between utterances it holds the last `pre_roll` seconds, because a detector reports speech only some time after it
-    began. Inside an utterance it holds everything up to `limit` seconds, then the newest `limit` seconds. No sample
-    is part of two utterances, unless one is resumed.
+    Between utterances it holds the last `pre_roll` seconds, because a detector reports speech some time after its
+    start. During an utterance it holds everything up to `limit` seconds, and then the newest `limit` seconds. No sample
+    belongs to two utterances, unless one continues the other.
 
     Args:
         sample_rate: Hz.
         pre_roll: Seconds kept from before `open`.
-        limit: Seconds an utterance can hold.
+        limit: Longest utterance, in seconds.
     """
 
     def __init__(self, *, sample_rate: int, pre_roll: float, limit: float) -> None:
@@ -69,7 +69,7 @@ class SegmentBuffer:
 
     @property
     def is_fading(self) -> bool:
-        """Whether the last `FADE` seconds are much quieter than the audio before: between words, or at the end."""
+        """Whether the last `FADE` seconds are much quieter than those before: a gap between words, or the end."""
         size = self._size(FADE)
         recent = np.frombuffer(self._pcm[-FADE_BLOCKS * size :], np.int16).astype(np.float32)
         blocks = recent[len(recent) % (size // BYTES_PER_SAMPLE) :].reshape(-1, size // BYTES_PER_SAMPLE)
@@ -77,7 +77,7 @@ class SegmentBuffer:
         return len(power) > 0 and bool(power[-1] < FADED * power.max())
 
     def append(self, pcm: bytes) -> None:
-        """Add audio (mono, signed 16 bit) in the order it was heard."""
+        """Add the next audio: mono, signed 16 bit."""
         self._pcm += pcm
         excess = len(self._pcm) - self._size(self._limit if self._is_open else self._pre_roll)
         if excess > 0:
@@ -85,16 +85,16 @@ class SegmentBuffer:
             self._dropped += excess if self._is_open else 0
 
     def open(self, *, resumed: Segment | None = None) -> None:
-        """Speech began; `resumed` is the segment it continues, whose audio then comes first."""
+        """Speech began; if it continues the segment `resumed`, that segment's audio comes first."""
         self._is_open = True
         self._dropped = 0
         if resumed is not None:
             self._pcm[:0] = resumed.pcm
             self._dropped = round(resumed.dropped * self._sample_rate) * BYTES_PER_SAMPLE
-        self.append(b"")  # holds the joined audio to the limit
+        self.append(b"")  # cuts the joined audio to the limit
 
     def close(self) -> Segment | None:
-        """Speech ended; None when none had begun."""
+        """Speech ended; returns its segment, or None if no speech had begun."""
         if not self._is_open:
             return None
         segment = self.copy()
@@ -103,7 +103,7 @@ class SegmentBuffer:
         return segment
 
     def copy(self) -> Segment:
-        """The utterance so far, as `close` would give it."""
+        """The utterance so far, as `close` would return it."""
         return Segment(
             id=self._last_id + 1,
             pcm=bytes(self._pcm),
@@ -112,7 +112,7 @@ class SegmentBuffer:
         )
 
     def clear(self) -> None:
-        """Forget all audio, also that of an open utterance."""
+        """Forget all audio, including that of an open utterance."""
         self._pcm.clear()
         self._is_open = False
 

@@ -1,23 +1,23 @@
-"""What a caller's voice, microphone and room add to every spectrum: the cepstral mean that the decoder subtracts.
+"""The cepstral mean that the decoder subtracts: what a caller's voice, microphone and room add to every spectrum.
 
-PocketSphinx learns it as it listens, but slowly: it trusts what it starts with as much as five seconds of speech. Left
-to itself, it gets 16 % of the words of a call's first request wrong, and 4 % of the later ones (flite voices rms and
-awb). This estimate starts from recorded speech and follows the caller from the first word: 5.5 %. Pure arithmetic on
-the decoder's own figures.
+PocketSphinx learns it as it listens, but slowly: it gives its initial value as much weight as five seconds of speech.
+On its own it gets 16 % of the words of a call's first request wrong, and 4 % of the later ones (flite voices rms and
+awb). This estimate starts from recorded speech and follows the caller from the first word: 5.5 % of the first request's
+words are wrong. Pure arithmetic on the decoder's own figures.
 """
 
 from collections.abc import Sequence
 
 START = (50.0, -3.0, 3.5, 5.5, -6.5, 1.5, -3.0, -1.5, -3.5, 1.0, 0.5, 0.5, 2.5)
-"""The mean over the flite voices slt and kal16 and six human commands (PocketSphinx's test data), half and half."""
+"""The mean of flite voices (slt and kal16) and of six human commands (PocketSphinx's test data), half each."""
 
 START_FRAMES = 50
-"""How many frames of the caller's own speech weigh as much as `START`."""
+"""How many frames of the caller's speech have the same weight as `START`."""
 
 DECODER_FRAMES = 500
-"""The weight that the decoder gives to a mean that it is told (`CMN_WIN` in its `feat/cmn.h`)."""
+"""The weight, in frames, that the decoder gives to a mean that is set (`CMN_WIN` in its `feat/cmn.h`)."""
 
-_LONGEST = 290  # beyond 300 frames the decoder begins to forget what it was told, and its sums cannot be inverted
+_MOST_FRAMES = 290  # after 300 frames the decoder begins to forget the mean it was set to; its sums cannot be inverted
 
 
 class CepstralMean:
@@ -29,12 +29,12 @@ class CepstralMean:
 
     @property
     def frames(self) -> int:
-        """How many frames of the caller have been taken in."""
+        """How many frames of the caller the estimate includes."""
         return self._frames
 
     @property
     def is_settled(self) -> bool:
-        """Whether so much has been heard that the decoder can be left to itself."""
+        """Whether enough has been heard for the decoder to continue on its own."""
         return self._frames >= DECODER_FRAMES
 
     def estimate(self) -> str:
@@ -42,20 +42,20 @@ class CepstralMean:
         weight = START_FRAMES + self._frames
         return ",".join(f"{value / weight:.5g}" for value in self._sum)
 
-    def take_in(self, *, told: str, learnt: str, frames: int) -> None:
+    def take_in(self, *, given: str, learnt: str, frames: int) -> None:
         """Add what the decoder has learnt from speech.
 
         Args:
-            told: The mean it was told last.
+            given: The mean that was set last.
             learnt: Its mean now.
-            frames: How many frames it has heard in between.
+            frames: How many frames it has heard since.
         """
         after = _numbers(learnt)
-        if frames > _LONGEST:
+        if frames > _MOST_FRAMES:
             self._sum = [(START_FRAMES + DECODER_FRAMES) * value for value in after]
             self._frames = DECODER_FRAMES
             return
-        for index, (new, old) in enumerate(zip(after, _numbers(told), strict=True)):
+        for index, (new, old) in enumerate(zip(after, _numbers(given), strict=True)):
             self._sum[index] += (DECODER_FRAMES + frames) * new - DECODER_FRAMES * old
         self._frames += frames
 

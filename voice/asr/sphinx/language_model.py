@@ -1,6 +1,6 @@
-"""The recogniser's language model: PocketSphinx's general English, interpolated with sentences that are expected.
+"""The recogniser's language model: PocketSphinx's general English, interpolated with expected sentences.
 
-Built once and kept in the user's cache folder, as a file that PocketSphinx loads in place of its own.
+It is built once and kept in the user's cache folder, as a file that PocketSphinx loads instead of its own.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from voice.asr.sphinx.ngram import DISCOUNT, count_domain, interpolate
 from voice.asr.sphinx.trie_format import TrieFormatError, read_trie, write_trie
 from voice.errors import ComponentError, ConfigurationError
 
-_LAYOUT = 2  # raised when the same sentences would give another file
+_LAYOUT = 2  # raise it when the same sentences give another file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class LanguageModel:
     """A language model for a PocketSphinx worker.
 
     Parameters:
-        name: what reports call it.
+        name: its name in reports.
         path: the file; None for the general model that PocketSphinx ships.
     """
 
@@ -48,17 +48,17 @@ def build_language_model(
     domain_weight: float = DOMAIN_WEIGHT,
     cache: Path | None = None,
 ) -> LanguageModel:
-    """The general model interpolated with `sentences`; from the cache when the same was built before.
+    """The general model interpolated with `sentences`; from the cache if it was built before.
 
-    Building takes 2 to 3 seconds of one core and 500 MB for that time; a log line says so. Blocking: call it before
-    the event loop has work to do, or in a thread.
+    Building takes 2 to 3 seconds of one core and 500 MB of memory; a log line reports it. It blocks: call it before the
+    event loop has work to do, or in a thread.
 
     Args:
-        sentences: Gives them as a recogniser writes them: lower case, no punctuation, numbers in words. Repetition
-            counts. Asked only when there is no model of this edition.
-        edition: Which sentences they are: another text for others.
-        domain_weight: From 0, the general model alone, to below 1.
-        cache: Where to keep the result; the user's cache folder when None.
+        sentences: Returns them as a recogniser writes them: lower case, no punctuation, numbers in words. Repeated
+            sentences count more. Called only if there is no model of this edition.
+        edition: Identifies the sentences: different sentences need different editions.
+        domain_weight: From 0, the general model alone, to below 1; see `DOMAIN_WEIGHT`.
+        cache: Where to keep the result; None for the user's cache folder.
 
     Raises:
         ConfigurationError: The weight is out of range, or no sentence can be used.
@@ -103,7 +103,7 @@ def dictionary_words() -> set[str]:
 
 
 def user_cache() -> Path:
-    """Where this platform keeps what a program can make again: $XDG_CACHE_HOME, ~/.cache or ~/Library/Caches."""
+    """The folder for files that can be built again: in $XDG_CACHE_HOME, ~/.cache or ~/Library/Caches."""
     if configured := os.environ.get("XDG_CACHE_HOME"):
         return Path(configured) / "turnaround"
     return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "turnaround"
@@ -114,7 +114,7 @@ def _models() -> Path:
 
 
 def _usable(sentences: Sequence[str]) -> list[str]:
-    """Those that can be pronounced; the log names what is missing for the others."""
+    """The sentences that can be pronounced; the log names the words missing for the others."""
     usable, unknown = pronounceable(sentences)
     if not usable:
         raise ConfigurationError(
@@ -143,7 +143,7 @@ def _build(sentences: list[str], domain_weight: float, path: Path) -> None:
     model = interpolate(general, domain, domain_weight)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Written beside its place and moved there whole: another process may look for it at any moment.
+        # Written next to its final path, then renamed: another process may look for it at any moment.
         with NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as part:
             unfinished = Path(part.name)
         try:

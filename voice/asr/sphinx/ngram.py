@@ -1,8 +1,8 @@
 """Trigram statistics of a list of sentences, and their interpolation with a general trigram model.
 
-Linear interpolation, history by history: where the sentences say something about what follows the words `u v`,
-p(w | u v) = (1 - weight) * general + weight * domain; after any other words the general model speaks alone. So a
-sentence that has nothing to do with the domain keeps its general probability except where it uses the domain's words.
+Linear interpolation, history by history: where the sentences contain a successor of the words `u v`,
+p(w | u v) = (1 - weight) * general + weight * domain; after any other words only the general model counts. So a
+sentence outside the domain keeps its general probability, except where it uses the domain's words.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from voice.asr.sphinx.trie_format import Floats, Ints, Trigrams
 Doubles = npt.NDArray[np.float64]
 
 DISCOUNT = 0.5
-"""Taken from each n-gram's count and given to the shorter history: sentences made from patterns repeat themselves."""
+"""Taken from each n-gram's count for the shorter history, because sentences made from patterns are repetitive."""
 
-_BASE = 1 << 20  # word ids are below it, so that two of them make one sortable integer
-_LEAST = 1e-12  # a probability that rounding could make zero or negative
+_BASE = 1 << 20  # word ids are below it, so that two of them fit in one sortable integer
+_LEAST = 1e-12  # replaces probabilities that rounding makes zero or negative
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainStatistics:
-    """What the sentences say, as probabilities over the word ids of the model to interpolate with."""
+    """Statistics of the sentences, as probabilities over the word ids of the model to interpolate with."""
 
     words: tuple[str, ...]
-    """The general model's words, followed by those that only the domain has."""
+    """The general model's words, then those that only the domain has."""
     unigram: Doubles
     """One probability for each of `words`."""
     bigram_keys: Ints
     """word * 2**20 + word before, sorted."""
     bigram_prob: Doubles
     left_after_one: Doubles
-    """For each word as history the share left to the unigrams; nan where the domain never saw a word follow it."""
+    """For each word as history, the share left to the unigrams; nan where no word follows it in the domain."""
     trigram_keys: tuple[Ints, Ints]
     """(word * 2**20 + word before, word two before), sorted."""
     trigram_prob: Doubles
     pair_keys: Ints
-    """The histories of two words, nearest * 2**20 + farther, sorted."""
+    """The two-word histories: nearest * 2**20 + farther, sorted."""
     left_after_two: Doubles
     """For each of `pair_keys`, the share left to the bigrams."""
 
@@ -117,8 +117,8 @@ def interpolate(general: Trigrams, domain: DomainStatistics, weight: float) -> T
     p2d = np.where(seen, domain.left_after_one, 0.0)[before] * domain.unigram[word]
     p2d[at_domain] = domain.bigram_prob
     p2 = np.where(seen[before], (1 - weight) * p2g + weight * p2d, p2g)
-    # What the explicit bigrams leave goes to the others: known exactly for the histories that were mixed, and as much
-    # as before for the rest, although the unigrams among which it is divided have changed.
+    # What the explicit bigrams leave goes to the other words. For the mixed histories it is computed exactly; for the
+    # rest it stays the same, although the unigrams that share it have changed.
     left, among = 1 - np.bincount(before, p2, n_words), _rest(before, p1[word], n_words)
     among_general = _rest(before, p1g[word], n_words)
     bo1 = np.where(seen, left / among, bo1g * among_general / among)
@@ -162,7 +162,7 @@ def _interpolate_trigrams(
     nearest = keys[bigram] % _BASE
     history = nearest * _BASE + farther
 
-    # Only histories whose nearest word belongs to the domain change; a history that is no bigram backs off freely.
+    # Only histories whose nearest word is in the domain change; a history that is not a bigram backs off freely.
     touched = np.flatnonzero(seen[nearest])
     place = np.minimum(np.searchsorted(keys, history[touched]), len(keys) - 1)
     known = keys[place] == history[touched]
@@ -190,15 +190,15 @@ def _interpolate_trigrams(
 
 
 def _columns(counter: Mapping[Any, int]) -> list[Ints]:
-    """The n-grams of a counter, sorted, one array for each position, and their counts as the last array."""
+    """The sorted n-grams of a counter, one array for each position, and their counts as the last array."""
     rows = sorted(counter.items())
     return [*np.array([gram for gram, _ in rows], np.int64).T, np.array([count for _, count in rows], np.int64)]
 
 
 def _merge(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
-    """All keys of two sorted arrays without duplicates, sorted, and where in them the keys of each array are.
+    """The sorted keys of two sorted arrays without duplicates, and the places of each array's keys in them.
 
-    Quick when the second array is much the shorter one.
+    Fast when the second array is much shorter.
     """
     place = np.searchsorted(first, second)
     missing = second[first[np.minimum(place, len(first) - 1)] != second]
@@ -207,7 +207,7 @@ def _merge(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _rest(history: Ints, prob: Doubles, size: int) -> Doubles:
-    """What the explicit successors leave of the shorter history's probability, for each of `size` histories."""
+    """The probability that the explicit successors leave to others, for each of `size` histories."""
     rest: Doubles = np.maximum(1 - np.bincount(history, prob, size), 1e-6)
     return rest
 

@@ -11,20 +11,20 @@ from voice.asr.sphinx.worker_protocol import Reset
 from voice.errors import ComponentError
 
 STARTING_AT_ONCE = 2
-"""Loading takes a third of a second of a whole core: more at once would starve the calls under way."""
+"""How many workers load at once. Loading takes a core for a third of a second; more would starve running calls."""
 
 _LOAD_TIMEOUT = 30.0
 _RESET_TIMEOUT = 5.0
 
 
 class SphinxPool:
-    """Keeps `spare` loaded workers ready, so that a call begins without waiting for one to load.
+    """Keeps `spare` loaded workers ready, so that a call starts without waiting for one to load.
 
-    A worker taken with `acquire` comes back with `release`, is reset and used again; one that has died is replaced.
+    `acquire` takes a worker and `release` returns it, to be reset and used again; a worker that dies is replaced.
 
     Args:
-        language_model: What all workers recognise with.
-        spare: How many idle workers to keep; at least 1 saves each call the loading time.
+        language_model: The language model of all workers.
+        spare: How many idle workers to keep; with at least 1, no call waits for loading.
     """
 
     def __init__(self, *, language_model: LanguageModel = GENERAL, spare: int = 1) -> None:
@@ -42,12 +42,12 @@ class SphinxPool:
 
     @property
     def language_model(self) -> LanguageModel:
-        """What the workers recognise with."""
+        """The language model of all workers."""
         return self._language_model
 
     @property
     def idle(self) -> int:
-        """How many loaded workers wait for a caller."""
+        """How many loaded workers are free."""
         return len(self._idle)
 
     async def start(self) -> None:
@@ -63,7 +63,7 @@ class SphinxPool:
             self._check()
 
     async def acquire(self) -> SphinxWorker:
-        """A loaded worker of one's own, until `release`.
+        """Take a loaded worker, which is the caller's own until `release`.
 
         Raises:
             ComponentError: A worker cannot be started, or the pool is closed.
@@ -83,12 +83,12 @@ class SphinxPool:
             return worker
 
     def release(self, worker: SphinxWorker) -> None:
-        """Give a worker back, in whatever state it is; returns at once."""
+        """Return a worker, in any state; does not wait."""
         if not self._is_closed:
             self._spawn(self._take_back(worker), f"release of recogniser {worker.pid}")
 
     async def close(self) -> None:
-        """End all processes, those that have not been given back included."""
+        """End all processes, including those that were not released."""
         self._is_closed = True
         async with self._changed:
             self._changed.notify_all()
@@ -152,11 +152,11 @@ class SphinxPool:
         return worker
 
     async def _watch(self, worker: SphinxWorker) -> None:
-        """Replace the worker if it ends while it is idle, too."""
+        """Wait for the worker to end, and replace it, even if it was idle."""
         await worker.wait_end()
         self._all.discard(worker)
         if worker in self._idle:
-            logger.warning(f"Idle recogniser process {worker.pid} has ended; another one is started.")
+            logger.warning(f"Idle recogniser process {worker.pid} has ended; starting another.")
             self._idle.remove(worker)
         self._refill()
 
@@ -166,7 +166,7 @@ class SphinxPool:
             async with asyncio.timeout(_RESET_TIMEOUT):
                 await worker.wait_ready()
         except (WorkerDied, TimeoutError) as error:
-            logger.debug(f"A recogniser is not used again: {str(error) or 'it did not reset in time'}.")
+            logger.debug(f"A recogniser is not reused: {str(error) or 'it did not reset in time'}.")
             worker.kill()
             return
         await self._make_idle(worker)

@@ -1,4 +1,4 @@
-"""One PocketSphinx worker process as the event loop sees it: commands in, replies out, and how it ends."""
+"""One PocketSphinx worker process as seen from the event loop: commands, replies, and how it ends."""
 
 import asyncio
 import contextlib
@@ -13,15 +13,15 @@ from voice.asr.sphinx.language_model import LanguageModel
 from voice.asr.sphinx.worker_protocol import Command, Failed, MessageReader, ProtocolError, Ready, Reply, encode
 
 _EXIT_TIMEOUT = 2.0
-_UNREAD_LIMIT = 1 << 19  # bytes that a worker may be behind, 16 s of audio; a worker that far behind has hung
+_UNREAD_LIMIT = 1 << 19  # bytes a worker may lag behind, 16 s of audio; a worker that lags further has hung
 
 
 class WorkerDied(Exception):
-    """The worker process has ended, or cannot be talked to any more."""
+    """The worker process has ended, or can no longer be used."""
 
 
 class SphinxWorker:
-    """One worker process. Belongs to one caller at a time; made by `spawn`."""
+    """One worker process, made by `spawn`; belongs to one call at a time."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
@@ -31,7 +31,7 @@ class SphinxWorker:
 
     @classmethod
     async def spawn(cls, language_model: LanguageModel) -> "SphinxWorker":
-        """Start a process; it loads its models until `wait_ready` returns.
+        """Start a process; its models are loaded when `wait_ready` returns.
 
         Raises:
             OSError: The system starts no more processes.
@@ -48,7 +48,7 @@ class SphinxWorker:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 env=_environment(),
-                # A Ctrl-C is for us: a worker that is still starting would die of it before it can look away.
+                # Ctrl-C is for this process: it would end a worker that starts and does not ignore it yet.
                 start_new_session=True,
             )
         )
@@ -64,24 +64,24 @@ class SphinxWorker:
         return self._process.returncode is None
 
     def send(self, command: Command) -> None:
-        """Hand a command to the worker without waiting.
+        """Send a command to the worker; does not wait.
 
         Raises:
-            WorkerDied: The process has ended, or has not read for so long that it must be taken for hung.
+            WorkerDied: The process has ended, or has stopped reading and so has hung.
         """
         pipe = self._process.stdin
         assert pipe is not None
         if not self.is_alive or pipe.is_closing():
             raise WorkerDied(self._obituary())
         if pipe.transport.get_write_buffer_size() > _UNREAD_LIMIT:
-            raise WorkerDied(f"recogniser process {self.pid} does not read its input any more")
+            raise WorkerDied(f"recogniser process {self.pid} no longer reads its input")
         pipe.write(encode(command))
 
     async def receive(self) -> Reply:
-        """The next reply; cancelling loses none.
+        """The next reply; a cancelled wait loses none.
 
         Raises:
-            WorkerDied: The process has ended, or what it wrote are not replies.
+            WorkerDied: The process has ended, has failed, or has written something other than replies.
         """
         pipe = self._process.stdout
         assert pipe is not None
@@ -101,38 +101,38 @@ class SphinxWorker:
         return reply
 
     async def wait_ready(self) -> None:
-        """Read on until the worker has loaded, or has carried out a reset.
+        """Wait until the worker has loaded, or has carried out a reset.
 
         Raises:
-            WorkerDied: It ended instead.
+            WorkerDied: The worker ended instead.
         """
         while not isinstance(reply := await self.receive(), Ready):
             pass
         self.models = reply.models
 
     async def stop(self) -> None:
-        """End the process: it leaves when its input closes, or is killed."""
+        """End the process: close its input, and kill it if it does not exit."""
         try:
             if self._process.stdin is not None:
                 self._process.stdin.close()
             async with asyncio.timeout(_EXIT_TIMEOUT):
                 await self._process.wait()
         except TimeoutError:
-            logger.warning(f"Recogniser process {self.pid} did not end by itself; killed.")
+            logger.warning(f"Recogniser process {self.pid} did not exit when its input closed; it is killed.")
         finally:
             if self.is_alive:
                 self.kill()
                 await self._process.wait()
 
     async def wait_end(self) -> None:
-        """Return when the process has ended."""
+        """Wait for the end of the process."""
         await self._process.wait()
 
     def kill(self) -> None:
-        """End the process at once."""
+        """Kill the process."""
         if self.is_alive:
-            # Process.kill() first asks whether it has ended by itself, and with that takes its exit status away from
-            # whoever waits for it: we could no longer tell how it ended.
+            # Process.kill() first polls the process, and if it has ended, takes its exit status away from the task that
+            # waits for it: how it ended would be lost.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
@@ -145,7 +145,7 @@ class SphinxWorker:
 
 
 def _environment() -> dict[str, str]:
-    """This process's environment, with the folder that holds the `voice` package on the path of its child."""
+    """This process's environment, with the folder of the `voice` package added to PYTHONPATH."""
     root = str(Path(__file__).resolve().parents[3])
     path = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{path}" if path else root}

@@ -1,4 +1,4 @@
-"""PocketSphinx as a pipecat speech recogniser: streams each utterance to a worker process while it is spoken."""
+"""PocketSphinx as a pipecat speech recogniser: it streams each utterance to a worker process while it is spoken."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -27,8 +27,8 @@ from pipecat.utils.tracing.service_decorators import traced_stt
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx.pool import SphinxPool
 from voice.asr.sphinx.process import SphinxWorker, WorkerDied
+from voice.asr.sphinx.utterance_buffer import Utterances
 from voice.asr.sphinx.worker_protocol import Command, Final, Partial, Peeked, PeekUtterance, Reply
-from voice.asr.utterance_buffer import Utterances
 from voice.errors import ComponentError, ConfigurationError
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
@@ -37,34 +37,34 @@ __all__ = ["SphinxPool", "SphinxSTTService"]
 SAMPLE_RATE = 16000
 
 TTFS_P99 = 0.4
-"""Seconds from the end of speech to the final text, 99th percentile, the detector's 0.2 s of silence included.
+"""Seconds from the end of speech to the final text, 99th percentile, including the detector's 0.2 s of silence.
 
 Measured in real time with the recorded requests of samples/, on two slow cores: median 0.28, p99 0.33 and 0.39 in two
-runs (`python -m pytest -m slow -s tests/voice/asr/sphinx`). Turn taking waits as long only if no text, no
+runs (`python -m pytest -m slow -s tests/voice/asr/sphinx`). Turn taking waits this long only if no text, no
 NothingHeardFrame and no RecogniserFailedFrame comes.
 """
 
 TEXT_TIMEOUT = 4.0
-"""Seconds after the end of speech; below the 5 s after which pipecat ends a turn without a text."""
+"""Seconds after the end of speech; less than the 5 s after which pipecat ends a turn without a text."""
 
 
 class SphinxSTTService(STTService):
     """Recognises US English with PocketSphinx.
 
     Needs the detector's VAD frames, which start and finish the utterances: place a VADProcessor before it. Pushes
-    InterimTranscriptionFrames while the user speaks and, for every utterance that the detector ends, one of: a
-    TranscriptionFrame with `finalized` set, a NothingHeardFrame, or a RecogniserFailedFrame when the worker has broken
-    down (the ErrorFrame upstream comes at once, this one when the user has stopped speaking). When speech goes on
-    before the text is there, that text comes as a TranscriptionFrame without `finalized`, or not at all if it is empty.
-    An EagerHintFrame is answered with an EagerTranscriptionFrame of the words so far, unless there are none, or speech
-    goes on or ends first; the final text may differ from it.
+    InterimTranscriptionFrames while the user speaks. For every utterance that the detector ends it pushes one of: a
+    TranscriptionFrame with `finalized` set, a NothingHeardFrame, or a RecogniserFailedFrame if the worker has failed
+    (the ErrorFrame goes upstream at once, this frame follows when the user has stopped speaking). If speech goes on
+    before the text comes, that text is pushed as a TranscriptionFrame without `finalized`, or not at all if it is
+    empty. After an EagerHintFrame it pushes an EagerTranscriptionFrame of the words so far, unless there are none, or
+    speech goes on or ends first; the final text may differ.
 
     Args:
-        pool: Where workers come from and return to; belongs to the caller, who closes it.
-        pre_roll: Seconds of audio from before the detector's start that an utterance begins with.
-        ttfs_p99_latency: Seconds from the end of speech to the final text that turn taking should reckon with.
-        text_timeout: Seconds after the end of speech in which the text must come; a worker that takes longer is taken
-            for hung. The end of a call waits as long for the text of its last utterance.
+        pool: Where workers come from and return to; the service does not close it.
+        pre_roll: Seconds of audio before the detector's start with which an utterance begins.
+        ttfs_p99_latency: Seconds from the end of speech to the final text that turn taking should expect.
+        text_timeout: Seconds after the end of speech in which the text must come; a worker that takes longer has hung.
+            The end of a call waits as long for the text of its last utterance.
         **options: Passed to pipecat's STTService.
     """
 
@@ -87,20 +87,20 @@ class SphinxSTTService(STTService):
         self._text_timeout = text_timeout
         self._utterances = Utterances(pre_roll=pre_roll)
         self._sphinx: SphinxWorker | None = None
-        self._unsent: list[Command] = []  # commands from while a new worker is on its way
-        self._hinted: int | None = None  # the utterance that is thought to have ended
-        self._lost: str | None = None  # why the utterance being spoken will have no text
+        self._unsent: list[Command] = []  # commands for a worker that is still to come
+        self._hinted: int | None = None  # the utterance that has probably ended
+        self._lost: str | None = None  # why there will be no text of the utterance being spoken
         self._settled = asyncio.Event()
         self._settled.set()
         self._deadline: asyncio.TimerHandle | None = None
         self._listening: asyncio.Task[None] | None = None
 
     def can_generate_metrics(self) -> bool:
-        """Time to the final text is reported."""
+        """The time to the final text is reported."""
         return True
 
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]
-        """Refuse other sample rates: the models are for 16 kHz.
+        """Refuse sample rates other than 16 kHz, the rate of the models.
 
         Raises:
             ConfigurationError: The pipeline's input has another rate.
@@ -113,38 +113,38 @@ class SphinxSTTService(STTService):
         await super().setup(setup)
 
     async def start(self, frame: StartFrame) -> None:
-        """Take a worker from the pool, without holding up the start of the pipeline."""
+        """Take a worker from the pool; the start of the pipeline does not wait for it."""
         await super().start(frame)
         self._listening = self.create_task(self._listen(), name="listen")
 
     async def stop(self, frame: EndFrame) -> None:
-        """Wait a moment for the text of the last utterance, then give the worker back."""
+        """Wait for the text of the last utterance, but no longer than `text_timeout`, then return the worker."""
         try:
             async with asyncio.timeout(self._text_timeout):
                 await self._settled.wait()
         except TimeoutError:
-            logger.warning(f"{self}: the call ended before the text of its last utterance was there.")
+            logger.warning(f"{self}: the call ended before the text of its last utterance came.")
         await self._leave()
         await super().stop(frame)
 
     async def cancel(self, frame: CancelFrame) -> None:
-        """Give the worker back at once; what was being said is forgotten."""
+        """Return the worker at once and forget the utterance being spoken."""
         await self._leave()
         await super().cancel(frame)
 
     async def cleanup(self) -> None:
-        """Give the worker back, if neither the end nor a cancellation has done so."""
+        """Return the worker, unless the end or a cancellation of the call has."""
         await self._leave()
         await super().cleanup()  # type: ignore[no-untyped-call]
 
     @traced_stt
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
-        """Hand audio to the worker if it belongs to an utterance; texts come from elsewhere, when they are ready."""
+        """Send audio that belongs to an utterance to the worker; `_listen` pushes the texts when they come."""
         self._send(self._utterances.hear(audio))
         yield None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Start and finish utterances as the detector decides."""
+        """Start and finish utterances by the detector's frames."""
         await super().process_frame(frame, direction)
         if isinstance(frame, VADUserStartedSpeakingFrame) and self._listening is not None and not self.is_muted:
             self._lost = None if self.is_usable else "the speech recogniser could not be started"
@@ -176,7 +176,7 @@ class SphinxSTTService(STTService):
 
     def _give_up(self, utterance: int) -> None:
         if self._utterances.is_awaited(utterance) and self._sphinx is not None:
-            logger.warning(f"{self}: no text {self._text_timeout:.0f} s after the end of speech; its process is ended")
+            logger.warning(f"{self}: no text {self._text_timeout:.0f} s after the end of speech; its process is killed")
             self._sphinx.kill()
 
     def _send(self, commands: Sequence[Command]) -> None:
@@ -187,12 +187,12 @@ class SphinxSTTService(STTService):
             for command in commands:
                 self._sphinx.send(command)
         except WorkerDied as error:
-            # A worker that hangs ends here; in either case the listening task finds its output closed and sees to it.
+            # Kills a worker that hangs. Dead or killed, the listening task finds its output closed and replaces it.
             logger.warning(f"{self}: {error}")
             self._sphinx.kill()
 
     async def _listen(self) -> None:
-        """Push what the worker answers, and replace the worker whenever it breaks down."""
+        """Push the worker's results, and replace the worker whenever it fails."""
         while True:
             try:
                 worker = await self._pool.acquire()
@@ -215,11 +215,11 @@ class SphinxSTTService(STTService):
         if self._utterances.is_pending:
             await self.push_error(f"The speech recogniser broke down during an utterance: {reason}.")
         else:
-            logger.warning(f"{self}: {reason}; nothing was being said.")
+            logger.warning(f"{self}: {reason}; no utterance was being recognised.")
         await self._fail(reason)
 
     async def _fail(self, reason: str) -> None:
-        """Say that an utterance is lost, but not before its end: the turn would end while the user speaks."""
+        """Report a lost utterance, but not before its end: the turn would end while the user speaks."""
         is_spoken, is_pending = self._utterances.current is not None, self._utterances.is_pending
         self._lose()
         if is_spoken:
@@ -241,7 +241,7 @@ class SphinxSTTService(STTService):
             is_last = self._utterances.answered(reply.utterance)
             logger.debug(
                 f"{self}: [{reply.text}] after {reply.finish_seconds * 1000:.0f} ms, "
-                f"{reply.decode_seconds:.2f} s of work in all"
+                f"{reply.decode_seconds:.2f} s of work in total"
             )
             if is_last:
                 self.confirm_finalize()  # type: ignore[no-untyped-call]

@@ -1,9 +1,9 @@
 """PocketSphinx's binary trigram file, read into arrays and written back.
 
-PocketSphinx stores a language model as a trie keyed by the predicted word first, then the words before it from the
-nearest backwards, in bit-packed records (its `src/lm/lm_trie.c`). The library can neither interpolate two models for
-one search nor write a large one as text, so this module does the reading and writing; what the numbers mean is
-`ngram.py`'s business. Layout of a trigram file, little-endian:
+PocketSphinx stores a language model as a trie in bit-packed records, keyed first by the predicted word and then by the
+words before it, nearest first (its `src/lm/lm_trie.c`). The library can neither interpolate two models for one search
+nor write a large one as text, so this module reads and writes the file; `ngram.py` does the statistics.
+Layout of a trigram file, little-endian:
 
     "Trie Language Model" | order u8 | counts u32 x 3 | u32, always 1 | three tables of 65,536 float32
     | (words + 1) x (log probability f32, backoff f32, first child u32)
@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
 LOG_BASE = 1.0001
-"""Probabilities in the file are natural logarithms divided by the logarithm of this."""
+"""Probabilities in the file are logarithms to this base."""
 
 _MAGIC = b"Trie Language Model"
 _TABLE = 1 << 16
@@ -34,12 +34,12 @@ _SLACK = 8  # bytes after the last record, so that a 64-bit read there stays ins
 
 
 class TrieFormatError(ValueError):
-    """The file is not a trigram model in the layout that this module knows."""
+    """The file is not a trigram model in the layout that this module reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigrams:
-    """A trigram model as parallel arrays; words are indexes into `words`.
+    """A trigram model as parallel arrays; a word is an index into `words`.
 
     Logarithms are natural. Bigrams are sorted by (word, before), trigrams by (bigram, before2), without duplicates.
     """
@@ -62,7 +62,7 @@ def read_trie(path: Path) -> Trigrams:
     """Read a trigram file.
 
     Raises:
-        TrieFormatError: Not such a file, or cut short.
+        TrieFormatError: The file has another format, or is cut short.
         OSError: The file cannot be read.
     """
     data = path.read_bytes()
@@ -83,8 +83,7 @@ def read_trie(path: Path) -> Trigrams:
 
     tables = np.frombuffer(data, "<f4", 3 * _TABLE, at).reshape(3, _TABLE) * np.float32(np.log(LOG_BASE))
     unigrams = np.frombuffer(data, _UNIGRAM, counts[0] + 1, unigrams_at)
-    # The counts say how much room there is; the child pointers say how much of it is used: six bigrams less in the
-    # en-us model.
+    # The counts give the room there is, the child pointers how much of it is used: six bigrams less in the en-us model.
     used = int(unigrams["next"][-1])
     before, backoff, prob, child = _unpack(data, middle_at, used + 1, (word_bits, 16, 16, next_bits))
     before2, prob3 = _unpack(data, longest_at, int(child[-1]), (word_bits, 16))
@@ -125,7 +124,7 @@ def write_trie(model: Trigrams, path: Path) -> None:
     prob_table, prob = _quantise(model.bigram_prob)
     backoff_table, backoff = _quantise(model.bigram_backoff)
     prob3_table, prob3 = _quantise(model.trigram_prob)
-    last = np.zeros(1, np.int64)  # the record after the last bigram only says where the last one's children end
+    last = np.zeros(1, np.int64)  # the record after the last bigram only marks where the last one's children end
     middle = (np.append(model.bigram_before, last), np.append(backoff, last), np.append(prob, last), child)
     longest = (np.append(model.trigram_before2, last), np.append(prob3, last))
     words = b"".join(word.encode() + b"\0" for word in model.words)
@@ -144,12 +143,12 @@ def _packed_size(records: int, bits: int) -> int:
 
 
 def _parents(first_child: Ints) -> Ints:
-    """For each child in turn, the index of its parent, whose children begin at `first_child` and end at the next's."""
+    """The index of each child's parent; a parent's children go from its `first_child` to that of the next parent."""
     return np.repeat(np.arange(len(first_child) - 1, dtype=np.int64), first_child[1:] - first_child[:-1])
 
 
 def _unpack(data: bytes, at: int, records: int, widths: tuple[int, ...]) -> list[Ints]:
-    """Split bit-packed records into one array per field; the lowest bits come first, a field has at most 25 bits."""
+    """Split bit-packed records into an array for each field; lowest bits first, at most 25 bits a field."""
     total, groups = sum(widths), -(-records // 8)  # eight records end on a whole byte
     raw = np.zeros(groups * total, np.uint8)
     used = (records * total + 7) // 8
@@ -175,7 +174,7 @@ def _pack(fields: tuple[Ints, ...], widths: tuple[int, ...]) -> bytes:
 
 
 def _fields(fields: list[Ints], widths: tuple[int, ...]) -> Iterator[tuple[int, Ints, int, int, int]]:
-    """Where each field of each of eight records lies: record, field, byte, bit in that byte, width in bits."""
+    """The place of each field of eight records: record, field, byte, bit in that byte, width in bits."""
     for place in range(8):
         bit = place * sum(widths)
         for field, width in zip(fields, widths, strict=True):

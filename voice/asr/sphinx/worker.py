@@ -1,8 +1,8 @@
 """The worker process: a PocketSphinx decoder between two pipes (`python -m voice.asr.sphinx.worker`).
 
-A process of its own because the decoder holds Python's lock while it computes, and because one decoder serves one
-speaker. It knows no event loop, no pipeline and no numpy: it reads commands (`worker_protocol`) from standard input,
-answers on standard output, and ends when its input does.
+It is a process of its own because the decoder holds Python's lock while it computes, and because one decoder serves one
+speaker. It uses no event loop, no pipeline and no numpy: it reads commands (`worker_protocol`) from standard input,
+replies on standard output, and exits when its input ends.
 """
 
 import argparse
@@ -40,17 +40,17 @@ SAMPLE_RATE = 16000
 BYTES_PER_SECOND = 2 * SAMPLE_RATE
 
 PARTIAL_EVERY = 0.1
-"""Seconds of audio between two looks at what has been recognised so far."""
+"""Seconds of audio between two partial texts."""
 
 FOLLOW_EVERY = 0.2
 FOLLOW_FROM = 0.6
 """Seconds of an utterance between two corrections of the cepstral mean, and before the first one.
 
-Only in the first five seconds of a call: until then every correction makes the rest of the utterance easier to hear.
+They are made only in the first five seconds of a call's speech, where each correction helps the rest of the utterance.
 """
 
-# One pass: the second one (fwdflat) runs only after the end of speech, 80-260 ms for 2-10 s of it, where the best path
-# through the first pass's word lattice takes about 20 ms.
+# A single pass: the second pass (fwdflat) runs only after the end of speech and takes 80-260 ms for 2-10 s of speech,
+# where the best path through the first pass's word lattice takes about 20 ms.
 _SEARCH = {"fwdflat": False, "bestpath": True, "maxhmmpf": 5000}
 
 
@@ -58,7 +58,7 @@ def load_decoder(language_model: Path | None = None) -> pocketsphinx.Decoder:
     """A decoder for US English at 16 kHz with the models that PocketSphinx ships.
 
     Args:
-        language_model: A trigram model of the same dictionary in place of the general one.
+        language_model: A trigram model with the same dictionary, instead of the general one.
 
     Raises:
         RuntimeError: PocketSphinx cannot load a model.
@@ -81,8 +81,8 @@ class Recognition:
         self.ready = Ready(models, load_seconds)
         self._decoder = decoder
         self._mean = CepstralMean()
-        self._told = ""  # the mean that the decoder was told last, after this many frames of the utterance
-        self._told_after = 0
+        self._given = ""  # the mean that was set last, after this many frames of the utterance
+        self._given_after = 0
         self._utterance: int | None = None
         self._text = ""
         self._bytes = 0
@@ -94,12 +94,12 @@ class Recognition:
         return self._utterance
 
     def carry_out(self, command: Command) -> Reply | None:
-        """Do as commanded; commands about an utterance that is not under way are ignored."""
+        """Carry out a command; commands about an utterance that is not under way are ignored."""
         match command:
             case StartUtterance(utterance):
                 self._stop()
                 self._utterance, self._text, self._bytes, self._spent = utterance, "", 0, 0.0
-                self._tell_mean(0)
+                self._set_mean(0)
                 self._decoder.start_utt()
             case Audio(pcm) if self._utterance is not None:
                 return self._hear(pcm, self._utterance)
@@ -111,7 +111,7 @@ class Recognition:
                 self._stop()
             case Reset():
                 self._stop()
-                # Voice, microphone and room are the last caller's, and so is the noise that the front end has learnt.
+                # The mean and the noise that the front end has learnt belong to the last caller.
                 self._mean = CepstralMean()
                 self._decoder.reinit_feat()
                 return self.ready
@@ -135,7 +135,7 @@ class Recognition:
         return Partial(utterance, text)
 
     def _passes(self, seconds: float, pcm: bytes) -> bool:
-        """Whether `pcm` completes another of such stretches of the utterance."""
+        """Whether `pcm` completes another stretch of `seconds` of the utterance."""
         stretch = int(seconds * BYTES_PER_SECOND)
         return (self._bytes + len(pcm)) // stretch > self._bytes // stretch
 
@@ -147,23 +147,23 @@ class Recognition:
         return Final(utterance, text, self._spent + took, took)
 
     def _stop(self) -> None:
-        # Without the second pass this costs next to nothing; the lattice is searched only when a text is asked for.
+        # Without the second pass this is cheap; the lattice is searched only when the text is read.
         if self._utterance is not None:
             self._utterance = None
             self._decoder.end_utt()
             self._follow_mean()
 
     def _follow_mean(self) -> None:
-        """Take in what the decoder has heard, and tell it the better mean; what follows is heard with that."""
+        """Take in what the decoder has learnt, and set the better mean for the rest of the utterance."""
         if not self._mean.is_settled:
             frames = self._decoder.n_frames()
-            self._mean.take_in(told=self._told, learnt=self._decoder.get_cmn(True), frames=frames - self._told_after)
-            self._tell_mean(frames)
+            self._mean.take_in(given=self._given, learnt=self._decoder.get_cmn(True), frames=frames - self._given_after)
+            self._set_mean(frames)
 
-    def _tell_mean(self, frames: int) -> None:
+    def _set_mean(self, frames: int) -> None:
         if not self._mean.is_settled:
-            self._told, self._told_after = self._mean.estimate(), frames
-            self._decoder.set_cmn(self._told)
+            self._given, self._given_after = self._mean.estimate(), frames
+            self._decoder.set_cmn(self._given)
 
     def _hypothesis(self) -> str:
         hypothesis = self._decoder.hyp()
@@ -171,11 +171,11 @@ class Recognition:
 
 
 def serve(recognition: Recognition, commands: int, replies: int) -> None:
-    """Carry out the commands that arrive on one file descriptor and answer on another, until the first one ends.
+    """Carry out the commands from one file descriptor and reply on the other, until the first one ends.
 
     Raises:
-        ProtocolError: What arrives are not commands.
-        OSError: The answers cannot be written: the service is gone.
+        ProtocolError: Something other than commands arrives.
+        OSError: The replies cannot be written: the service is gone.
     """
     reader = MessageReader()
     _write(replies, encode(recognition.ready))
@@ -186,14 +186,14 @@ def serve(recognition: Recognition, commands: int, replies: int) -> None:
             if isinstance(command, Audio) and recognition.utterance in abandoned:
                 continue
             if not isinstance(command, Command):
-                raise ProtocolError(f"A {type(command).__name__} is an answer, not a command.")
+                raise ProtocolError(f"A {type(command).__name__} is a reply, not a command.")
             reply = recognition.carry_out(command)
             if reply is not None:
                 _write(replies, encode(reply))
 
 
 def _read_waiting(descriptor: int) -> bytes:
-    """All that has arrived, at least one byte; empty at the end of the stream."""
+    """Everything that has arrived, at least one byte; empty at the end of the stream."""
     data = os.read(descriptor, 1 << 16)
     while data and select.select([descriptor], [], [], 0)[0]:
         more = os.read(descriptor, 1 << 16)
@@ -209,14 +209,14 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Load the decoder, say so, and serve until standard input ends; 1 when the decoder fails."""
+    """Load the decoder, report it, and serve until standard input ends; returns 1 if the decoder fails."""
     parser = argparse.ArgumentParser(prog="python -m voice.asr.sphinx.worker", description=__doc__.split("\n")[0])
-    parser.add_argument("--language-model", type=Path, help="a trigram model in place of the general English one")
-    parser.add_argument("--name", default="en-us", help="what the models are called in reports")
+    parser.add_argument("--language-model", type=Path, help="a trigram model to use instead of the general English one")
+    parser.add_argument("--name", default="en-us", help="name of the models in reports")
     arguments = parser.parse_args(argv)
-    # Ctrl-C reaches the whole process group; the service ends its workers by closing their input.
+    # Ctrl-C reaches the whole process group, but the service ends its workers by closing their input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Only replies may reach the pipe: what a library prints goes where the logs go.
+    # Only replies may reach the pipe: what libraries print goes to the logs.
     replies = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     start = time.perf_counter()
@@ -226,7 +226,7 @@ def main(argv: list[str] | None = None) -> int:
         serve(Recognition(decoder, models, time.perf_counter() - start), sys.stdin.fileno(), replies)
     except BrokenPipeError:
         return 0
-    except Exception as error:  # whatever it is, the service must hear why its worker has gone
+    except Exception as error:  # the service must learn why its worker exits, whatever the error is
         _write(replies, encode(Failed(f"{type(error).__name__}: {error}")))
         return 1
     return 0

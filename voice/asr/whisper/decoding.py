@@ -1,13 +1,13 @@
-"""One pass of Whisper over an utterance: how much is encoded, what is decoded, and whether to believe it.
+"""One pass of Whisper over an utterance: how much is encoded, what is decoded, and whether the text looks right.
 
-Whisper was trained on windows of 30 s, and faster-whisper always encodes one: with a small model on a CPU that is most
-of the time of a short utterance. With context "auto" only the audio is encoded and `AHEAD` seconds of silence. Others
-report little loss with such a margin and loops without it (whisper.cpp issues 1855, 1951), but also a strong loss on
-short telephone turns without padding (CTranslate2 issue 2100); so "full" stays the default until both have been
-compared on real weights, and a result of "auto" that looks wrong is decoded again with the full window.
+Whisper was trained on windows of 30 s, and faster-whisper always encodes a whole window: with a small model on a CPU
+this is most of the time of a short utterance. With context "auto" only the audio and `SILENCE_AFTER` seconds of silence
+are encoded. Others report little loss with such a margin and loops without it (whisper.cpp issues 1855, 1951), but also
+a strong loss on short telephone turns without padding (CTranslate2 issue 2100). So "full" stays the default until both
+have been compared on real weights, and a result of "auto" that looks wrong is decoded again with the full window.
 
-A text can be told to begin with a prefix, so that words once confirmed stay. CTranslate2 forces a prefix upon the
-decoder token by token: it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free ones).
+A text can be made to begin with a prefix, so that confirmed words stay. CTranslate2 forces the prefix upon the decoder
+token by token, so it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free ones).
 """
 
 import math
@@ -28,17 +28,17 @@ SAMPLE_RATE = 16_000
 WINDOW = 30.0
 """Seconds of audio in one pass."""
 
-AHEAD, LEAST_CONTEXT = 2.5, 6.0
-"""Seconds that "auto" encodes beyond the audio, and at least in all."""
+SILENCE_AFTER, LEAST_CONTEXT = 2.5, 6.0
+"""Seconds of silence that "auto" encodes after the audio, and the least that it encodes in total."""
 
-# Whisper was trained to write at most 224 tokens a window. English at reading speed is 4 tokens a second, spelled
-# letters with commas 8; the constant leaves room for punctuation in the shortest answers. A runaway decode of 2 s of
-# speech then costs 32 tokens, not 224.
+# Whisper was trained to write at most 224 tokens a window. English at reading speed has 4 tokens a second, spelled
+# letters with commas have 8; the constant leaves room for punctuation in the shortest answers. So a runaway decode of
+# 2 s of speech costs 32 tokens, not 224.
 TOKENS_AT_MOST, TOKENS_PER_SECOND, TOKENS_ALWAYS = 224, 8, 16
-# Whisper's own rules: a window is silence when both no_speech and low probability say so, and a text that compresses
-# better than 2.4 is a loop.
+# Whisper's own rules: a window is silence if both no_speech and a low probability say so, and a text that compresses
+# by more than 2.4 is a loop.
 NO_SPEECH_PROBABILITY, LOW_LOG_PROBABILITY, LOOP_COMPRESSION = 0.6, -1.0, 2.4
-# Models drop or garble a last word that the audio ends on; pipecat pads its segments by as much for this reason.
+# Models drop or garble the last word if the audio ends with it; pipecat pads its segments as much for this reason.
 TRAILING_SILENCE = 0.5
 
 _FRAMES_PER_SECOND = 100
@@ -47,20 +47,20 @@ _WHOLE_WINDOW = round(WINDOW * _FRAMES_PER_SECOND)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """The text of a window; `looks_wrong` when Whisper's own figures speak against it."""
+    """The text of a window; `looks_wrong` if Whisper's own figures say that it is unreliable."""
 
     text: str
     looks_wrong: bool
 
 
 class WhisperPasses:
-    """Turns audio into text with one model; blocks, and may be used from any thread.
+    """Turns audio into text with one model. Its methods block, and may be called from any thread.
 
     Args:
         model: faster-whisper's, loaded.
-        name: What it is called in logs.
+        name: Its name in logs.
         language: The language spoken; None to have a multilingual model detect it.
-        context: What the encoder is given, "full" or "auto".
+        context: How much the encoder is given, "full" or "auto".
     """
 
     def __init__(self, model: "WhisperModel", *, name: str, language: str | None, context: Context) -> None:
@@ -68,7 +68,7 @@ class WhisperPasses:
         self._name = name
         self._language = language
         self._context = context
-        # faster-whisper makes its options, and the tokens that it suppresses, only here; nothing is decoded yet.
+        # Only this call makes faster-whisper's options and suppressed tokens; it decodes nothing yet.
         _, info = model.transcribe(
             np.zeros(SAMPLE_RATE, np.float32),
             language=language or "en",
@@ -84,7 +84,7 @@ class WhisperPasses:
 
         Args:
             audio: float32 in -1..1, 16 kHz mono, shape (samples,).
-            prefix: What its text is known to begin with, in audio of at most one window.
+            prefix: The known beginning of the text, for audio of at most one window.
 
         Returns:
             The text as Whisper writes it, `prefix` included; empty when no speech was found.
@@ -96,7 +96,7 @@ class WhisperPasses:
         return text if any(character.isalnum() for character in text) else ""
 
     def listen(self, audio: NDArray[np.float32], *, prefix: str = "") -> str | None:
-        """Decode the beginning of an utterance, at most one window; None when the text looks wrong."""
+        """Decode the beginning of an utterance, at most one window; None if the text looks wrong."""
         decoded = self._decode(audio, prefix, self._frames(audio))
         return None if decoded.looks_wrong else decoded.text
 
@@ -104,7 +104,7 @@ class WhisperPasses:
         frames = self._frames(audio)
         decoded = self._decode(audio, prefix, frames)
         if decoded.looks_wrong and (prefix or frames < _WHOLE_WINDOW):
-            logger.debug(f"{self._name}: this looks wrong and is decoded again: {decoded.text}")
+            logger.debug(f"{self._name}: decoding again, because this looks wrong: {decoded.text}")
             decoded = self._decode(audio, "", _WHOLE_WINDOW)
         return decoded.text
 
@@ -112,7 +112,7 @@ class WhisperPasses:
         """How many frames of features the encoder is given."""
         if self._context == "full":
             return _WHOLE_WINDOW
-        seconds = max(LEAST_CONTEXT, len(audio) / SAMPLE_RATE + AHEAD)
+        seconds = max(LEAST_CONTEXT, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
         return min(_WHOLE_WINDOW, math.ceil(seconds * _FRAMES_PER_SECOND))
 
     def _decode(self, audio: NDArray[np.float32], prefix: str, frames: int) -> Decoded:
@@ -125,11 +125,11 @@ class WhisperPasses:
         prompt = model.get_prompt(tokenizer, [], without_timestamps=True, prefix=prefix or None)
         given = len(prompt_text(prompt, tokenizer))
         cap = min(TOKENS_AT_MOST, TOKENS_ALWAYS + math.ceil(TOKENS_PER_SECOND * seconds))
-        # The first token may be the end of the text only where something has been said already.
+        # The first token may end the text only if there is a prefix.
         options = replace(self._options, max_new_tokens=length_limit(cap, given, len(prompt)), suppress_blank=not given)
         result, log_probability, _, compression = model.generate_with_fallback(encoded, prompt, tokenizer, options)
         tokens = result.sequences_ids[0]
-        # The mean over all tokens, of which those that were given count as certain.
+        # The mean is over all tokens, and the given ones count as certain: take it over the free ones.
         log_probability *= (len(tokens) + 1) / (max(0, len(tokens) - given) + 1)
         is_unlikely, is_loop = log_probability < LOW_LOG_PROBABILITY, compression > LOOP_COMPRESSION
         is_cut = len(tokens) >= cap
@@ -141,7 +141,7 @@ class WhisperPasses:
         return Decoded(text=text, looks_wrong=is_unlikely or is_loop or is_cut)
 
     def _tokenizer(self, encoded: Any) -> Any:
-        """The model's tokenizer for the language told, or for the one that is heard."""
+        """The model's tokenizer for the configured language, or for the one detected."""
         from faster_whisper.tokenizer import Tokenizer
 
         model = self._model
@@ -153,15 +153,15 @@ class WhisperPasses:
 
 
 def prompt_text(prompt: Sequence[int], tokenizer: Any) -> list[int]:
-    """The tokens at the end of a prompt that the text must begin with."""
+    """The tokens at the end of a prompt, with which the text must begin."""
     special = max((index for index, token in enumerate(prompt) if token >= tokenizer.eot), default=-1)
     return list(prompt[special + 1 :])
 
 
 def length_limit(tokens: int, given: int, prompt: int) -> int:
-    """The `max_new_tokens` with which a text gets at most `tokens`, of which `given` end a prompt of `prompt` tokens.
+    """The `max_new_tokens` for a text of at most `tokens`, of which `given` end a prompt of `prompt` tokens.
 
-    faster-whisper adds the prompt to it, and of that sum CTranslate2 generates half, or what is left behind the prompt
-    if that is less; given tokens count as generated.
+    faster-whisper adds the prompt to it. CTranslate2 generates half of the sum, or what is left after the prompt if
+    that is less; given tokens count as generated.
     """
     return max(2 * tokens, tokens + prompt - given - 1) - prompt

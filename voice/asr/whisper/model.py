@@ -3,10 +3,10 @@
 On small machines set `OPENBLAS_NUM_THREADS=1` and `OMP_WAIT_POLICY=passive` before numpy is imported: idle OpenBLAS
 workers spin for 70-100 ms on a second core after every feature extraction.
 
-Each pass over the full window has glibc fetch its blocks of 54 MB and more anew: 53,000 page faults, 100 of 450 ms on a
-virtual machine. `MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2147483647` keeps them (tiny; larger models'
-do not fit an arena), but is no default: protobuf calls `malloc_trim` after every 10,000 messages, on the event loop,
-which then takes 6-14 ms instead of 2-3.
+In each pass over the full window glibc fetches blocks of 54 MB and more from the system again: 53,000 page faults, 100
+of 450 ms on a virtual machine. `MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2147483647` keeps these blocks
+(those of tiny; the ones of larger models do not fit an arena), but is not the default: protobuf calls `malloc_trim`
+after every 10,000 messages, on the event loop, which then takes 6-14 ms instead of 2-3.
 """
 
 import time
@@ -32,26 +32,26 @@ Text = TypeVar("Text")
 class SharedWhisper:
     """One Whisper model and its thread.
 
-    Passes run one after the other, first come first served, outside the default executor, where they would hold up the
-    detector. A pass that runs cannot be stopped, only its result ignored; a partial one begins only when none other
-    runs or waits, and is left out otherwise.
+    Passes run one after the other, in order of arrival, and not on the default executor, where they would delay the
+    detector. A running pass cannot be stopped; only its result can be ignored. So a partial pass begins only if no
+    other pass runs or waits, and is skipped otherwise.
     """
 
     def __init__(self, model: "WhisperModel", *, name: str, language: str | None, context: Context = "full") -> None:
         self.name = name
-        """What the model is called in reports; begins with "scripted:" for a test double."""
+        """The model's name in reports; begins with "scripted:" for a test double."""
         self.language = language
-        """The language spoken; None lets a multilingual model find out."""
+        """The language spoken; None if a multilingual model detects it."""
         self._passes = WhisperPasses(model, name=name, language=language, context=context)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="whisper")
         self._unfinished: set[Future[Any]] = set()
         self._pace = Pace(0.0)
         second = np.zeros(SAMPLE_RATE, np.float32)
-        self.submit(second).result()  # the first pass of a process takes longer than all others
+        self.submit(second).result()  # the first pass of a process is the slowest
         began = time.perf_counter()
         self.submit(second).result()
         self.pass_seconds = time.perf_counter() - began
-        """Wall time of a pass over a second of audio with next to no text."""
+        """Wall time of a pass over a second of audio with almost no text."""
         self._pace = Pace(self.pass_seconds)
 
     @classmethod
@@ -71,13 +71,13 @@ class SharedWhisper:
 
         Args:
             path: Folder in CTranslate2 format (see `voice.asr.whisper.weights`).
-            name: What to call it; None for the folder's own name.
+            name: Its name in reports; None for the name of the folder.
             device: "cpu" or "cuda".
-            compute_type: CTranslate2's; int8 halves memory and the decoder's time on a CPU.
-            cpu_threads: Threads of one pass. A second one slows the decoder's small matrices down.
+            compute_type: CTranslate2's; int8 halves the memory, and the decoder's time on a CPU.
+            cpu_threads: Threads of one pass. A second thread slows down the decoder, whose matrices are small.
             language: The language spoken, such as "en"; None to have a multilingual model detect it.
             context: What each pass encodes: "full", a window of 30 s, or "auto", little more than the audio.
-            model_class: Takes the place of `faster_whisper.WhisperModel`; None for that one.
+            model_class: Used instead of `faster_whisper.WhisperModel`; None for that class.
 
         Raises:
             ConfigurationError: The folder is not a model, or it does not know the language or compute type.
@@ -106,15 +106,15 @@ class SharedWhisper:
 
     @property
     def may_listen(self) -> bool:
-        """Whether a partial pass may begin now: none runs or waits, and they have not taken their share of time."""
+        """Whether a partial pass may begin now: no pass runs or waits, and partial passes have time left."""
         return not self._unfinished and self._pace.is_due(time.monotonic())
 
     def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> "Future[str]":
-        """Have a whole utterance decoded on the model's thread; arguments and result as in `transcribe`."""
+        """Decode a whole utterance on the model's thread; arguments and result as in `transcribe`."""
         return self._run(self.transcribe, audio, prefix)
 
     def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> "Future[str | None]":
-        """Have the beginning of an utterance decoded on the model's thread; as `WhisperPasses.listen`."""
+        """Decode the beginning of an utterance on the model's thread; result as of `WhisperPasses.listen`."""
         return self._run(self.listen, audio, prefix)
 
     def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "") -> str:
@@ -126,7 +126,7 @@ class SharedWhisper:
         return self._passes.listen(audio, prefix=prefix)
 
     def close(self) -> None:
-        """Let go of the thread; passes that have not begun are dropped."""
+        """Let the thread end; passes that have not begun are dropped."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, decode: Callable[..., Text], audio: NDArray[np.float32], prefix: str) -> "Future[Text]":

@@ -1,7 +1,7 @@
-"""Recognises speech with faster-whisper while it is spoken, and has the final text soon after it ends.
+"""Recognises speech with faster-whisper while it is spoken, and gives the final text soon after it ends.
 
-`SharedWhisper` decodes audio and knows no turns; `WhisperSTTService` knows which audio is an utterance and whether a
-result is still wanted. Between them pass float32 samples and text.
+`SharedWhisper` decodes audio and knows nothing of turns; `WhisperSTTService` knows which audio is an utterance and
+whether a result is still current. They exchange float32 samples and text.
 """
 
 import asyncio
@@ -38,13 +38,13 @@ from voice.errors import ConfigurationError
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
 PRE_ROLL = 0.7
-"""Seconds kept from before the detector's report: 0.2 s that it takes to report, and 0.5 s of a soft beginning."""
-LONGEST = 2 * WINDOW
-"""Seconds of an utterance that are recognised: more passes than two would keep the caller waiting for seconds."""
+"""Seconds kept from before the detector's report: the 0.2 s that it takes, and 0.5 s for a soft beginning."""
+LONGEST_UTTERANCE = 2 * WINDOW
+"""Seconds of an utterance that are recognised; more than two passes would keep the caller waiting for seconds."""
 NEW_AUDIO = 0.3
-"""Seconds that must have come since the last partial pass: about a word."""
+"""Seconds of new audio that a partial pass needs: about a word."""
 LONG_TEXT = 0.3
-"""Seconds that the tokens of a long request take, beyond a pass with next to no text: 100 of them with tiny."""
+"""Seconds that the tokens of a long request add to a pass with almost no text: 100 tokens with tiny."""
 
 
 @dataclass(eq=False, slots=True)
@@ -52,28 +52,29 @@ class _Utterance:
     """The utterance being spoken."""
 
     hypothesis: Hypothesis = field(default_factory=Hypothesis)
-    heard: float = 0.0  # seconds of audio that the last partial pass was given
-    early: asyncio.Task[str] | None = None  # the final pass, begun at a hint that still holds
+    heard: float = 0.0  # seconds of audio in the last partial pass
+    early: asyncio.Task[str] | None = None  # the final pass, begun at a hint that has not been taken back
 
 
 class WhisperSTTService(STTService):
     """Transcribes each utterance while it is spoken and once it has ended.
 
-    Pushes `InterimTranscriptionFrame`s, and then one finalised `TranscriptionFrame` an utterance, or a
-    `NothingHeardFrame`, or a `RecogniserFailedFrame`. At an `EagerHintFrame` the final pass begins; its text is pushed
-    as an `EagerTranscriptionFrame`, unless speech ends before it is there, and is the final text unless a
-    `SpeechResumedFrame` comes first. When the user goes on before the final text is there, that result is discarded and
-    its audio becomes the beginning of the new utterance: nothing is heard twice and no word is lost.
+    Pushes `InterimTranscriptionFrame`s, and then for each utterance one finalised `TranscriptionFrame`, or a
+    `NothingHeardFrame`, or a `RecogniserFailedFrame`. The final pass begins at an `EagerHintFrame`; its text is pushed
+    as an `EagerTranscriptionFrame`, unless speech ends first, and is the final text unless a `SpeechResumedFrame` comes
+    first. If the user goes on before the final text comes, that result is discarded and its audio becomes the beginning
+    of the new utterance, so that no word is repeated or lost.
 
-    This is an `STTService`, not pipecat's `SegmentedSTTService`, because that one transcribes and pushes every
-    segment in its order of arrival, knows no utterance to discard, and hides its buffer.
+    This is an `STTService`, not pipecat's `SegmentedSTTService`, because that one transcribes and pushes every segment
+    in order of arrival, cannot discard an utterance, and hides its buffer.
 
     Args:
         model: The model that all calls share; the service does not close it.
-        streaming: Whether to decode speech that is still going on. A model whose passes take too long never does.
+        streaming: Whether to decode speech that is still going on; a model whose passes take too long never does.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
-        ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None takes the detector's
-            wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits as long only when nothing comes.
+        ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
+            detector's wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits this long only if
+            nothing comes.
         kwargs: Passed on to `STTService`.
     """
 
@@ -94,33 +95,39 @@ class WhisperSTTService(STTService):
         )
         self._model = model
         self._streaming = streaming
-        self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST)
+        self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST_UTTERANCE)
         self._spoken: _Utterance | None = None
         self._awaited: Segment | None = None
         self._final: asyncio.Task[None] | None = None
         self._listening: set[asyncio.Task[None]] = set()
 
     def can_generate_metrics(self) -> bool:
-        """Reports time to the final transcript and decoding time."""
+        """The time to the final transcript and the decoding time are reported."""
         return True
 
     # pipecat's FrameProcessor itself widens what its base says of `setup`.
     async def setup(self, setup: FrameProcessorSetup) -> None:  # type: ignore[override]
-        """Refuses audio at another rate than Whisper's."""
+        """Refuse sample rates other than Whisper's, 16 kHz.
+
+        Raises:
+            ConfigurationError: The pipeline's input has another rate.
+        """
         await super().setup(setup)
         if self.sample_rate != SAMPLE_RATE:
-            raise ConfigurationError(f"Whisper hears 16000 Hz, not {self.sample_rate}: set audio_in_sample_rate=16000.")
+            raise ConfigurationError(
+                f"Whisper needs audio at 16000 Hz, not {self.sample_rate}: set audio_in_sample_rate=16000."
+            )
 
     @traced_stt
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
-        """Keeps the audio, and now and then has it decoded so far; texts come from elsewhere, when they are ready."""
+        """Keep the audio, and from time to time start a partial pass; texts are pushed when they are ready."""
         self._buffer.append(audio)
         if self._streaming and self._spoken is not None and self._spoken.early is None:
             self._look(self._spoken)
         yield None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Begins and ends utterances with the detector's reports."""
+        """Begin and end utterances by the detector's frames."""
         await super().process_frame(frame, direction)
         if isinstance(frame, VADUserStartedSpeakingFrame) and not self.is_muted:
             self._buffer.open(resumed=await self._discard())
@@ -137,18 +144,18 @@ class WhisperSTTService(STTService):
             self._buffer.clear()
 
     async def stop(self, frame: EndFrame) -> None:
-        """Waits for the utterance that is being decoded."""
+        """Wait for the utterance that is being decoded."""
         if self._awaited is not None and self._final is not None:
             await self._final
         await super().stop(frame)
 
     async def cancel(self, frame: CancelFrame) -> None:
-        """Drops the utterance that is being decoded."""
+        """Discard the utterance that is being decoded."""
         await self._discard()
         await super().cancel(frame)
 
     async def cleanup(self) -> None:
-        """Drops what is left of a session that ended without a farewell."""
+        """Discard what is left if the call ended without an EndFrame."""
         self._spoken = None
         await self._discard()
         for task in list(self._listening):
@@ -157,7 +164,7 @@ class WhisperSTTService(STTService):
         await super().cleanup()  # type: ignore[no-untyped-call]
 
     def _look(self, spoken: _Utterance) -> None:
-        """Begin a partial pass if enough has been said, the model is free and the user does not seem to stop."""
+        """Start a partial pass if there is enough new audio, the model is free and the user does not seem to stop."""
         seconds = self._buffer.seconds
         if not spoken.heard + NEW_AUDIO <= seconds <= WINDOW or not self._model.may_listen or self._buffer.is_fading:
             return
@@ -170,7 +177,7 @@ class WhisperSTTService(STTService):
         task.add_done_callback(self._listening.discard)
 
     async def _report(self, segment: Segment, spoken: _Utterance) -> None:
-        """Push what a partial pass makes of the utterance so far."""
+        """Run a partial pass and push the utterance's text so far if it changes."""
         before = spoken.hypothesis.text
         passing = self._model.submit_partial(segment.samples(), prefix=spoken.hypothesis.confirmed)
         if text := await asyncio.wrap_future(passing):
@@ -182,7 +189,7 @@ class WhisperSTTService(STTService):
             )
 
     async def _announce(self, spoken: _Utterance, early: asyncio.Task[str]) -> None:
-        """Push the text of a final pass that was begun at a hint, if the hint still holds and speech has not ended."""
+        """Push the text of a final pass begun at a hint, unless speech has gone on or ended."""
         text = await early
         spoken.hypothesis.take(text)
         if text and self._spoken is spoken and spoken.early is early:
@@ -199,12 +206,14 @@ class WhisperSTTService(STTService):
         if (segment := self._buffer.close()) is None:
             return
         if segment.dropped:
-            logger.warning(f"{self.name}: an utterance over {LONGEST:.0f} s lost its first {segment.dropped:.1f} s")
+            logger.warning(
+                f"{self.name}: an utterance over {LONGEST_UTTERANCE:.0f} s lost its first {segment.dropped:.1f} s"
+            )
         self._awaited = segment
         self._final = self.create_task(self._recognise(segment, spoken), f"utterance_{segment.id}")
 
     async def _discard(self) -> Segment | None:
-        """Give up the result that is awaited; returns its audio."""
+        """Discard the result that is awaited; returns its audio."""
         segment, self._awaited = self._awaited, None
         if segment is not None and self._final is not None:
             await self.cancel_task(self._final)
@@ -215,7 +224,7 @@ class WhisperSTTService(STTService):
         try:
             text = await (spoken.early or self._decode(segment, spoken))
         except Exception as error:
-            # The engine's errors are of any type, and the call must outlive them.
+            # The engine raises errors of any type, and the call must survive them.
             logger.exception(f"{self.name}: {self._model.name} failed on {segment.seconds:.1f} s of audio")
             await self._deliver(segment, RecogniserFailedFrame(reason=f"{self._model.name} failed: {error}"))
             return
@@ -229,7 +238,7 @@ class WhisperSTTService(STTService):
     async def _deliver(self, segment: Segment, frame: Frame) -> None:
         if self._awaited is None or self._awaited.id != segment.id:
             return
-        # From here on the result counts: an utterance that begins while it is pushed does not take its audio over.
+        # From here on the result counts: an utterance that begins while it is pushed does not take over its audio.
         self._awaited = None
         await self.push_frame(frame)
         await self.emit_stt_usage_metrics()  # type: ignore[no-untyped-call]

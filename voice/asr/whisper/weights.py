@@ -1,6 +1,6 @@
-"""Where a Whisper model's files are: a local folder, the hub's cache, or a download that is checked before it counts.
+"""Finds a Whisper model's files: in a local folder, in the hub's cache, or by a download that is verified.
 
-Knows nothing of recognition. Files come from the Hugging Face hub (or the mirror that `HF_ENDPOINT` names) in the
+It knows nothing of recognition. Files come from the Hugging Face hub (or the mirror named by `HF_ENDPOINT`) in the
 CTranslate2 format that faster-whisper reads.
 """
 
@@ -19,7 +19,7 @@ REPOSITORIES = {
     "distil-small.en": "Systran/faster-distil-whisper-small.en",
     "large-v3-turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo",
 }
-"""Short names and the repositories they stand for; any other repository is named in full."""
+"""Short names of repositories; any other repository is named in full."""
 
 # faster-whisper asks the hub for a missing tokenizer.json when it loads, so a folder without one is not complete.
 _NEEDED = ("config.json", "tokenizer.json", "model.bin")
@@ -32,26 +32,25 @@ class WhisperWeights:
     """A complete model folder."""
 
     name: str
-    """As it was asked for; of a local folder the `name` in its config.json, else the folder's own."""
+    """The name that was requested; for a local folder the `name` in its config.json, or else the folder's name."""
     revision: str | None
     """The commit on the hub; None for a local folder."""
     path: Path
 
 
 def resolve(model: str, *, revision: str = "main", cache_dir: Path | None = None) -> WhisperWeights:
-    """Find the model's folder, downloading it when no complete copy is there.
+    """Find the model's folder; download it if there is no complete copy.
 
-    A download says on stderr what it fetches and from where, and shows a bar for each file on a terminal.
+    A download prints on stderr what it fetches and from where, and shows a bar for each file on a terminal.
 
     Args:
         model: A short name ("tiny.en"), a repository ("org/name") or a folder ("/models/tiny", "./tiny").
-        revision: Branch, tag or commit on the hub. A copy in the cache is used as it is; the hub is not asked for a
-            newer one.
-        cache_dir: The hub's cache; None for its usual place.
+        revision: Branch, tag or commit on the hub. A copy in the cache is used without asking the hub for a newer one.
+        cache_dir: The hub's cache folder; None for the usual one.
 
     Raises:
-        ConfigurationError: `model` names nothing that can be a Whisper model.
-        ComponentError: It is not here and cannot be downloaded, or what arrived is not what the hub announced.
+        ConfigurationError: `model` is not the name of a Whisper model.
+        ComponentError: There is no copy, and the download fails or does not match the hub's checksums.
     """
     folder = os.path.expanduser(model)
     if model not in REPOSITORIES and (os.path.isdir(folder) or model.startswith(("/", ".", "~"))):
@@ -66,7 +65,7 @@ def from_folder(path: Path) -> WhisperWeights:
     """The model in the folder `path`.
 
     Raises:
-        ConfigurationError: It is no folder or lacks a file; the sentence names what is missing.
+        ConfigurationError: It is not a folder or lacks a file; the message names what is missing.
     """
     if not path.is_dir():
         raise ConfigurationError(f"There is no folder {path}: a local Whisper model is a folder with {_contents()}.")
@@ -84,7 +83,7 @@ def from_folder(path: Path) -> WhisperWeights:
 
 
 def cached(name: str, *, revision: str = "main", cache_dir: Path | None = None) -> Path | None:
-    """The folder of a complete copy in the hub's cache, else None; asks no network.
+    """The folder of a complete copy in the hub's cache, or None; does not use the network.
 
     Raises:
         ConfigurationError: `name` is neither a short name nor a repository.

@@ -8,9 +8,9 @@ def numbers(mean: str) -> list[float]:
     return [float(value) for value in mean.split(",")]
 
 
-def learnt(told: str, frames: np.ndarray) -> str:
-    """What PocketSphinx makes of frames after it was told a mean: it counts that as 500 frames."""
-    total = DECODER_FRAMES * np.array(numbers(told)) + frames.sum(axis=0)
+def learnt(given: str, frames: np.ndarray) -> str:
+    """What PocketSphinx makes of frames after it was given a mean: it counts that as 500 frames."""
+    total = DECODER_FRAMES * np.array(numbers(given)) + frames.sum(axis=0)
     return ",".join(f"{value:g}" for value in total / (DECODER_FRAMES + len(frames))) + ","
 
 
@@ -23,8 +23,8 @@ def test_it_is_the_mean_of_all_frames_and_a_little_of_the_start() -> None:
     frames = rng.normal(20, 10, (130, 13))
     mean = CepstralMean()
     for part in (frames[:60], frames[60:80], frames[80:]):
-        told = mean.estimate()
-        mean.take_in(told=told, learnt=learnt(told, part), frames=len(part))
+        given = mean.estimate()
+        mean.take_in(given=given, learnt=learnt(given, part), frames=len(part))
     expected = (START_FRAMES * np.array(START) + frames.sum(axis=0)) / (START_FRAMES + 130)
     assert mean.frames == 130
     np.testing.assert_allclose(numbers(mean.estimate()), expected, atol=0.05)
@@ -32,9 +32,9 @@ def test_it_is_the_mean_of_all_frames_and_a_little_of_the_start() -> None:
 
 def test_half_a_second_of_speech_counts_as_much_as_the_start() -> None:
     mean = CepstralMean()
-    told = mean.estimate()
+    given = mean.estimate()
     voice = np.full((START_FRAMES, 13), 30.0)
-    mean.take_in(told=told, learnt=learnt(told, voice), frames=START_FRAMES)
+    mean.take_in(given=given, learnt=learnt(given, voice), frames=START_FRAMES)
     np.testing.assert_allclose(numbers(mean.estimate()), (np.array(START) + 30) / 2, atol=0.05)
 
 
@@ -42,13 +42,13 @@ def test_it_settles_after_as_much_speech_as_the_decoder_remembers() -> None:
     mean = CepstralMean()
     for _ in range(5):
         assert not mean.is_settled
-        told = mean.estimate()
-        mean.take_in(told=told, learnt=learnt(told, np.zeros((100, 13))), frames=100)
+        given = mean.estimate()
+        mean.take_in(given=given, learnt=learnt(given, np.zeros((100, 13))), frames=100)
     assert mean.is_settled
 
 
 def test_a_very_long_stretch_is_taken_as_the_decoder_sees_it() -> None:
     mean = CepstralMean()
-    mean.take_in(told=mean.estimate(), learnt=",".join(["7"] * 13), frames=1000)
+    mean.take_in(given=mean.estimate(), learnt=",".join(["7"] * 13), frames=1000)
     assert mean.is_settled
     assert numbers(mean.estimate()) == pytest.approx([7] * 13)

@@ -208,7 +208,7 @@ async def test_audio_at_another_rate_is_refused(whisper: SharedWhisper) -> None:
     service = WhisperSTTService(whisper)
     _, up = await run_test(service, frames_to_send=[SleepFrame(0.1)], start_timeout=30.0, pipeline_params=options)
     [error] = [frame.error for frame in up if isinstance(frame, ErrorFrame)]
-    assert "Whisper hears 16000 Hz, not 8000: set audio_in_sample_rate=16000." in error
+    assert "Whisper needs audio at 16000 Hz, not 8000: set audio_in_sample_rate=16000." in error
 
 
 def test_the_name_of_a_scripted_model_says_so(whisper: SharedWhisper) -> None:

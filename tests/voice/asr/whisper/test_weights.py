@@ -97,7 +97,9 @@ def test_a_wrong_checksum_is_an_error_and_the_file_is_not_kept(
     hub.announced[damaged] = "0" * (64 if damaged in hub.large else 40)
     found, _ = resolve_at(hub.url)
     assert found["error"] == "ComponentError"
-    assert f"arrived damaged: {damaged} has not the hub's checksum and was deleted; {OFFLINE}" in found["sentence"]
+    assert (
+        f"arrived damaged: {damaged} does not have the hub's checksum and was deleted; {OFFLINE}" in found["sentence"]
+    )
     assert found["cached"] == "None"
     assert damaged not in kept(tmp_path)
     assert not [path for path in (tmp_path / "hub").rglob("*") if path.name == hub.announced[damaged]]

@@ -93,7 +93,9 @@ def test_a_damaged_file_is_refused_and_not_kept(hub: Any, fetch: Fetch, tmp_path
     hub.announced[damaged] = "0" * (64 if damaged in hub.large else 40)
     found, _ = fetch(hub.url)
     assert found["error"] == "ComponentError"
-    assert f"arrived damaged: {damaged} has not the hub's checksum and was deleted; {OFFLINE}" in found["sentence"]
+    assert (
+        f"arrived damaged: {damaged} does not have the hub's checksum and was deleted; {OFFLINE}" in found["sentence"]
+    )
     assert found["cached"][NAME] == "None"
     assert not [path for path in tmp_path.rglob("*") if path.name in (Path(damaged).name, hub.announced[damaged])]
 

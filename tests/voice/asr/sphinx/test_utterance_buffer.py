@@ -1,5 +1,5 @@
+from voice.asr.sphinx.utterance_buffer import BYTES_PER_SECOND, Utterances
 from voice.asr.sphinx.worker_protocol import AbandonUtterance, Audio, Command, FinishUtterance, StartUtterance
-from voice.asr.utterance_buffer import BYTES_PER_SECOND, Utterances
 
 CHUNK = BYTES_PER_SECOND // 50
 

@@ -1,6 +1,6 @@
-"""Which audio belongs to which utterance: from the detector's decisions to commands for a recogniser's worker.
+"""Which audio belongs to which utterance: turns the detector's decisions into commands for a recogniser's worker.
 
-The detector says that speech has begun only after about 0.2 s of it, so the last half second is always kept, and each
+The detector reports speech about 0.2 s after its start, so the last half second of audio is always kept, and each
 utterance begins with it. Pure: it neither sends nor waits.
 """
 
@@ -16,8 +16,8 @@ class Utterances:
     """Follows one caller's speech; every method returns the commands to send, in order.
 
     Args:
-        pre_roll: Seconds of audio from before the detector's decision with which an utterance begins.
-        longest: Seconds after which an utterance is cut in two, so that endless speech cannot fill the memory.
+        pre_roll: Seconds of audio before the detector's decision with which an utterance begins.
+        longest: Seconds after which an utterance is split in two, so that endless speech cannot fill the memory.
     """
 
     def __init__(self, *, pre_roll: float = 0.5, longest: float = 30.0) -> None:
@@ -37,11 +37,11 @@ class Utterances:
 
     @property
     def is_pending(self) -> bool:
-        """Whether a recogniser still owes something: an utterance is being spoken, or waits for its text."""
+        """Whether a result is still to come: an utterance is being spoken or waits for its text."""
         return self._current is not None or bool(self._unanswered)
 
     def hear(self, pcm: bytes) -> list[Command]:
-        """Audio arrives, speech or not: mono signed 16-bit at 16 kHz."""
+        """Audio arrives, speech or not: mono, signed 16 bit, 16 kHz."""
         if self._current is None:
             self._remember(pcm)
             return []
@@ -51,39 +51,39 @@ class Utterances:
         return [*self._finish(self._current), *self._begin(), Audio(pcm)]
 
     def begin(self) -> list[Command]:
-        """The detector says that speech has begun."""
+        """The detector reports the start of speech."""
         if self._current is not None:
             return []
         commands = self._begin()
-        # The pre-roll of the next utterance must not contain this one's words again.
+        # The pre-roll of the next utterance must not repeat the words of this one.
         commands += [Audio(pcm) for pcm in self._heard]
         self._forget()
         return commands
 
     def finish(self) -> list[Command]:
-        """The detector says that speech has ended."""
+        """The detector reports the end of speech."""
         if self._current is None:
             return []
         number, self._current = self._current, None
         return self._finish(number)
 
     def abandon(self) -> list[Command]:
-        """Nobody wants the text of what is being said, nor of what has been finished and not been answered."""
+        """Give up all texts that are still to come: of the utterance being spoken and of finished ones."""
         given_up = sorted(self._unanswered | ({self._current} if self._current is not None else set()))
         self.lose()
         return [AbandonUtterance(number) for number in given_up]
 
     def is_awaited(self, utterance: int) -> bool:
-        """Whether an utterance has been finished, and neither answered nor abandoned since."""
+        """Whether an utterance is finished and its text still to come."""
         return utterance in self._unanswered
 
     def answered(self, utterance: int) -> bool:
-        """The recogniser has given the text of an utterance; says whether that is the last thing it owed."""
+        """The text of an utterance has come; returns whether no other result is to come."""
         self._unanswered.discard(utterance)
         return not self.is_pending
 
     def lose(self) -> None:
-        """The recogniser is gone, with everything it had been given."""
+        """The recogniser is gone, and with it everything that was sent to it."""
         self._current = None
         self._unanswered.clear()
         self._forget()

@@ -1,18 +1,18 @@
-"""The one place where the 800 ms of a turn are shared out, and the deadline that follows from a share."""
+"""The budget of a turn: how its 800 ms are shared among the stages, and the deadline that follows."""
 
 from dataclasses import dataclass, fields
 from typing import Literal
 
 LLM_NORMAL = (0.4, 0.5)
-"""Seconds; an LLM budget outside this range is allowed and warned about."""
+"""Seconds; an LLM budget outside this range causes a warning."""
 
 LLM_ALLOWED = (0.1, 5.0)
 """Seconds; an LLM budget outside this range is refused."""
 
 
 DETECTOR_LAG = 0.075
-"""Seconds after the end of speech until the voice detector begins to count silence, in three of four turns: of 17
-labelled human clips on Silero, each at four positions of its windows, the median is 57 ms, the upper quartile 74."""
+"""Seconds after the end of speech until the voice detector starts to count silence, in three of four turns. For 17
+labelled human clips on Silero, each at four positions of its windows, the median is 57 ms, the upper quartile 74 ms."""
 FLOOR_GUARD = 0.03
 """Seconds a deadline leaves between the fast tier's 95th percentile and itself."""
 
@@ -21,7 +21,7 @@ Stage = Literal["endpointing", "transcription", "llm", "synthesis", "transport"]
 
 
 class BudgetError(ValueError):
-    """Shares that do not add up, or an LLM budget that no conversation could use."""
+    """Shares that do not add up, or an LLM budget that is useless in a conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +34,11 @@ class Budget:
 
     total: float = 0.8
     endpointing: float = 0.2
-    """Silence that has to be heard before the turn is declared over."""
+    """Silence before the end of the turn is declared."""
     transcription: float = 0.02
     """What the recogniser needs beyond endpointing."""
     llm: float = 0.45
-    """From the committed turn to the first speakable clause."""
+    """From the turn commit to the first speakable clause."""
     synthesis: float = 0.06
     transport: float = 0.07
     """Socket, jitter buffer and loudspeaker."""
@@ -77,27 +77,27 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """An instant by which something has to be there; seconds on the clock that `now` is read from."""
+    """An instant by which something must be ready, in seconds on the clock of `now`."""
 
     at: float
     limit: Literal["llm", "turn", "floor"] = "llm"
-    """What set it: the LLM's own share, what the turn had left of its total, or the fast tier's floor."""
+    """What set it: the LLM's own share, the rest of the turn's total, or the fast tier's earliest answer (floor)."""
     charged: Stage | None = None
-    """The stage that spent the most beyond its share, when the floor had to be used; else None."""
+    """The stage that exceeded its share most, if the floor had to be used; else None."""
     due: float | None = None
-    """What the floor moved: from here on whoever is ready speaks. None when nothing was moved."""
+    """The deadline without the floor, from which any ready tier speaks; None when the floor moved nothing."""
 
     @property
     def hold_until(self) -> float:
-        """How long a preferred answer may be waited for while another one is ready."""
+        """Until when a ready answer may be held back for a preferred one."""
         return self.at if self.due is None else min(self.due, self.at)
 
     def remaining(self, now: float) -> float:
-        """Seconds left at `now`, 0 when none are."""
+        """Seconds left at `now`, at least 0."""
         return max(0.0, self.at - now)
 
     def expired(self, now: float) -> bool:
-        """Whether `now` has reached it."""
+        """Whether `now` is at or after the deadline."""
         return now >= self.at
 
 
@@ -105,28 +105,28 @@ class Deadline:
 class Commit:
     """What is known when a turn is committed; instants and durations in seconds, None when unknown.
 
-    An unknown percentile counts as the stage's share. Without `speech_end` the turn's total sets no limit: a model is
-    then asked again (after a tool), or the user did not speak.
+    An unknown percentile counts as the stage's share. Without `speech_end` the turn's total sets no limit: the model is
+    being asked again after a tool, or the user did not speak.
     """
 
     at: float
     speech_end: float | None = None
     vad_stop: float | None = None
     silent_enough: float | None = None
-    """When the silence had lasted as long as endpointing wanted it to; None when silence did not decide."""
+    """When the silence had lasted as long as endpointing required; None when silence did not decide."""
     synthesis_p95: float | None = None
     """From a clause to its first sample."""
     transport_p95: float | None = None
     """From that sample to the loudspeaker."""
     fast_p95: float | None = None
-    """From a request to the first clause of the tier that comes to the rescue; None when there is none."""
+    """From a request to the first clause of the fast tier; None without one."""
 
     def deadline(self, budget: Budget) -> Deadline:
-        """When the first speakable clause has to be there.
+        """When the first speakable clause must be ready.
 
-        It is the earlier of `at` + LLM budget and what the whole turn leaves to the model, but not before the fast tier
-        could answer: then the deadline is the floor, and the stage that overspent is charged with it. A fast tier that
-        is slower than the LLM budget moves no deadline: the budget is never exceeded.
+        It is the earlier of `at` + LLM budget and the time that the whole turn leaves to the model, but not before the
+        fast tier can answer. In that case the deadline is the floor, and the stage that overspent is charged with it.
+        A fast tier that is slower than the LLM budget moves no deadline, so the budget is never exceeded.
         """
         synthesis = budget.synthesis if self.synthesis_p95 is None else self.synthesis_p95
         transport = budget.transport if self.transport_p95 is None else self.transport_p95
@@ -146,7 +146,7 @@ class Commit:
             beyond["llm"] = self.fast_p95 + FLOOR_GUARD - budget.llm
         if self.speech_end is not None:
             beyond["synthesis"], beyond["transport"] = synthesis - budget.synthesis, transport - budget.transport
-            # Unfinished words are waited on beyond the detector's stop, whenever the recogniser has them.
+            # For unfinished words, endpointing waits beyond the detector's stop, whenever the recogniser is done.
             endpointed = max((at for at in (self.vad_stop, self.silent_enough) if at is not None), default=None)
             if endpointed is None:
                 beyond["endpointing"] = self.at - self.speech_end - budget.endpointing - budget.transcription
@@ -159,7 +159,7 @@ class Commit:
 def what_a_turn_leaves(
     speech_end: float, budget: Budget, synthesis_p95: float | None = None, transport_p95: float | None = None
 ) -> float:
-    """The instant by which a turn's first clause is due whenever it is committed; seconds, as in `Commit`."""
+    """When a turn's first clause is due, whatever its commit; seconds, as in `Commit`."""
     synthesis = budget.synthesis if synthesis_p95 is None else synthesis_p95
     return speech_end + budget.total - synthesis - (budget.transport if transport_p95 is None else transport_p95)
 

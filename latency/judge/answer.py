@@ -1,8 +1,8 @@
-"""When an answer itself was first heard, where a phrase that bridged the wait for it came first.
+"""Finds when the answer itself was first heard, where a phrase bridged the wait for it.
 
-Derived from the recording and from what the server says it said, so that a run folder is enough. The audio of both may
-follow without a pause, and nothing in a waveform tells a phrase from an answer: the server says how long its phrases
-are and when the answer's text was there, the recording says where sound begins after that.
+It uses the recording and the server's reports, so a run folder is enough. The answer's audio may follow the phrase
+without a pause, and a waveform does not show which is which: the server reports how long its phrases are and when the
+answer's text was ready, and the recording shows where sound starts after that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,19 +13,18 @@ from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 
 SLACK = 0.03
-"""Seconds by which a phrase may be over sooner than its first sound and its length say: the silence in front of that
-sound."""
+"""Seconds by which a phrase may end earlier than its first sound plus its length: the silence before that sound."""
 CLOCKS = 0.02
-"""Seconds by which the server's clock may be read wrong."""
+"""Largest error of the server's clock, seconds."""
 
 
 def first_answer(turn: TurnRecord, heard: Sequence[Span], sounds: Sequence[Span]) -> float | None:
-    """When the answer's first audible sample was played, seconds; None when that cannot be told.
+    """When the answer's first audible sample was played, seconds; None when it cannot be determined.
 
     Args:
         turn: The turn, with the server's reports of it.
-        heard: The bot's utterances that follow the turn, in order, before the next one begins.
-        sounds: The bot's sounds (`latency.audio.onset.sounds`), of the whole recording.
+        heard: The bot's utterances between this turn and the next, in order.
+        sounds: The bot's sounds in the whole recording (`latency.audio.onset.sounds`).
     """
     report = _report(turn)
     attempts = report.get("attempts") or ()
@@ -40,19 +39,19 @@ def first_answer(turn: TurnRecord, heard: Sequence[Span], sounds: Sequence[Span]
         return None
     text = (report.get("marks") or {}).get(Mark.LLM_FIRST_CLAUSE)
     after = over if text is None else max(over, text - CLOCKS)
-    # A sound that began before and ends at once is the phrase's last word; one that goes on has become the answer.
+    # An earlier sound that ends at once is the phrase's last word; one that continues has become the answer.
     found = next((one for one in sounds if one.start >= after or one.end > after + SLACK), None)
     return None if found is None or found.start >= heard[-1].end else max(found.start, after)
 
 
 def _report(turn: TurnRecord) -> Mapping[str, Any]:
-    """The server's report that the record's own fields come from: the last one that was committed."""
+    """The last committed report of the server, from which the record's own fields come."""
     committed = [one for one in turn.server_turns if (one.get("marks") or {}).get(Mark.TURN_COMMIT) is not None]
     return next(reversed(committed), {})
 
 
 def _phrases_over(report: Mapping[str, Any], heard: Sequence[Span]) -> float | None:
-    """When the last phrase was over at the earliest; `heard` begins with the first one."""
+    """The earliest time at which the last phrase can have ended; `heard` starts with the first phrase."""
     seconds = report.get("opening_seconds")
     if seconds is None:
         return None

@@ -1,8 +1,8 @@
-"""Interruptions: how fast the bot fell silent for a user who took the turn, and how often it did for nobody.
+"""Barge-ins: how quickly the bot stopped for the user, and how often it stopped without cause.
 
-A bot was stopped when an interruption emptied the loudspeaker as it fell silent, or when its speech breaks off at full
-level. One that came to the end of its sentence while the user began has not been stopped, and how fast it would have
-been is unknown: it has no stop time.
+The bot was stopped if an interruption flushed the playout when it fell silent, or if its speech ends at full level. A
+bot that finished its sentence while the user started to speak was not stopped. It has no stop time, because how
+quickly it would have stopped is unknown.
 """
 
 from collections.abc import Sequence
@@ -14,40 +14,40 @@ from latency.audio.loudness import Floats, Span
 from latency.record.turn import TurnRecord
 
 FLUSH_REACH = 0.1
-"""Seconds between an interruption and the end of the utterance it stopped."""
+"""Largest time between an interruption and the end of the utterance that it stopped, seconds."""
 BARGE_IN_REACH = 1.0
-"""Seconds after the user's speech within which an interruption may still be due to it."""
+"""Seconds after the user's speech during which an interruption may still be due to it."""
 
 
 class BargeInResult(StrEnum):
-    """What came of a turn that was meant to interrupt the bot."""
+    """The outcome of a turn that was meant to interrupt the bot."""
 
     STOPPED = "bot was stopped"
     ENDED = "bot came to its end"
-    """It fell silent by itself, so it has no stop time."""
+    """It finished by itself, so it has no stop time."""
     SILENT = "bot was silent"
     """There was nothing to interrupt."""
 
 
 class BargeIn(NamedTuple):
-    """How a turn that was meant to interrupt the bot did."""
+    """The outcome and the stop time of a turn that was meant to interrupt the bot."""
 
     result: BargeInResult
     stop: float | None
-    """The user's onset to the bot's last audible sample, seconds; None unless it was stopped."""
+    """From the user's onset to the bot's last audible sample, seconds; None unless the bot was stopped."""
 
 
 def judge_barge_in(
     turn: TurnRecord, spoken: Sequence[Span], bot: Floats, rate: int, flushes: Sequence[float]
 ) -> BargeIn | None:
-    """What came of a turn that was meant to interrupt; None for any other.
+    """The outcome of a turn that was meant to interrupt; None for any other turn.
 
     Args:
         turn: The turn.
         spoken: The bot's utterances, in order.
-        bot: Its channel.
+        bot: The bot's channel.
         rate: Sample rate, Hz.
-        flushes: When an interruption emptied the loudspeaker, seconds.
+        flushes: When an interruption flushed the playout, seconds.
     """
     start = turn.start
     if not turn.barge_in or start is None:
@@ -62,7 +62,7 @@ def judge_barge_in(
 
 
 def false_barge_ins(turns: Sequence[TurnRecord], spoken: Sequence[Span], flushes: Sequence[float]) -> int:
-    """How many interruptions of an audible bot were due to anything but the user taking a turn."""
+    """How many interruptions of an audible bot were not caused by a turn of the user."""
     taken = [Span(turn.speech[0][0], turn.speech[-1][1]) for turn in turns if turn.speech and not turn.backchannel]
     stopped = [(u, at) for at in flushes for u in spoken if u.start < at and abs(u.end - at) <= FLUSH_REACH]
     return sum(

@@ -1,12 +1,12 @@
-"""The parts of a turn's latency: its way from the end of speech through known instants to the first sound."""
+"""The parts of a turn's latency, from the end of speech through the known instants to the first sound."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from latency.record.marks import Mark
 
-# Each contribution runs between two instants. Keys follow pipecat's UserBotLatencyObserver; "playout" is ours, because
-# pipecat's clock stops at the server's queue.
+# Each contribution runs between two instants. The keys are those of pipecat's UserBotLatencyObserver; "playout" is our
+# own, because pipecat's clock stops at the server's queue.
 _STAGES: tuple[tuple[str, Mark, Mark], ...] = (
     ("endpointing_wait", Mark.SPEECH_END, Mark.VAD_STOP),
     ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
@@ -19,19 +19,19 @@ _STAGES: tuple[tuple[str, Mark, Mark], ...] = (
     ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
 )
 WAY: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in _STAGES))
-"""The instants that close a stage, in the order of a turn."""
+"""The instants that end a stage, in the order of a turn."""
 UNNAMED = "pipeline"
-"""The contribution that no stage accounts for."""
+"""The key of time that no stage accounts for."""
 
 CONTRIBUTIONS = (*(key for key, _, _ in _STAGES), UNNAMED)
 """Every contribution key, in the order of a turn."""
 
 
 class Passage(NamedTuple):
-    """A part of a turn's way from one known instant to the next; passages never overlap."""
+    """The part of a turn from one known instant to the next; passages never overlap."""
 
     key: str | None
-    """The contribution that it is; None when an instant between the two is unknown: no stage accounts for it."""
+    """Its contribution; None when an instant between the two is unknown, so that no stage accounts for it."""
     after: Mark
     before: Mark
     start: float
@@ -39,28 +39,28 @@ class Passage(NamedTuple):
 
 
 def known_instants(marks: Mapping[Mark, float], *, speech_end: float | None) -> dict[Mark, float]:
-    """The marks of a turn with what follows from them; a labelled end of speech outranks the server's opinion."""
+    """The marks of a turn and the instants that follow from them; a labelled end of speech replaces the server's."""
     instants = dict(marks)
     if speech_end is not None:
         instants[Mark.SPEECH_END] = speech_end
     bridge, token = instants.get(Mark.CLAUSE_TO_TTS), instants.get(Mark.LLM_FIRST_TOKEN)
     if bridge is not None and token is not None:
-        # Words spoken before the model's first token are a bridge: they ended the wait for the model.
+        # A phrase that was spoken before the model's first token ended the wait for the model.
         instants[Mark.LLM_FIRST_TOKEN] = min(token, bridge)
     if bridge is not None:
-        # Known only where a policy may hold a clause.
+        # This mark exists only where a policy may hold a clause.
         instants[Mark.CLAUSE_READY] = min(instants.get(Mark.CLAUSE_READY, bridge), bridge)
     return instants
 
 
 def passages(instants: Mapping[Mark, float]) -> list[Passage]:
-    """The way through known instants, in order, from the first one that a stage ends or begins at."""
+    """The passages between known instants, in order, from the first instant at which a stage starts or ends."""
     found: list[Passage] = []
     reached, at = instants.get(Mark.SPEECH_END), Mark.SPEECH_END
     for key, start, end in _STAGES:
         if end not in instants:
             continue
-        # Instants are ordered by the stage they close, so what ended early is moved up to what it waited for.
+        # Instants are in the order of their stages, so one that came early is moved to the end of the stage before it.
         arrived = instants[end] if reached is None else max(reached, instants[end])
         if reached is not None:
             found.append(Passage(key if start in instants else None, at, end, reached, arrived))

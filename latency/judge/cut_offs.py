@@ -1,8 +1,8 @@
-"""Cut-offs as seen from outside an agent, by the same rule for any: its own marks are not needed.
+"""Counts cut-offs from outside an agent, by the same rule for every agent and without its own marks.
 
-An agent cuts a turn off when it takes the turn for finished, or begins to speak, before the labelled end of the user's
-speech. That is a pause's doing if it comes in the pause or up to `REACH` behind it, while the agent cannot know yet
-that the user goes on.
+An agent cuts a turn off when it takes the turn for finished, or starts to speak, before the labelled end of the user's
+speech. A pause counts as the cause if this happens during the pause or up to `REACH` after it, when the agent cannot
+know yet that the user continues.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,9 +19,9 @@ class CutOffs:
     in_pauses: int
     """Labelled pauses that were taken for the end."""
     elsewhere: int
-    """Turns that were cut off, but in no labelled pause."""
+    """Turns that were cut off outside any labelled pause."""
     heard: int
-    """Turns that the agent spoke into."""
+    """Turns during which the agent spoke."""
 
     @property
     def rate(self) -> float | None:
@@ -30,7 +30,7 @@ class CutOffs:
 
 
 def cut_offs(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> CutOffs:
-    """Count the turns and pauses that were taken for the end.
+    """Count the turns that were cut off, and the pauses that were taken for the end.
 
     Args:
         outcomes: The turns.

@@ -1,16 +1,16 @@
-"""What became of each turn, judged from its session's recording against the labels.
+"""Judges the outcome of each turn from its session's recording and the labels.
 
-* Turn latency: the true end of the user's speech to the first sample of the next utterance of the bot, if that begins
+* Turn latency: from the true end of the user's speech to the first sample of the bot's next utterance, if that starts
   before the user's next turn.
-* Cut-off: the bot begins to speak between the start and the end of the user's speech, pauses included.
-* First answer audio: the same to the answer itself, where words that bridged the wait for it came first.
-* Barge-in stop: the user's onset to the last audible sample of the utterance that was under way, if it was stopped: a
-  bot that came to the end of its sentence was not.
+* Cut-off: the bot starts to speak between the start and the end of the user's speech, pauses included.
+* First answer audio: like turn latency, but to the answer itself if a phrase bridged the wait for it.
+* Barge-in stop: from the user's onset to the last audible sample of the bot's utterance, if it was stopped. A bot that
+  finished its sentence was not stopped.
 * Talk-over: how long the bot was audible while the user spoke.
-* A turn that wants an answer and gets none has exactly one reason (`latency.judge.unanswered`). An apology for a
-  language model that failed is none, and no more is a phrase that bridged a wait.
-* Where the next turn's record is lost, only what a turn's own marks vouch for is its answer: the rest of what was said
-  until the next known turn may be the lost one's.
+* A turn that wants an answer and gets none has exactly one reason (`latency.judge.unanswered`). Neither an apology for
+  a failed language model nor a phrase that bridged a wait is an answer.
+* Where the record of the next turn is lost, a turn's answer is only what its own marks confirm; anything else said
+  before the next known turn may belong to the lost one.
 """
 
 from collections.abc import Sequence
@@ -34,48 +34,48 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 ONSET_REACH = 0.05
-"""Seconds by which the client's and the recording's onset of an answer may differ."""
+"""Largest difference between the client's and the recording's onset of an answer, seconds."""
 REACH = 0.3
-"""Seconds behind a pause in which an agent that takes it for the end cannot know yet that the user has gone on."""
+"""Seconds after a pause during which an agent that took it for the end cannot know yet that the user has continued."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A turn and what the recording says about it; durations in seconds."""
+    """A turn and what the recording shows about it; durations in seconds."""
 
     turn: TurnRecord
     latency: float | None = None
     answer: float | None = None
-    """End of speech to the first audible sample of the answer itself, where a filler may come first."""
+    """End of speech to the first audible sample of the answer itself, which a phrase may precede."""
     whole: float | None = None
-    """End of speech to the last audible sample of an answer that was heard to its end."""
+    """End of speech to the last audible sample of an answer that was played to its end."""
     cut_off: bool = False
     answered: bool = False
     unanswered: Unanswered | None = None
     right: bool | None = None
-    """Whether the answer contains what it should; None when nobody said what, or what was said is unknown."""
+    """Whether the answer contains what it should; None when no right answer, or no transcript of it, is known."""
     barge_in: BargeInResult | None = None
     """None for a turn that was not meant to interrupt."""
     barge_in_stop: float | None = None
     talk_over: float = 0.0
-    """Seconds in which both were heard, a barge-in's until the bot stopped among them."""
+    """Seconds during which both spoke, including the time until the bot stopped for a barge-in."""
     pauses: int = 0
     pauses_cut: int = 0
-    """Pauses in which the bot began to speak or the server took the turn for finished."""
+    """Pauses in which the bot started to speak or the server took the turn for finished."""
     residual: float | None = None
-    """What the marks leave unexplained of the recorded latency, seconds, never negative."""
+    """The part of the recorded latency that the marks do not explain, seconds, never negative."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOutcome:
-    """A session's turns and what concerns all of them."""
+    """A session's turns, and findings about the session as a whole."""
 
     session: Session
     outcomes: tuple[Outcome, ...]
     recorded: bool
     gaps: tuple[Span, ...] = ()
     false_barge_ins: int = 0
-    """Interruptions of an audible bot by anything but the user taking a turn."""
+    """Interruptions of an audible bot that were not caused by a turn of the user."""
 
 
 def judge_session(
@@ -88,10 +88,10 @@ def judge_session(
     """Judge the turns of a session by its recording.
 
     Args:
-        session: What it was.
-        turns: Those on record, in order; what is missing between two of them was lost.
+        session: The session.
+        turns: Its recorded turns, in order; numbers missing between them were lost.
         stereo: The recording, int16, shape (samples, 2), 16 kHz; None when there is none.
-        is_whole: Whether the last of them was the session's last.
+        is_whole: Whether the last of them was the session's last turn.
     """
     reported = any(turn.server_turns for turn in turns)
     if stereo is None:
@@ -132,7 +132,7 @@ def judge_session(
 
 
 def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span, ...]:
-    """Gaps in the bot's speech without the silences between a bridging phrase and the answer it was said for."""
+    """Gaps in the bot's speech, without the silences between a bridging phrase and its answer."""
     bridged = [
         o.turn.end + o.answer
         for o in outcomes
@@ -204,7 +204,7 @@ def _judge(
 
 
 def _vouched_for(turn: TurnRecord, heard: list[Span]) -> list[Span]:
-    """What was heard from the utterance on that the turn's own marks say began its answer; nothing without them."""
+    """The utterances from the one that started the answer according to the turn's own marks; none without marks."""
     played, sent = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_SENT)
     if played is not None:
         earliest, latest = played - ONSET_REACH, played + ONSET_REACH
@@ -217,7 +217,7 @@ def _vouched_for(turn: TurnRecord, heard: list[Span]) -> list[Span]:
 
 
 def _answer(turn: TurnRecord, latency: float | None, heard: Sequence[Span], pieces: Sequence[Span]) -> float | None:
-    """The recorded answer itself; what the server did not tell, the client's playout may have known."""
+    """The answer's own latency, from the recording or, without the server's report, from the client's playout."""
     if latency is None or turn.end is None:
         return None
     if (found := first_answer(turn, heard, pieces)) is not None:

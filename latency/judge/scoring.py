@@ -1,7 +1,7 @@
 """Whether an answer was right and the user was understood; compares words, never sounds.
 
-Both sides are normalised first: case folded; number words from zero to one hundred written as digits; "%" read as
-"percent"; apostrophes, and commas between digits, dropped; decimal points kept; all other punctuation turned into
+Both sides are normalised first: case is folded; number words from zero to one hundred become digits; "%" becomes
+"percent"; apostrophes, and commas between digits, are dropped; decimal points are kept; all other punctuation becomes
 space.
 """
 
@@ -29,7 +29,7 @@ def normalised(text: str) -> str:
 
 
 def holds(said: str, wanted: str) -> bool:
-    """Whether the wanted words occur in what was said, next to one another and as whole words."""
+    """Whether the wanted words occur in what was said, adjacent and as whole words."""
     return f" {normalised(wanted)} " in f" {normalised(said)} "
 
 
@@ -39,7 +39,7 @@ def is_right(said: str, contains: Sequence[str]) -> bool:
 
 
 def word_errors(spoken: str, heard: str) -> tuple[int, int]:
-    """Words inserted, dropped or mistaken by the recogniser, and words spoken."""
+    """How many words the recogniser inserted, dropped or mistook, and how many were spoken."""
     reference, hypothesis = normalised(spoken).split(), normalised(heard).split()
     row = list(range(len(hypothesis) + 1))
     for i, word in enumerate(reference, 1):
@@ -50,7 +50,7 @@ def word_errors(spoken: str, heard: str) -> tuple[int, int]:
 
 
 def word_error_rate(pairs: Iterable[tuple[str, str]]) -> float | None:
-    """Errors in all texts together over the words spoken in all of them; None without a word.
+    """All errors divided by all spoken words; None without a spoken word.
 
     Args:
         pairs: (spoken, heard) of each turn.

@@ -1,8 +1,8 @@
-"""A run as a table, one row a turn: for spreadsheets and data frames.
+"""A run as a CSV table with one row for each turn, for spreadsheets and data frames.
 
-The columns and their order are a contract. Durations end in `_ms`; instants end in `_s` and count from the first sample
-of the session's recording. An unknown value is an empty cell, a truth value "true" or "false". Text that a spreadsheet
-would take for a formula begins with an apostrophe.
+The columns and their order are a contract. Names of durations end in `_ms`; names of instants end in `_s`, and instants
+count from the first sample of the session's recording. An unknown value is an empty cell, a truth value "true" or
+"false". Text that a spreadsheet would take for a formula starts with an apostrophe.
 """
 
 import csv
@@ -25,7 +25,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def text(report: Report) -> str:
-    """The table with its header, lines ended by a line feed."""
+    """The table with its header; lines end with a line feed."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     rows = [_row(report, outcome) for outcome in report.outcomes]
@@ -89,7 +89,7 @@ _OF_THE_TURN: dict[str, Callable[[Outcome], Cell]] = {
     "stall_max_ms": lambda o: max((stall.ms for stall in o.turn.stalls), default=None),
 }
 
-# The true end of speech has a column of its own; the server's opinion of it is none of ours.
+# The true end of speech has its own column; the server's estimate of it is left out.
 _MARKS = tuple(mark for mark in Mark if mark is not Mark.SPEECH_END)
 
 

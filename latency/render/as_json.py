@@ -11,7 +11,7 @@ from latency.report.stats import INTERVAL_METHOD, METHOD
 
 _NAMES = [field.name for field in fields(Report)]
 KEYS = tuple(_NAMES[: _NAMES.index("thresholds") + 1])
-"""The top-level keys, in order; behind them `method` says how the figures came about."""
+"""The top-level keys, in order; they are followed by `method`, which says how the figures were measured."""
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -30,8 +30,8 @@ def text(report: Report) -> str:
 
 
 def _method(report: Report) -> dict[str, Any]:
-    """How the figures came about, and what stands out in them."""
-    told = ("created", "command", "versions", "components", "host", "late_turns", "refused", "watched", "stalls",
+    """How the figures were measured, the slowest stage and the slowest turns."""
+    names = ("created", "command", "versions", "components", "host", "late_turns", "refused", "watched", "stalls",
             "unexplained", "notes")  # fmt: skip
     worst_turns = [
         {"session": one.turn.session, "turn": one.turn.turn, "latency_ms": _ms(one.latency), "why": why}
@@ -40,7 +40,7 @@ def _method(report: Report) -> dict[str, Any]:
     return {
         "percentiles": METHOD,
         "intervals": INTERVAL_METHOD,
-        **{name: _plain(getattr(report, name)) for name in told},
+        **{name: _plain(getattr(report, name)) for name in names},
         "slowest_stage": slowest_stage(report),
         "worst": worst_turns,
     }

@@ -1,7 +1,8 @@
-"""What each piece of our agent is worth: the agent without it beside ours, in the same benchmark.
+"""What each piece of our agent is worth: the agent without it compared with ours, in the same benchmark.
 
-All differences are "without the piece" less "ours": what is positive is what the piece saves. Latencies are compared on
-the turns that both answered; the intervals draw turns of the fixture, each with its repetitions, as those of ratios do.
+All differences are "without the piece" minus "ours", so a positive difference is what the piece saves. Latencies are
+compared on the turns that both answered. As for ratios, the intervals draw turns of the fixture, each with its
+repetitions.
 """
 
 from dataclasses import dataclass
@@ -10,12 +11,12 @@ from latency.report.benchmark import Benchmark, Row, paired
 from latency.report.stats import Interval, excess, excess_interval
 
 OURS = "ours"
-"""The variant that has all pieces."""
+"""The variant with all pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worth:
-    """A piece of our agent; latencies in ms, percentile against percentile."""
+    """What a piece of our agent saves and costs; latencies in ms, differences of percentiles."""
 
     n: int
     """Turns that both answered."""
@@ -24,20 +25,20 @@ class Worth:
     p95_ms: float
     p95_ci: Interval | None
     cpu_s_per_minute: float | None
-    """CPU seconds in a minute of conversation; negative where the piece costs some."""
+    """CPU seconds per minute of conversation; negative if the piece costs CPU."""
     cpu_ms_per_ms_saved: float | None
-    """CPU ms that the piece costs each answered turn, for each ms that it saves of the median; None where it saves no
+    """CPU ms that the piece costs per answered turn for each ms that it saves of the median; None if it saves no
     latency or costs no CPU."""
 
 
 def worth(benchmark: Benchmark, row: Row) -> Worth | None:
-    """What the piece that a row lacks is worth; None for a row that lacks none, or has no turn in common with ours."""
+    """The worth of the piece that a row lacks; None if it lacks none, or has no answered turn in common with ours."""
     ours = next((one for one in benchmark.rows if one.variant == OURS and one.llm == row.llm), None)
     return None if ours is None or row.without is None else difference(row, ours)
 
 
 def difference(without: Row, ours: Row) -> Worth | None:
-    """An agent less ours; None without a turn that both answered."""
+    """An agent minus ours; None without a turn that both answered."""
     groups = [[(a * 1000, b * 1000) for a, b in group] for group in paired(without.latencies, ours.latencies)]
     pairs = [pair for group in groups for pair in group]
     p50, p95 = excess(pairs, 50), excess(pairs, 95)

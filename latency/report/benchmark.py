@@ -1,14 +1,14 @@
-"""Agents beside one another: the figures of a benchmark, derived from its folder alone.
+"""Compares agents: the figures of a benchmark, derived from its folder alone.
 
-Every agent was called in turn with the same recordings, and its calls lie in a run folder of its own. What is compared
-is heard in their recordings, or seen from outside: requests at the language model's server, the process's CPU time.
+The agents were called in turn with the same recordings, and each has a run folder of its own. The figures come from
+the recordings, or from outside the agents: requests at the language model's server, CPU time of the process.
 
-* Turn latency: as in a report, to the answer itself. Of an agent that does not tell when its answer begins, to the
-  first audible sample. First turns of a process and barge-in turns are not in it.
+* Turn latency: as in a report, to the answer itself, or to the first audible sample if an agent does not report when
+  its answer starts. First turns of a process and barge-in turns are excluded.
 * Cut-offs: see `latency.judge.cut_offs`.
-* Wasted: the share of requests to the language model beyond one for each turn that was answered.
-* Ratio: the medians of the turns that both agents answered, one over the other. Its interval draws turns of the
-  fixture, each with its repetitions, with replacement: repeating a recording tells little new about other ones.
+* Wasted: the share of requests to the language model beyond one for each answered turn.
+* Ratio: one agent's median divided by the other's, over the turns that both answered. Its interval draws turns of the
+  fixture, each with its repetitions, with replacement, because repeating a recording says little about others.
 """
 
 import json
@@ -27,9 +27,9 @@ from latency.report.stats import Distribution, Interval, ratio_interval, ratio_o
 
 SCHEMA = 1
 INDEX, CALLS = "bench.json", "calls.jsonl"
-"""What a benchmark consists of, in its folder; what was seen of each call from outside, in a run's."""
+"""The index in a benchmark's folder, and in a run's folder what was observed of each call from outside."""
 
-_PRETENDING = re.compile(r"\b(?:sim|scripted):[\w.:-]+")
+_SIMULATED = re.compile(r"\b(?:sim|scripted):[\w.:-]+")
 
 Latencies = Mapping[tuple[str, str, int], float]
 """Seconds by scenario, session (a repetition of the scenario) and number of the turn."""
@@ -37,7 +37,7 @@ Latencies = Mapping[tuple[str, str, int], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requests:
-    """What a language model was asked for."""
+    """The requests to a language model."""
 
     n: int
     cancelled: int
@@ -46,7 +46,7 @@ class Requests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """An agent's median latency over another's, and the interval that it lies in (None for few turns)."""
+    """An agent's median latency divided by another's, and its interval (None for few turns)."""
 
     n: int
     value: float
@@ -61,7 +61,7 @@ class Row:
     variant: str
     about: str
     without: str | None
-    """The piece of our agent that it lacks, in words; None of an agent that is no such trial."""
+    """The piece of our agent that it lacks, in words; None if it lacks none."""
     run: Path
     calls: int
     turn_ms: Distribution
@@ -69,22 +69,22 @@ class Row:
     unanswered: Mapping[str, int]
     cut_offs: CutOffs
     broken_off: int | None
-    """Answers that the agent broke off though the user was silent."""
+    """Answers that the agent stopped although the user was silent."""
     barge_in: Mapping[str, float | None]
-    """n, stop_p50_ms and stop_p95_ms of scripted interruptions."""
+    """n, stop_p50_ms and stop_p95_ms of scripted barge-ins."""
     requests: Requests | None
     cpu_s_per_minute: float | None
-    """CPU seconds of the agent's processes in a minute of conversation, models loaded at a call's start included."""
+    """CPU seconds of the agent's processes per minute of conversation, including models loaded at a call's start."""
     cpu_s_per_answer: float | None
-    """The same in CPU seconds for each turn that was answered."""
+    """The same per answered turn."""
     rss_peak_mb: float | None
     latencies: Latencies = field(repr=False)
     simulated: Sequence[str]
-    """Its parts that only pretend, by name."""
+    """The names of its simulated parts."""
     refused: str | None
-    """Why its latencies cannot be believed; None when they can."""
+    """Why its latencies are not credible; None when they are."""
     repeated: int
-    """Calls that were made again because they had not been fed in real time."""
+    """Calls that were repeated because their audio had not been sent in real time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,35 +94,35 @@ class Benchmark:
     folder: Path
     created: str
     baseline: str
-    """The variant that the others are compared with."""
+    """The variant with which the others are compared."""
     rounds: int
     fixtures: Sequence[str]
     host: Mapping[str, Any]
     skipped: Mapping[str, str]
-    """Variants that did not take part, and why."""
+    """Variants that did not take part, with the reason."""
     rows: Sequence[Row]
 
     @property
     def calls(self) -> int:
-        """How many calls each agent should have had with each language model."""
+        """How many calls each agent should have made with each language model."""
         return self.rounds * len(self.fixtures)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every agent had its calls."""
+        """Whether every agent made its calls."""
         return bool(self.rows) and all(row.calls >= self.calls for row in self.rows)
 
     def ratio(self, row: Row) -> Ratio | None:
-        """A row's latency over that of the baseline with the same language model; None where one has none."""
+        """A row's latency divided by the baseline's with the same language model; None if one of them has none."""
         other = next((one for one in self.rows if one.variant == self.baseline and one.llm == row.llm), None)
         return None if other is None else compare(row.latencies, other.latencies)
 
     @classmethod
     def load(cls, folder: Path) -> "Benchmark":
-        """Read a benchmark's folder, also one that was interrupted.
+        """Read the folder of a benchmark, finished or interrupted.
 
         Raises:
-            RunError: It is no benchmark's, or one of its runs is broken.
+            RunError: It is no benchmark's folder, or one of its runs is broken.
         """
         try:
             index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
@@ -147,7 +147,7 @@ def compare(ours: Latencies, theirs: Latencies) -> Ratio | None:
 
 
 def paired(ours: Latencies, theirs: Latencies) -> list[list[tuple[float, float]]]:
-    """The latencies of the turns that both answered, those of one recording together."""
+    """The latencies of the turns that both answered, grouped by recording."""
     recordings: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for scenario, session, turn in sorted(ours.keys() & theirs.keys()):
         key = (scenario, session, turn)
@@ -169,13 +169,14 @@ def row(
 
     Args:
         report: Its run.
-        calls: What was seen of its calls from outside: session, turn_ends (seconds on the recording's clock at which it
-            took the user's turn for finished; None when it does not tell) and requests (the simulator's records).
-        llm: Which language model it asked.
+        calls: What was observed of its calls from outside: session, turn_ends (when it took the user's turn for
+            finished, seconds on the recording's clock; None when it does not report that) and requests (the
+            simulator's records).
+        llm: The language model.
         variant: Its name.
-        about: What it is.
+        about: Its description.
         without: The piece of ours that it lacks.
-        repeated: How many of its calls were made again.
+        repeated: How many of its calls were repeated.
     """
     ends = {call["session"]: call.get("turn_ends") or () for call in calls}
     barge_in = report.barge_in
@@ -198,14 +199,14 @@ def row(
         cpu_s_per_answer=per_answer,
         rss_peak_mb=_peak(report),
         latencies=latencies(report.outcomes),
-        simulated=sorted({found for name in report.simulated for found in _PRETENDING.findall(name)}),
+        simulated=sorted({found for name in report.simulated for found in _SIMULATED.findall(name)}),
         refused=report.refused,
         repeated=repeated,
     )
 
 
 def latencies(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], float]:
-    """Seconds from the end of each usual turn's speech to its answer."""
+    """Seconds from the end of speech to the answer of each warm turn that is no barge-in."""
     found = {}
     for one in outcomes:
         turn = one.turn
@@ -225,7 +226,7 @@ def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests 
 
 
 def _cpu(report: Report) -> tuple[float | None, float | None]:
-    """CPU seconds in a minute of conversation, and for each turn that was answered."""
+    """CPU seconds per minute of conversation, and per answered turn."""
     known = [one for one in report.sessions if one.session.server and one.session.seconds]
     seconds = sum(one.session.seconds or 0.0 for one in known)
     used = sum((one.session.server or {})["cpu_cores"] * (one.session.seconds or 0.0) for one in known)
@@ -239,7 +240,7 @@ def _peak(report: Report) -> float | None:
 
 
 def _row(folder: Path, entry: Mapping[str, Any]) -> Row | None:
-    """The row of an entry of the index; None when it has no turns yet."""
+    """The row for an entry of the index; None when it has no turns yet."""
     run = folder / entry["folder"]
     try:
         report = build(Run.load(run))
@@ -249,6 +250,6 @@ def _row(folder: Path, entry: Mapping[str, Any]) -> Row | None:
         raise
     lines = (run / CALLS).read_text(encoding="utf-8").splitlines()
     known = {key: entry[key] for key in ("llm", "variant", "about")}
-    # A benchmark made before there were trials without a piece says nothing of them.
+    # Older benchmarks, from before there were trials without a piece, have no such key.
     seen = [json.loads(line) for line in lines]
     return row(report, seen, without=entry.get("without"), repeated=len(entry["repeated"]), **known)

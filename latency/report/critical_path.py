@@ -1,8 +1,8 @@
-"""When each stage of a turn was at work, and which part of that the user waited for.
+"""When each stage of a turn was working, and for which part of that the user waited.
 
-Stages overlap: Smart Turn listens while the recogniser finishes, a model is asked before the turn is committed. The
-critical path is what `TurnRecord.contributions` counts: it never overlaps, and tiles the time from the true end of the
-user's speech to the first audible sample. Instants are seconds on the recording's clock.
+Stages overlap: Smart Turn runs while the recogniser finishes, and a model may be asked before the turn commit. The
+critical path is what `TurnRecord.contributions` counts: its parts never overlap, and add up to the time from the true
+end of the user's speech to the first audible sample. Instants are seconds on the recording's clock.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from latency.record.turn import TurnRecord
 Period = tuple[float, float]
 """(start, end), seconds."""
 
-# What each stage does begins with the first mark and ends with the second, whatever the user waits for meanwhile.
+# Each stage works from the first mark to the second, whatever the user waits for meanwhile.
 WORK: tuple[tuple[str, Mark, Mark], ...] = (
     ("endpointing_wait", Mark.SPEECH_END, Mark.VAD_STOP),
     ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
@@ -27,7 +27,7 @@ WORK: tuple[tuple[str, Mark, Mark], ...] = (
     ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
 )
 OF_THE_MODEL = ("llm_inference", "sentence_aggregation", "tier_hold")
-"""Stages that end with words for synthesis."""
+"""Stages that end with text for synthesis."""
 _SHORTEST = 1e-6
 """Seconds; marks are rounded to this."""
 
@@ -39,18 +39,18 @@ class Stage:
     key: str
     """A contribution's key."""
     work: Period | None
-    """From its beginning to its end; None when an end is unknown."""
+    """From its start to its end; None when one of them is unknown."""
     path: tuple[Period, ...]
-    """The part of the critical path that is this stage's; several stretches only where no stage is named."""
+    """This stage's part of the critical path; only the unnamed stage has several."""
 
     @property
     def waited(self) -> float:
-        """Seconds of the turn's latency that are this stage's."""
+        """Seconds of the turn's latency that this stage accounts for."""
         return sum(end - start for start, end in self.path)
 
 
 def stages(turn: TurnRecord) -> tuple[Stage, ...]:
-    """The stages that took time, in the order of a turn; last the time that none of them accounts for."""
+    """The stages that took time, in the order of a turn, and finally the time that none of them accounts for."""
     paths: dict[str, list[Period]] = {}
     for passage in turn.passages():
         if passage.end - passage.start > _SHORTEST:
@@ -61,14 +61,14 @@ def stages(turn: TurnRecord) -> tuple[Stage, ...]:
 
 
 def waiting_for(turn: TurnRecord, start: float, end: float) -> str | None:
-    """Key of the stage that the user waited for most between two instants; None when it was none."""
+    """Key of the stage for which the user waited longest between two instants; None if for none."""
     shares = {stage.key: sum(overlap(part, (start, end)) for part in stage.path) for stage in stages(turn)}
     most = max(shares, key=lambda key: shares[key], default=None)
     return most if most is not None and shares[most] > 0 else None
 
 
 def overlap(one: Period, other: Period) -> float:
-    """Seconds that two stretches share."""
+    """Seconds that two periods share."""
     return max(0.0, min(one[1], other[1]) - max(one[0], other[0]))
 
 
@@ -77,7 +77,7 @@ def _work(turn: TurnRecord) -> dict[str, Period]:
     if turn.end is not None:
         instants[Mark.SPEECH_END] = turn.end
     if Mark.CLAUSE_READY not in instants and Mark.CLAUSE_TO_TTS in instants:
-        # Only a policy over several models ever holds a clause.
+        # Only a policy over several tiers holds a clause.
         instants[Mark.CLAUSE_READY] = instants[Mark.CLAUSE_TO_TTS]
     known = {key: (instants[a], instants[b]) for key, a, b in WORK if a in instants and b in instants}
     return {key: (start, end) for key, (start, end) in known.items() if end - start > _SHORTEST}

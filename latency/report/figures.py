@@ -1,4 +1,4 @@
-"""A report's figures beside its latencies: how many turns, how fast a barge-in, what quality, what is unexplained."""
+"""A report's figures other than latencies: turn counts, barge-in, quality, and the unexplained residual."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,21 +12,21 @@ from latency.report.stats import Spread
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turns:
-    """How many turns there were, and what became of those that want an answer."""
+    """How many turns there were, and how many of those that want an answer got one."""
 
     total: int
     expected: int
-    """Turns that want an answer: answered plus unanswered."""
+    """Turns that want an answer: the answered and the unanswered ones."""
     answered: int
     answers_ok: int | None
-    """Right answers; None when no turn says what a right answer contains."""
+    """Right answers; None when no right answer is known."""
     unanswered: dict[str, int]
-    """How many turns went unanswered for which reason."""
+    """Unanswered turns by reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BargeIn:
-    """Scripted interruptions of an audible bot, and interruptions nobody meant."""
+    """Scripted interruptions of an audible bot, and interruptions without cause."""
 
     n: int
     stop_p50_ms: float | None
@@ -36,12 +36,12 @@ class BargeIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """What must not be paid for latency; None without a recording."""
+    """Quality that must not suffer for latency; None without a recording."""
 
     cut_offs: int | None
     pauses: int | None
     false_cut_off_rate: float | None
-    """Pauses in which the bot spoke or the server took the turn for finished, of all pauses."""
+    """The share of pauses in which the bot spoke or the server took the turn for finished."""
     gaps: int | None
     wer: float | None
 
@@ -55,13 +55,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Residual(Spread):
-    """What the marks leave unexplained of the recorded latencies, ms; `flagged` turns exceed 20 ms."""
+    """The part of the recorded latencies that the marks do not explain, ms; `flagged` turns exceed 20 ms."""
 
     flagged: int
 
 
 def turn_counts(outcomes: Sequence[Outcome]) -> Turns:
-    """Count what became of the turns."""
+    """Count the turns and their outcomes."""
     expected = [outcome for outcome in outcomes if outcome.turn.wants_answer]
     scored = [outcome.right for outcome in expected if outcome.right is not None]
     return Turns(
@@ -74,7 +74,7 @@ def turn_counts(outcomes: Sequence[Outcome]) -> Turns:
 
 
 def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeIn:
-    """How fast the bot fell silent, and how often it did for nothing."""
+    """How quickly the bot stopped for the user, and how often it stopped without cause."""
     stops = [o.barge_in_stop for session in sessions for o in session.outcomes if o.barge_in_stop is not None]
     spread = Spread.of(stops)
     recorded = [session for session in sessions if session.recorded]
@@ -87,7 +87,7 @@ def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeIn:
 
 
 def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Quality:
-    """Cut-offs, gaps and word errors; those of a `scripted` recogniser, which is told the words, say nothing."""
+    """Cut-offs, gaps and word errors; a `scripted` recogniser knows the words, so it has no word error rate."""
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
     pauses = sum(outcome.pauses for outcome in outcomes)
@@ -111,7 +111,7 @@ def _wer(sessions: Sequence[SessionOutcome]) -> float | None:
 
 
 def residual(outcomes: Iterable[Outcome]) -> Residual | None:
-    """What the marks leave unexplained; None without marks."""
+    """The latency that the marks do not explain; None without marks."""
     values = [outcome.residual for outcome in outcomes if outcome.residual is not None]
     if not values:
         return None

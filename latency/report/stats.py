@@ -1,9 +1,9 @@
-"""Counts and percentiles, rounded once to the 0.1 ms that people read and thresholds judge.
+"""Counts and percentiles, rounded once to 0.1 ms, so that people read the values that thresholds judge.
 
-Percentiles interpolate linearly between the two nearest samples (numpy's "linear"). The 99th needs 100 samples: from
-fewer it would be little more than the maximum, so it is None. How far a percentile can be trusted is told by a
-bootstrap interval: between the 2.5th and the 97.5th of 100 of the percentiles of 1000 samples drawn from the measured
-ones with replacement, always with the same random numbers. It needs 8 samples.
+Percentiles interpolate linearly between the two nearest samples (numpy's "linear"). The 99th needs 100 samples; with
+fewer it would be little more than the maximum, so it is None. A bootstrap interval shows how reliable a percentile is:
+the 2.5th to the 97.5th percentile of its values in 1000 resamples, drawn with replacement from the measured samples,
+always with the same random numbers. It needs 8 samples.
 """
 
 import functools
@@ -17,18 +17,18 @@ import numpy.typing as npt
 METHOD = "linear interpolation"
 P99_NEEDS = 100
 INTERVAL = 95
-"""Percent of the resampled percentiles that an interval holds."""
+"""Percent of the resampled percentiles that an interval contains."""
 INTERVAL_NEEDS = 8
 RESAMPLES = 1000
 INTERVAL_METHOD = f"{INTERVAL} % bootstrap intervals, {RESAMPLES} resamples"
 _SEED = 800
 
 Interval = tuple[float, float]
-"""Low and high end; of latencies, ms."""
+"""Low and high end; ms for latencies."""
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:
-    """The value below which `percent` of 100 of the samples lie; None without samples."""
+    """The value below which `percent` percent of the samples lie; None without samples."""
     if not values:
         return None
     ordered = sorted(values)
@@ -38,7 +38,7 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
 
 
 def interval(values: Sequence[float], percent: float) -> Interval | None:
-    """The bootstrap interval of a percentile, rounded to 0.1; None below 8 samples."""
+    """The bootstrap interval of a percentile, rounded to 0.1; None with fewer than 8 samples."""
     if len(values) < INTERVAL_NEEDS:
         return None
     ordered = np.sort(np.asarray(values, np.float64))
@@ -50,16 +50,16 @@ def interval(values: Sequence[float], percent: float) -> Interval | None:
 
 
 def ratio_of_medians(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """The median of the first ones over that of the second ones; None without samples."""
+    """The median of the first values divided by that of the second; None without samples."""
     ours, theirs = (percentile([pair[side] for pair in pairs], 50) for side in (0, 1))
     return ours / theirs if ours is not None and theirs else None
 
 
 def ratio_interval(groups: Sequence[Sequence[tuple[float, float]]]) -> Interval | None:
-    """The bootstrap interval of `ratio_of_medians`, rounded to 0.001; None below 8 groups.
+    """The bootstrap interval of `ratio_of_medians`, rounded to 0.001; None with fewer than 8 groups.
 
     Args:
-        groups: Pairs that belong together, such as repetitions of one turn; groups are drawn, with their pairs.
+        groups: Pairs that belong together, such as repetitions of one turn; whole groups are drawn.
     """
     if len(groups) < INTERVAL_NEEDS:
         return None
@@ -70,13 +70,13 @@ def ratio_interval(groups: Sequence[Sequence[tuple[float, float]]]) -> Interval 
 
 
 def excess(pairs: Sequence[tuple[float, float]], percent: float) -> float | None:
-    """By how much a percentile of the first ones exceeds that of the second ones; None without samples."""
+    """By how much a percentile of the first values exceeds that of the second; None without samples."""
     first, second = (percentile([pair[side] for pair in pairs], percent) for side in (0, 1))
     return None if first is None or second is None else first - second
 
 
 def excess_interval(groups: Sequence[Sequence[tuple[float, float]]], percent: float) -> Interval | None:
-    """The bootstrap interval of `excess`, rounded to 0.1; None below 8 groups, which are as in `ratio_interval`."""
+    """The bootstrap interval of `excess`, rounded to 0.1; None with fewer than 8 groups (see `ratio_interval`)."""
     if len(groups) < INTERVAL_NEEDS:
         return None
     percentiles = _of_drawn_groups(groups, percent)
@@ -87,7 +87,7 @@ def excess_interval(groups: Sequence[Sequence[tuple[float, float]]], percent: fl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Middle and tail of a set of durations, ms."""
+    """Median and tail of a set of durations, ms."""
 
     n: int
     p50: float | None
@@ -102,7 +102,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent(Spread):
-    """Middle, tail and end of a set of durations, ms."""
+    """Median, tail and maximum of a set of durations, ms."""
 
     max: float | None
 
@@ -117,7 +117,7 @@ class Extent(Spread):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """A set of latencies, ms; `within_400` and `within_800` count those that took no longer."""
+    """A set of latencies, ms; `within_400` and `within_800` count those of at most 400 and 800 ms."""
 
     n: int
     p50: float | None
@@ -128,7 +128,7 @@ class Distribution:
     within_400: int
     within_800: int
     p50_ci: Interval | None
-    """Bootstrap interval of `p50`; None below 8 samples, as that of `p95`."""
+    """Bootstrap interval of `p50`; None with fewer than 8 samples, like that of `p95`."""
     p95_ci: Interval | None
 
     @classmethod
@@ -163,7 +163,7 @@ def _of_drawn_groups(groups: Sequence[Sequence[tuple[float, float]]], percent: f
 
 
 def _position(count: int, percent: float) -> tuple[int, float]:
-    """Between which two of `count` ordered samples a percentile lies: the index of the lower one, and how far."""
+    """Where a percentile lies among `count` ordered samples: the index of the sample below it, and the share beyond."""
     position = (count - 1) * percent / 100
     below = math.floor(position)
     return below, position - below
@@ -171,11 +171,11 @@ def _position(count: int, percent: float) -> tuple[int, float]:
 
 @functools.lru_cache(maxsize=64)
 def _resampled(count: int, percent: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], float]:
-    """Which of the `count` ordered samples a percentile lies between in each resample, and how far.
+    """Between which of the `count` ordered samples a percentile lies in each resample, and how far.
 
-    Resamples are not drawn sample by sample. Drawing with replacement is drawing uniform numbers, each of which names
-    the sample it falls on; the k-th smallest of `count` uniform numbers is distributed as Beta(k, count - k + 1), and
-    the next one divides what is left above it as the smallest of the `count - k` others.
+    Resamples are not drawn sample by sample. Drawing with replacement is the same as drawing uniform numbers, each of
+    which selects a sample. The k-th smallest of `count` uniform numbers has the distribution Beta(k, count - k + 1),
+    and the next one divides the remaining range like the smallest of `count - k` others.
     """
     below, share = _position(count, percent)
     random = np.random.default_rng(_SEED)

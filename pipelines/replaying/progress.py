@@ -1,4 +1,4 @@
-"""What a replay shows while it runs, on standard error: one line a turn, and what is being said right now."""
+"""What a replay prints to standard error while it runs: a line for each turn, and the current words."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,11 +15,11 @@ from voice.client.call.listener import CallListener
 from voice.client.caller.scripted_caller import PlacedTurn
 
 PAUSE = 0.8
-"""The turn latency, in seconds, from which people feel a pause."""
+"""Turn latency from which people notice a pause, seconds."""
 
 
 class Progress:
-    """Lines for a whole replay. In a terminal, a status line below them moves."""
+    """The lines of a whole replay, with a moving status line below them in a terminal."""
 
     def __init__(self, *, calls: int) -> None:
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -28,23 +28,23 @@ class Progress:
 
     @contextmanager
     def starting(self) -> Iterator[Callable[[], None]]:
-        """While the server loads its models; call what it gives when it has."""
+        """A context while the server loads its models; call the function that it yields once they are loaded."""
         with self._console.status("Starting the agent: loading models…") as status:
             yield status.stop
 
     def serving(self, status: Mapping[str, Any]) -> None:
-        """The server is ready: what runs in each stage, and why."""
+        """Print what runs in each stage of the ready server, and why."""
         for stage, name in status.get("components", {}).items():
             self._console.print(f"[dim]{stage:>6}[/]  {escape(str(name))}")
         for reason in status.get("chosen", []):
             self._console.print(f"[dim]  auto  {escape(reason)}[/]")
 
     def note(self, text: str) -> None:
-        """Something the user should know before it starts."""
+        """Print a note that the user should read before the replay starts."""
         self._console.print(f"[yellow]note[/]  {escape(text)}")
 
     def saved(self, folder: object) -> None:
-        """Where the run lies."""
+        """Print the run folder."""
         self._console.print(f"[dim]run folder: {escape(str(folder))}[/]")
 
     def call(self, name: str) -> "CallProgress":
@@ -54,9 +54,9 @@ class Progress:
 
 
 class CallProgress(CallListener):
-    """Lines for one call; use as a context around it.
+    """The lines of one call; use it as a context around the call.
 
-    `result` gives what there is of the call; a turn's line is printed when the next one begins or the call ends.
+    `result` returns the call so far. A turn's line is printed when the next turn starts or the call ends.
     """
 
     def __init__(self, console: Console, title: str) -> None:
@@ -80,10 +80,10 @@ class CallProgress(CallListener):
         self._print_turn()
 
     def on_placed(self, turn: PlacedTurn) -> None:
-        """A new turn begins, so the one before it is over."""
+        """A new turn starts, so the previous one has ended."""
         self._print_turn()
         self._turn, self._heard, self._said = turn, [], []
-        # What is told from now on of a turn known by now is the end of the one before.
+        # Reports from now on about a turn that is already known belong to the previous one.
         self._reported_before = max(self._reports, default=self._reported_before)
         self._reports = {}
         self._status.update(f"[dim]caller:[/] {escape(turn.turn.text or turn.turn.name)}")
@@ -102,12 +102,12 @@ class CallProgress(CallListener):
         self._status.update(f"[dim]bot:[/] {escape(text)}")
 
     def on_turn(self, report: Mapping[str, Any]) -> None:
-        """Who was asked for an answer, and when it came."""
+        """Keep the server's report of a turn."""
         if report["turn"] > self._reported_before:
             self._reports[report["turn"]] = report
 
     def on_error(self, text: str) -> None:
-        """The server reports a failure."""
+        """Print a failure that the server reports."""
         self._console.print(f"[red]server[/]  {escape(text)}")
 
     def _print_turn(self) -> None:
@@ -127,7 +127,7 @@ class CallProgress(CallListener):
 
 
 def spoken_by(report: Mapping[str, Any]) -> str | None:
-    """The tier that spoke, and how it came to that if it was not simply the first one asked, in time.
+    """The tier that spoke, and how, unless it was the first one asked and in time.
 
     Args:
         report: the server's of a turn.

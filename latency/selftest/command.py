@@ -1,7 +1,7 @@
-"""`latency selftest`: calls with hidden figures, judged as every run is, and what was found of them.
+"""`latency selftest`: hide known figures in synthetic calls, report them as any run, and compare.
 
-The calls are made on the spot, written as a run folder and reported by the code that reports any run. Nothing but the
-folder is handed over: what was hidden is compared afterwards.
+The calls are synthesised, written as a run folder and reported by the code that reports every run. That code sees
+nothing but the folder: the hidden figures are compared with its report afterwards.
 """
 
 import tempfile
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from latency.command_line import FAILED, FINE, Parser, log_to_stderr, seed
+from latency.command_line import FAILED, FINE, Parser, folded, log_to_stderr, printing, seed
 from latency.judge.outcome import SessionOutcome
 from latency.record.run import Run, RunHeader, RunWriter
 from latency.record.session import Session
@@ -17,10 +17,10 @@ from latency.report.build import build
 from latency.selftest.planted import Call, Hidden, calls
 
 TOLERANCE = 0.01
-"""Seconds: one frame."""
+"""Seconds: one frame of the measurement."""
 CREATED = "1970-01-01T00:00:00+00:00"
 ESTIMATES = ("no labels, noise 10 dB",)
-"""Calls whose user has no labels and ends in noise so loud that last sounds lie under it."""
+"""Calls without labels whose noise is so loud that it covers the user's last sounds."""
 FIGURES = {
     "latency": "first audio",
     "answer": "answer",
@@ -33,15 +33,15 @@ FIGURES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What was hidden in a turn and what the report says; seconds, None when it found nothing."""
+    """What was hidden in a turn and what the report says; seconds, None if it found nothing."""
 
     is_promised: bool = True
-    """Whether a frame is promised; an estimate of what noise covers is shown and not judged."""
+    """Whether it must be found to a frame; an estimate of an end that noise covers is shown and not judged."""
     call: str
     turn: int
     figure: str
     hidden: float | None
-    """None: there is nothing to find."""
+    """None if there is nothing to find."""
     found: float | None
 
     @property
@@ -74,7 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"{chosen.keep} already holds a run; name another folder")
     with tempfile.TemporaryDirectory() as folder:
         findings = list(judged(chosen.keep or Path(folder) / "run", chosen.seed))
-    print("\n".join(table(findings)))
+    with printing():
+        print("\n".join(table(findings)))
     return FINE if all(finding.is_right or not finding.is_promised for finding in findings) else FAILED
 
 
@@ -83,7 +84,7 @@ def judged(folder: Path, seed: int) -> Iterator[Finding]:
 
     Args:
         folder: A folder without a run.
-        seed: Where the gaps are drawn from.
+        seed: Of the random gaps and voices.
     """
     hidden = {call.name: list(call.hidden) for call in _written(folder, seed)}
     for session in build(Run.load(folder)).sessions:
@@ -97,7 +98,7 @@ def table(findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
         error = "" if finding.found is None or finding.hidden is None else _ms((finding.found - finding.hidden), "+")
         yield (
-            f"{finding.call:<{width}}  {finding.turn + 1:>4}  {FIGURES[finding.figure]:<13}  "
+            f"{finding.call:<{width}}  {finding.turn:>4}  {FIGURES[finding.figure]:<13}  "
             f"{_shown(finding, finding.hidden):>9}  {_shown(finding, finding.found):>9}  {error:>8}  "
             f"{'ok' if finding.is_right else 'WRONG' if finding.is_promised else 'an estimate'}"
         )
@@ -105,7 +106,7 @@ def table(findings: Sequence[Finding]) -> Iterator[str]:
     right = sum(finding.is_right for finding in promised)
     errors = [abs(f.found - f.hidden) for f in promised if f.found is not None and f.hidden is not None]
     yield ""
-    yield (
+    yield folded(
         f"{right} of {len(promised)} found to {TOLERANCE * 1000:.0f} ms; "
         f"the largest error is {max(errors, default=0.0) * 1000:.1f} ms; {len(findings) - len(promised)} estimates of "
         "an end of speech that noise covers are shown and not judged"
@@ -147,15 +148,15 @@ def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[Fin
             found=found,
             is_promised=name not in ESTIMATES,
         )
-    told = {(one.turn, one.figure) for one in hidden}
-    # What was not hidden must not be found.
+    planted = {(one.turn, one.figure) for one in hidden}
+    # A figure that was not hidden must not be found.
     for outcome in session.outcomes:
         number = outcome.turn.turn
-        if outcome.cut_off and (number, "cut_off") not in told:
+        if outcome.cut_off and (number, "cut_off") not in planted:
             yield Finding(call=name, turn=number, figure="cut_off", hidden=None, found=1.0)
-        if outcome.turn.barge_in and (number, "barge_in_stop") not in told:
+        if outcome.turn.barge_in and (number, "barge_in_stop") not in planted:
             yield Finding(call=name, turn=number, figure="barge_in_stop", hidden=None, found=outcome.barge_in_stop)
-    if session.gaps and not any(figure == "gap" for _, figure in told):
+    if session.gaps and not any(figure == "gap" for _, figure in planted):
         yield Finding(call=name, turn=0, figure="gap", hidden=None, found=session.gaps[0].end - session.gaps[0].start)
 
 

@@ -1,6 +1,6 @@
-"""Calls whose every figure is known because it was put there: what the self-test hides, and where.
+"""Synthetic calls whose figures are all known: what the self-test hides, and where.
 
-Each call is one session of a run: some turns of a user, each with an answer after a gap that was drawn, not measured.
+Each call is one session of a run: a few turns of a user, each answered after a gap drawn at random.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,17 +18,17 @@ from latency.selftest.synthetic import Random, Signal
 
 TURNS = 3
 GAP = (0.16, 1.9)
-"""Seconds that the bot takes, drawn evenly: no whole frames."""
+"""Seconds that the bot takes, drawn uniformly, so that gaps are not whole frames."""
 USER_DB, BOT_DB, QUIET_DB = -20.0, -18.0, -50.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
-    """One figure that was put into a turn."""
+    """One figure that is hidden in a turn."""
 
     turn: int
     figure: str
-    """The field of an `Outcome` that has to find it, or "gap": the length of a drop-out."""
+    """The field of an `Outcome` that must show it, or "gap": the length of a drop-out."""
     seconds: float
 
 
@@ -50,11 +50,11 @@ class Call:
 
     @property
     def samples(self) -> npt.NDArray[np.int16]:
-        """The recording as a run holds it."""
+        """The recording in the format of a run."""
         return np.round(self.stereo * 32767).clip(-32768, 32767).astype(np.int16)
 
     def put(self, channel: int, at: float, sound: Signal) -> float:
-        """Add a sound to a channel and return when it ends, seconds; the recording grows as it must."""
+        """Add a sound to a channel and return when it ends, seconds; the recording grows as needed."""
         first = round(at * RATE)
         if missing := max(0, first + len(sound) - len(self.stereo)):
             self.stereo = np.concatenate([self.stereo, np.zeros((missing, 2))])
@@ -62,7 +62,7 @@ class Call:
         return (first + len(sound)) / RATE
 
     def hide(self, turn: int, figure: str, seconds: float) -> None:
-        """Remember what has to be found."""
+        """Remember a figure that must be found."""
         self.hidden.append(Hidden(turn=turn, figure=figure, seconds=seconds))
 
     def user_turn(self, start: float, end: float, **values: Any) -> int:
@@ -78,7 +78,7 @@ class Line:
     """How a call sounds; levels in dBFS."""
 
     rate: int = RATE
-    """Hz at which both voices were recorded, before they were brought to the run's rate."""
+    """Sample rate of both voices, Hz, before they are resampled to the run's rate."""
     user: float = USER_DB
     bot: float = BOT_DB
     noise: float | None = None
@@ -86,15 +86,15 @@ class Line:
     music: float | None = None
     """Music under the user."""
     comfort: float | None = None
-    """White noise on the bot's channel, from beginning to end."""
+    """White noise on the bot's channel during the whole call."""
     before: Callable[[Call, float], None] | None = None
-    """Puts what is no answer before an answer that begins then."""
+    """Adds a sound that is not speech before an answer; takes the call and the answer's start, seconds."""
     labelled: bool = True
-    """Else the user's speech is estimated, as it is for a recording without labels."""
+    """If False, the user's speech is estimated, as for a recording without labels."""
 
 
 def calls(seed: int) -> Iterator[Call]:
-    """Every planted call; the same seed gives the same ones."""
+    """All planted calls; the same seed gives the same ones."""
     for number, (name, line) in enumerate(LINES.items()):
         yield _plain(Call(name=name, random=np.random.default_rng((seed, number))), line)
     for number, plant in enumerate((_hold_phrase, _cut_off, _barge_in, _drop_out)):
@@ -128,13 +128,11 @@ def _plain(call: Call, line: Line) -> Call:
 
 
 def _estimate(call: Call) -> None:
-    """Put estimated speech in the place of labels, each turn's estimate being what overlaps its truth."""
+    """Replace labels by estimated speech: each turn gets the stretches that overlap its true speech."""
     found = estimated_speech(call.samples[:, 0], RATE)
     for number, turn in enumerate(call.turns):
         first, last = turn.speech[0][0], turn.speech[-1][1]
-        speech = [list(one) for one in found if one.start < last and one.end > first] or [
-            list(s) for s in turn.speech[:0]
-        ]
+        speech = [list(one) for one in found if one.start < last and one.end > first]
         estimate = {**turn.to_json(), "speech": speech, "truth": "estimated", "wants_answer": bool(speech)}
         call.turns[number] = TurnRecord.from_json(estimate)
 
@@ -153,12 +151,12 @@ def _breath(call: Call, onset: float) -> None:
 
 
 def _leading_silence(call: Call, onset: float) -> None:
-    """What a synthesiser sends ahead of the first sound: not digital silence, but nothing to be heard."""
+    """Noise that a synthesiser sends before the first sound: not digital silence, but inaudible."""
     call.put(1, onset - 0.15, synthetic.noise(0.15, RATE, call.random, level=-58))
 
 
 def _hold_phrase(call: Call) -> Call:
-    """The first audio is a phrase, the answer follows: after a pause, and at once."""
+    """The first audio is a hold phrase; the answer follows after a pause, or almost at once."""
     at = 0.7
     for pause in (0.9, 0.11, call.random.uniform(0.12, 0.28)):
         end = call.put(0, at, _voice(call, 1.4, RATE, USER_DB, pitch=190))
@@ -183,7 +181,7 @@ def _hold_phrase(call: Call) -> Call:
 
 
 def _cut_off(call: Call) -> Call:
-    """The bot begins inside the user's speech, is talked down, and answers after it."""
+    """The bot begins while the user speaks, stops, and answers afterwards."""
     end = call.put(0, 0.7, _voice(call, 3.0, RATE, USER_DB, pitch=190))
     over = call.put(1, 1.9, _voice(call, 0.6, RATE, BOT_DB, pitch=110))
     gap = call.random.uniform(*GAP)
@@ -196,7 +194,7 @@ def _cut_off(call: Call) -> Call:
 
 
 def _barge_in(call: Call) -> Call:
-    """The user interrupts twice; the first time the bot is stopped, the second it was about to end anyway."""
+    """The user interrupts twice: the first time the bot is cut off, the second time it ends by itself."""
     at = 0.7
     for stopped in (True, False):
         end = call.put(0, at, _voice(call, 1.2, RATE, USER_DB, pitch=190))
@@ -217,7 +215,7 @@ def _barge_in(call: Call) -> Call:
 
 
 def _drop_out(call: Call) -> Call:
-    """A hole in the middle of the bot's speech."""
+    """A drop-out in the middle of the bot's speech."""
     end = call.put(0, 0.7, _voice(call, 1.5, RATE, USER_DB, pitch=190))
     call.put(1, end + 0.5, _voice(call, 3.0, RATE, BOT_DB, pitch=110))
     first, length = round((end + 1.6) * RATE), round(call.random.uniform(0.06, 0.25) * RATE)
@@ -244,4 +242,4 @@ LINES: dict[str, Line] = {
     "no labels, noise 10 dB": Line(labelled=False, noise=USER_DB - 10),
     "no labels, quiet": Line(labelled=False, user=QUIET_DB),
 }
-"""Every plain call by its name."""
+"""The plain calls by name."""

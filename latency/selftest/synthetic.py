@@ -1,8 +1,8 @@
-"""Sounds made by arithmetic for the self-test: a voice, a breath, a click, music, noise. Floats, seeded.
+"""Synthetic sounds for the self-test: a voice, a breath, a click, music, noise. Floats, repeatable by seed.
 
 The voice is a source and its resonances: harmonics of a moving pitch, weighted by the formants of vowels that follow
-one another (means of men's vowels, G. E. Peterson and H. L. Barney, 1952), and hisses between syllables. It is no
-language, but it has what a detector of speech looks for, and it begins and ends at a known sample.
+one another (means of men's vowels, G. E. Peterson and H. L. Barney, 1952), and hisses between syllables. It is not a
+language, but it has what a speech detector looks for, and it begins and ends at a known sample.
 """
 
 import numpy as np
@@ -17,20 +17,20 @@ VOWELS = ((270, 2290, 3010), (530, 1840, 2480), (730, 1090, 2440), (570, 840, 24
 """Formants of the vowels of "heed", "head", "hod", "hawed" and "who'd", Hz."""
 BANDWIDTHS = (60.0, 90.0, 150.0)
 HIGHEST = 3800.0
-"""Hz; a telephone carries no more."""
+"""Hz; a telephone carries nothing above it."""
 SYLLABLE = (0.14, 0.24)
 HISS = 0.05
 ATTACK, RELEASE = 0.004, 0.012
-"""Seconds in which a voice sets in and dies away."""
+"""Seconds in which a voice fades in and out."""
 
 
 def voice(seconds: float, rate: int, random: Random, *, pitch: float = 120.0, level: float = -20.0) -> Signal:
-    """Speech-like sound from its first sample to its last.
+    """A sound that is like speech from its first sample to its last.
 
     Args:
         seconds: Its length.
         rate: Sample rate, Hz, at least 8000.
-        random: Where vowels, syllables and hisses are drawn from.
+        random: Draws vowels, syllables and hisses.
         pitch: Mean pitch, Hz.
         level: RMS, dBFS.
     """
@@ -42,7 +42,7 @@ def voice(seconds: float, rate: int, random: Random, *, pitch: float = 120.0, le
     fundamental = pitch * (1 + 0.12 * np.sin(2 * np.pi * 0.7 * time + random.uniform(0, 6)) - 0.1 * time / seconds)
     turning = np.exp(2j * np.pi * np.cumsum(fundamental) / rate)
     wave = turning.copy()
-    # Formants glide slowly: a hundred gains a second are enough, and straight lines between them.
+    # Formants glide slowly: a hundred gains per second with linear interpolation are enough.
     size = rate // 100
     blocks = -(-count // size)
     coarse, ramp = np.arange(blocks + 1) / 100, np.arange(size) / size
@@ -103,7 +103,7 @@ def noise(seconds: float, rate: int, random: Random, *, level: float, pink: bool
 
 
 def resampled(sound: Signal, rate: int, to: int) -> Signal:
-    """The same sound at another rate, neither sooner nor later."""
+    """The same sound at another rate, without delay."""
     count = round(len(sound) * to / rate)
     spectrum = np.fft.rfft(sound)
     kept = np.zeros(count // 2 + 1, spectrum.dtype)
@@ -113,7 +113,7 @@ def resampled(sound: Signal, rate: int, to: int) -> Signal:
 
 
 def faded(sound: Signal, rate: int, attack: float, release: float) -> Signal:
-    """With a straight fade at either end, seconds."""
+    """The sound with a linear fade at each end; `attack` and `release` in seconds."""
     sound = sound.copy()
     rise, fall = round(attack * rate), round(release * rate)
     sound[:rise] *= np.linspace(0, 1, rise)
@@ -122,7 +122,7 @@ def faded(sound: Signal, rate: int, attack: float, release: float) -> Signal:
 
 
 def dying(sound: Signal, rate: int) -> Signal:
-    """With the end of a sentence: its last 0.2 s die away as a voice does, by 40 dB."""
+    """The sound with the end of a sentence: its last 0.2 s fade by 40 dB, as a voice does."""
     sound = sound.copy()
     count = round(0.2 * rate)
     sound[len(sound) - count :] *= decibels(-40) ** np.linspace(0, 1, count)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from latency.command_line import did_you_mean
 from pipelines.settings import load
 from voice.errors import ConfigurationError
 
@@ -77,5 +78,6 @@ def chosen(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
     known = [variant.name for variant in variants]
     for name in names:
         if name not in known:
-            raise ConfigurationError(f'there is no variant "{name}"; there is {", ".join(known)}.')
+            meant = did_you_mean(name, known) or f"; the variants are {', '.join(known)}."
+            raise ConfigurationError(f'there is no variant "{name}"{meant}')
     return [variant for variant in variants if not names or variant.name in names]

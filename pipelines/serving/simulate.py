@@ -5,6 +5,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
+from latency.command_line import folded
 from voice.errors import ConfigurationError
 from voice.server.listening import stdin_closed
 from voice.simulator.app import serving
@@ -39,15 +40,16 @@ async def simulate(
     """Serve until SIGINT or SIGTERM.
 
     Args:
-        announce: is told where, with which figures and which models, in a few lines.
+        announce: takes a few lines: addresses, preset and models.
         until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
     """
     async with serving(simulator, port=port) as endpoint:
-        announce(f"Listening on {endpoint.base_url} (Chat Completions) and {endpoint.ws_url} (Responses)")
-        announce(f"Preset {simulator.preset}, seed {simulator.seed}; simulated, times to first token p50/p95 in ms:")
+        announce(f"Listening on {endpoint.base_url} (Chat Completions)")
+        announce(f"         and {endpoint.ws_url} (Responses)")
+        announce(f"Preset {simulator.preset}, seed {simulator.seed}; simulated; time to first token, p50/p95 in ms:")
         for profile in simulator.profiles.values():
             times = f"{profile.p50 * 1000:.0f}/{profile.p95 * 1000:.0f}"
-            announce(f"  {MODEL_PREFIX + profile.name:22}{times:>10}  {profile.stands_for}")
+            announce(folded(profile.stands_for, first=f"  {MODEL_PREFIX + profile.name:22}{times:>10}  ", indent=36))
         if not until_stdin_closes:
             await endpoint.stopped
             return
@@ -59,7 +61,7 @@ async def simulate(
 def run_simulate(args: argparse.Namespace) -> int:
     """`voice simulate`."""
     if not args.until_stdin_closes:
-        # Requests and above all cancelled ones are what one looks at here; a parent has a report of its own.
+        # A user wants to see requests, above all cancelled ones; a parent process has a report of its own.
         logging.getLogger("voice.simulator").setLevel(logging.INFO)
     simulator = Simulator(
         preset=args.preset,

@@ -12,7 +12,7 @@ from latency.cli import BUILT_IN, main, show
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_newest_run_here_is_reported_without_an_argument(
+def test_without_an_argument_the_newest_run_is_reported(
     short_run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(short_run.parent.parent)
@@ -45,7 +45,7 @@ def test_checks_decide_the_exit_status(short_run: Path, checks: list[str], statu
     ("checks", "status"),
     [([], 3), (["turn p50 < 800"], 3), (["answered > 0"], 0), (["answered == 0", "turn p50 < 800"], 1)],
 )
-def test_a_refused_run_is_no_data_except_for_limits_that_no_clock_decides(
+def test_a_refused_run_has_no_data_except_for_limits_that_do_not_depend_on_time(
     short_run: Path, checks: list[str], status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = json.loads((short_run / "run.json").read_text())
@@ -72,7 +72,7 @@ def test_a_reader_that_leaves_early_changes_no_verdict(short_run: Path, checks: 
     assert (done.returncode, done.stderr) == (status, b"")
 
 
-def test_an_unparsable_check_is_refused_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_that_cannot_be_parsed_is_refused_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "/nowhere/at/all", "--check", "turn p95 is fine"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -89,7 +89,7 @@ def test_no_run_yet_is_no_data_and_a_wrong_path_is_bad_usage(
     assert "nowhere does not exist" in capsys.readouterr().err
 
 
-def test_a_table_is_the_only_output_and_json_and_table_exclude_each_other(
+def test_csv_is_the_only_output_and_cannot_be_combined_with_json(
     short_run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["report", str(short_run), "--csv", "--check", "cut_offs == 0"]) == 1
@@ -125,7 +125,7 @@ def test_a_trace_that_cannot_be_written_is_bad_usage_before_anything_is_printed(
     assert "what is seven times eight" in (short_run / "turns.jsonl").read_text()
 
 
-def test_commands_of_our_own_are_listed_and_called_with_the_rest(
+def test_built_in_commands_are_listed_and_called_with_their_arguments(
     short_run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -138,7 +138,7 @@ def test_commands_of_our_own_are_listed_and_called_with_the_rest(
     assert "turn 0 of session commands" in " ".join(capsys.readouterr().out.split())
 
 
-def test_every_command_of_our_own_has_a_main_that_takes_arguments() -> None:
+def test_every_built_in_command_has_a_main_that_takes_arguments() -> None:
     for module, _ in BUILT_IN.values():
         with pytest.raises(SystemExit) as caught:
             importlib.import_module(module).main(["--help"])

@@ -68,7 +68,7 @@ def test_its_audio_is_cut_out_of_the_recording(short_run: Path, here: Path, caps
     assert main([str(short_run), "0"]) == 0
 
 
-def test_a_file_that_is_in_the_way_is_refused_when_it_was_asked_for_and_left_alone_else(
+def test_an_existing_file_is_never_overwritten_and_refused_if_the_user_named_it(
     short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     mine = here / "mine.wav"
@@ -83,9 +83,7 @@ def test_a_file_that_is_in_the_way_is_refused_when_it_was_asked_for_and_left_alo
     assert (short_run / "turn-0.wav").read_text() == "mine too"
 
 
-def test_no_file_is_written_when_none_is_wanted(
-    short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_with_no_wav_no_file_is_written(short_run: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(short_run), "3", "--no-wav"]) == 0
     assert list(here.iterdir()) == list(short_run.glob("turn-*")) == []
     out = capsys.readouterr().out
@@ -118,7 +116,7 @@ def test_the_newest_run_is_taken_and_a_session_where_there_are_several(
         (["runs/gone", "1"], "runs/gone does not exist"),
     ],
 )  # fmt: skip
-def test_what_is_not_there_is_bad_usage_and_says_what_is(
+def test_a_turn_that_does_not_exist_is_bad_usage_and_the_message_names_what_exists(
     two_sessions: Path, here: Path, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
@@ -152,7 +150,7 @@ def test_a_refused_run_says_so_above_each_of_its_turns(
     assert "note: latencies are refused: the user's audio was not fed in real time" in out
 
 
-def test_a_pipe_that_takes_ascii_only_gets_plain_lines(short_run: Path, here: Path) -> None:
+def test_a_pipe_in_ascii_gets_plain_lines(short_run: Path, here: Path) -> None:
     command = [sys.executable, "-m", "latency", "turn", str(short_run), "0", "--no-wav"]
     environment = {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT), "PATH": ""}
     done = subprocess.run(command, cwd=here, capture_output=True, env=environment)

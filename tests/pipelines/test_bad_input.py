@@ -143,7 +143,7 @@ def greet_as_ssh(listening: socket.socket) -> None:
 
 @pytest.fixture(scope="module")
 def ports() -> Iterator[dict[str, int]]:
-    """Ports on loopback: where nobody listens, where a web server does, and where something else does."""
+    """Ports on loopback: one where nothing listens, one of a web server, and one of another server."""
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         with HTTPServer(("127.0.0.1", 0), Nothing) as web, socket.create_server(("127.0.0.1", 0)) as other:
@@ -220,7 +220,7 @@ def outcome(folder: Path, ports: dict[str, int]) -> Callable[[str], Outcome]:
 
 
 def conversion(name: str) -> str:
-    """Tells of a conversion and ends at once, as nobody takes the call."""
+    """Reports a conversion and ends at once, as no server takes the call."""
     return f"voice replay {name} --url ws://127.0.0.1:{{closed}}/ws"
 
 
@@ -238,11 +238,11 @@ def test_bad_input_gets_its_exit_status_and_a_sentence(
 
 
 @pytest.mark.parametrize(("name", "notice"), CONVERTED.items())
-def test_what_is_converted_is_told(name: str, notice: str, outcome: Callable[[str], Outcome]) -> None:
+def test_a_converted_recording_is_reported(name: str, notice: str, outcome: Callable[[str], Outcome]) -> None:
     assert f"note  {notice}" in outcome(conversion(name)).err
 
 
-def test_what_failed_leaves_no_run_behind_and_no_run_is_overwritten(
+def test_a_failed_command_leaves_no_run_behind_and_overwrites_none(
     folder: Path, outcome: Callable[[str], Outcome]
 ) -> None:
     assert outcome("latency report").code == 3
@@ -250,7 +250,7 @@ def test_what_failed_leaves_no_run_behind_and_no_run_is_overwritten(
     assert json.loads((folder / "a_run" / "run.json").read_text())["status"] == "running"
 
 
-def test_a_server_of_our_own_that_cannot_start_says_why_once(folder: Path) -> None:
+def test_our_own_server_says_once_why_it_cannot_start(folder: Path) -> None:
     command = [sys.executable, "-m", "pipelines.cli", "replay", str(SAMPLE), "--set", "turns.patience=1"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2

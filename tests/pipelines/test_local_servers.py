@@ -1,4 +1,4 @@
-"""What listens on the usual ports is found in time, and taken only once it completes; all over real sockets."""
+"""Servers on the usual ports are found in time, and used only once they complete a token; all over real sockets."""
 
 import asyncio
 import time
@@ -50,7 +50,7 @@ def at_ports(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[int
 NO_LIST = "listens but lists no models"
 
 
-def test_where_nothing_listens_there_is_nothing_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_where_nothing_listens_has_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {"A": (port := free_port())})
     assert find_servers() == [LocalServer("A", port)]
     table, reason = auto._llm()
@@ -60,7 +60,7 @@ def test_where_nothing_listens_there_is_nothing_to_say(monkeypatch: pytest.Monke
     )
 
 
-async def test_our_simulator_is_found_and_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_our_simulator_is_found_and_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(Simulator(preset="optimistic", seed=1)) as endpoint:
         monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {"A": free_port(), "B": endpoint.port})
         table, reason = await asyncio.to_thread(auto._llm)
@@ -93,7 +93,7 @@ async def test_our_simulator_is_found_and_taken(monkeypatch: pytest.MonkeyPatch)
         pytest.param(says(http(b'{"data": [{"name": "m"}, 3]}')), "A has no chat model", id="nameless"),
     ],
 )
-def test_what_listens_but_is_no_language_model_is_named_and_not_taken(
+def test_a_listener_that_is_not_a_language_model_is_named_and_not_used(
     at_ports: Callable[..., list[int]], handle: Handler, problem: str
 ) -> None:
     (port,) = at_ports(handle)
@@ -103,12 +103,12 @@ def test_what_listens_but_is_no_language_model_is_named_and_not_taken(
     assert f"answers here (port {port}: {problem});" in reason
 
 
-def test_a_model_that_only_makes_vectors_is_passed_over(at_ports: Callable[..., list[int]]) -> None:
+def test_an_embedding_model_is_skipped(at_ports: Callable[..., list[int]]) -> None:
     at_ports(says(http(models("text-embedding-3", "llama3.2"))))
     assert find_servers()[0].model == "llama3.2"
 
 
-def test_all_ports_are_looked_at_together(at_ports: Callable[..., list[int]]) -> None:
+def test_all_ports_are_searched_at_the_same_time(at_ports: Callable[..., list[int]]) -> None:
     at_ports(says_nothing, dribbles(http(models("m"))), says_nothing, says(http(models("m"))))
     begin = time.monotonic()
     servers = find_servers()
@@ -117,7 +117,7 @@ def test_all_ports_are_looked_at_together(at_ports: Callable[..., list[int]]) ->
     assert took < 2.0, "one after the other takes 3 s, and so does the dribble unbounded"
 
 
-def test_a_server_that_lists_a_model_but_does_not_complete_is_named_and_not_taken(
+def test_a_server_that_lists_a_model_but_completes_no_token_is_named_and_not_used(
     at_ports: Callable[..., list[int]],
 ) -> None:
     (port,) = at_ports(lists("m", then=says(http(b"{}", status="500 Internal Server Error"))))
@@ -134,7 +134,9 @@ def test_a_server_that_lists_a_model_but_does_not_complete_is_named_and_not_take
         (b"", " (Server disconnected without sending a response)"),
     ],
 )
-def test_an_answer_without_a_token_is_none(at_ports: Callable[..., list[int]], answer: bytes, why: str) -> None:
+def test_a_server_that_answers_without_a_token_has_failed(
+    at_ports: Callable[..., list[int]], answer: bytes, why: str
+) -> None:
     at_ports(lists("m", then=says(answer)))
     (server,) = find_servers()
     taken, (failed,) = probe([server])
@@ -143,7 +145,7 @@ def test_an_answer_without_a_token_is_none(at_ports: Callable[..., list[int]], a
 
 
 @pytest.mark.parametrize("then", [says_nothing, dribbles(COMPLETION)], ids=["silent", "dribbles"])
-def test_a_probe_that_hangs_ends_in_time_and_leaves_the_next_server_its_share(
+def test_a_server_that_hangs_leaves_the_next_one_its_share_of_the_time(
     at_ports: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch, then: Handler
 ) -> None:
     monkeypatch.setattr(local_servers, "PROBE_WITHIN", 2.0)
@@ -158,7 +160,7 @@ def test_a_probe_that_hangs_ends_in_time_and_leaves_the_next_server_its_share(
     assert took < SLOW
 
 
-def test_no_proxy_is_asked_for_what_is_on_this_machine(
+def test_a_server_on_this_machine_is_never_asked_through_a_proxy(
     at_ports: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
@@ -167,7 +169,7 @@ def test_no_proxy_is_asked_for_what_is_on_this_machine(
     assert auto._llm()[0]["large"]["model"] == "m"
 
 
-def test_a_server_is_asked_by_its_address_too(at_ports: Callable[..., list[int]]) -> None:
+def test_the_first_model_of_any_address_can_be_asked_for(at_ports: Callable[..., list[int]]) -> None:
     (port,) = at_ports(says(http(models("m"))))
     assert first_model(f"http://localhost:{port}/v1") == "m"
     assert first_model(f"http://127.0.0.1:{free_port()}/v1") is None

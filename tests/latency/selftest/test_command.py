@@ -47,7 +47,7 @@ def test_a_measurement_that_is_off_by_more_than_a_frame_fails(
     ("hidden", "found", "right"),
     [(0.5, 0.5095, True), (0.5, 0.5105, False), (0.5, None, False), (None, 0.5, False), (None, None, True)],
 )
-def test_right_is_within_a_frame_and_nothing_where_nothing_is(
+def test_a_finding_is_right_within_a_frame_or_if_nothing_was_hidden_and_nothing_found(
     hidden: float | None, found: float | None, right: bool
 ) -> None:
     finding = Finding(call="clean", turn=0, figure="latency", hidden=hidden, found=found)
@@ -55,7 +55,7 @@ def test_right_is_within_a_frame_and_nothing_where_nothing_is(
     assert ("WRONG" in "".join(table([finding]))) is not right
 
 
-def test_every_hidden_figure_is_recovered_to_a_frame_with_neither_the_samples_nor_anything_but_numpy(
+def test_every_hidden_figure_is_recovered_to_a_frame_with_numpy_alone(
     tmp_path: Path,
 ) -> None:
     code = (
@@ -76,7 +76,7 @@ def test_a_seed_below_zero_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     assert "0 or more" in capsys.readouterr().err
 
 
-def test_errors_are_told_in_the_unit_people_read() -> None:
+def test_errors_are_shown_in_milliseconds() -> None:
     finding = Finding(call="clean", turn=0, figure="latency", hidden=0.25, found=float(np.float64(0.2537)))
     assert "250.0 ms   253.7 ms   +3.7 ms  ok" in "\n".join(table([finding]))
     assert set(selftest.FIGURES) >= {"latency", "answer", "barge_in_stop", "gap"}

@@ -12,13 +12,13 @@ def planted() -> dict[str, Call]:
     return {call.name: call for call in calls(5)}
 
 
-def test_every_kind_of_call_that_fools_a_measurement_is_there(planted: dict[str, Call]) -> None:
+def test_there_is_a_call_of_every_kind_that_could_mislead_a_measurement(planted: dict[str, Call]) -> None:
     others = {"hold phrase", "cut off", "barge in", "drop out"}
     assert set(planted) == set(LINES) | others
     assert all(call.hidden and call.turns for call in planted.values())
 
 
-def test_the_gaps_are_drawn_and_no_two_are_alike(planted: dict[str, Call]) -> None:
+def test_gaps_are_random_and_no_two_are_equal(planted: dict[str, Call]) -> None:
     gaps = [one.seconds for call in planted.values() for one in call.hidden if one.figure == "latency"]
     assert len(set(gaps)) == len(gaps)
     assert any(abs(gap * 100 - round(gap * 100)) > 0.1 for gap in gaps)
@@ -36,7 +36,7 @@ def test_a_clean_answer_begins_with_the_sample_that_was_hidden(planted: dict[str
         assert call.samples[first : first + RATE // 200, 1].any()
 
 
-def test_lines_sound_as_they_are_called(planted: dict[str, Call]) -> None:
+def test_lines_sound_as_their_names_say(planted: dict[str, Call]) -> None:
     def level(name: str, channel: int, first: float, end: float) -> float:
         part = planted[name].stereo[round(first * RATE) : round(end * RATE), channel]
         return float(10 * np.log10(np.mean(part**2) + 1e-12))

@@ -11,7 +11,7 @@ def rms_db(sound: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("rate", [8000, 16000, 48000])
-def test_a_voice_fills_its_length_at_its_level_from_edge_to_edge(rate: int) -> None:
+def test_a_voice_has_its_level_from_its_first_sample_to_its_last(rate: int) -> None:
     sound = synthetic.voice(1.237, rate, np.random.default_rng(1), level=-26)
     assert len(sound) == round(1.237 * rate)
     assert rms_db(sound) == pytest.approx(-26, abs=1)
@@ -19,14 +19,14 @@ def test_a_voice_fills_its_length_at_its_level_from_edge_to_edge(rate: int) -> N
     assert min(rms_db(sound[:edge]), rms_db(sound[-edge:])) > -40
 
 
-def test_the_same_seed_speaks_the_same_words_and_another_one_others() -> None:
+def test_the_same_seed_gives_the_same_voice_and_another_seed_another_one() -> None:
     first, again, other = (synthetic.voice(0.5, RATE, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 @pytest.mark.parametrize("rate", [8000, 24000, 48000])
-def test_resampling_moves_nothing(rate: int) -> None:
+def test_resampling_adds_no_delay(rate: int) -> None:
     sound = np.zeros(rate)
     sound[rate // 4 : rate // 2] = synthetic.voice(0.25, rate, np.random.default_rng(1))
     found = synthetic.resampled(sound, rate, RATE)
@@ -37,7 +37,7 @@ def test_resampling_moves_nothing(rate: int) -> None:
     assert rms_db(found) == pytest.approx(rms_db(sound), abs=0.1)
 
 
-def test_noise_and_music_have_the_level_that_was_asked_for() -> None:
+def test_noise_and_music_have_the_requested_level() -> None:
     random = np.random.default_rng(1)
     for sound in (
         synthetic.noise(1, RATE, random, level=-33),
@@ -48,7 +48,7 @@ def test_noise_and_music_have_the_level_that_was_asked_for() -> None:
         assert rms_db(sound) == pytest.approx(-33, abs=0.01)
 
 
-def test_a_sentence_that_ends_dies_away() -> None:
+def test_a_sentence_fades_at_its_end() -> None:
     ended = synthetic.dying(np.ones(RATE), RATE)
     assert ended[-RATE // 5 - 1] == 1
     assert ended[-1] == pytest.approx(0.01)

@@ -16,7 +16,7 @@ from voice.errors import ConfigurationError
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_the_latency_command_knows_it() -> None:
+def test_the_latency_command_has_a_bench_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "latency", "bench", "--help"], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
@@ -44,19 +44,19 @@ def test_bad_usage_is_one_sentence(
 
 
 @pytest.mark.parametrize("arguments", [["--rounds", "0"], ["--pauses", "many"]])
-def test_counts_are_counts(arguments: list[str]) -> None:
+def test_a_count_is_a_whole_number_of_1_or_more(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as refused:
         main(arguments)
     assert refused.value.code == 2
 
 
-def test_a_folder_with_something_in_it_is_not_written_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_is_not_empty_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.txt").touch()
     assert main(["--out", str(tmp_path)]) == 2
     assert "is not empty" in capsys.readouterr().err
 
 
-def test_ctrl_c_says_where_the_results_until_then_are_and_how_to_read_them(
+def test_after_ctrl_c_the_results_so_far_are_named_with_the_command_that_reads_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "my bench"
@@ -84,7 +84,7 @@ def test_ctrl_c_says_where_the_results_until_then_are_and_how_to_read_them(
         shutil.rmtree(out)
 
 
-def test_speeds_of_the_language_model() -> None:
+def test_speeds_of_the_language_model_are_read_from_text() -> None:
     assert parse_speeds("450:65, 100:1000") == [ModelSpeed(450, 65), ModelSpeed(100, 1000)]
     assert ModelSpeed(450, 65).url("http://host:1/v1") == "http://host:1/with/ttft_ms=450&tokens_per_s=65/v1"
     for text in ("", "450", "450:65,450:65", "0:65", "-1:2"):
@@ -92,7 +92,7 @@ def test_speeds_of_the_language_model() -> None:
             parse_speeds(text)
 
 
-def test_the_index_names_the_piece_that_an_agent_is_without() -> None:
+def test_the_index_names_the_part_that_an_agent_lacks() -> None:
     entry = Trial(Variant("ours-no-hint", "", without="hint"), ModelSpeed(1, 1), "a").entry()
     assert (entry["variant"], entry["without"]) == ("ours-no-hint", "hint")
 

@@ -47,7 +47,7 @@ def test_those_that_are_named_take_part_in_the_tables_order(tmp_path: Path) -> N
     found = read_variants(table(tmp_path, "".join(f'[{name}]\nabout = ""\nset = []\n' for name in "abc")))
     assert [one.name for one in chosen(found, ["c", "a"])] == ["a", "c"]
     assert chosen(found, []) == found
-    with pytest.raises(ConfigurationError, match='there is no variant "d"; there is a, b, c'):
+    with pytest.raises(ConfigurationError, match='there is no variant "d"; the variants are a, b, c'):
         chosen(found, ["d"])
 
 

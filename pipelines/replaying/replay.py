@@ -16,12 +16,12 @@ from latency.report.thresholds import Threshold, ThresholdError
 from pipelines.replaying.progress import CallProgress, Progress
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
 from pipelines.serving.child import Server, health, own_server
-from voice.client.call.dialling import check_address
+from voice.client.call.connection import check_url
 from voice.client.call.line import PacedLine
-from voice.client.call.monitor import Monitor
 from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import Fixture, load_fixtures
+from voice.client.sound.monitor import Monitor
 from voice.errors import ComponentError, ConfigurationError, FixtureError
 
 AUTO = "auto"
@@ -74,7 +74,7 @@ def check_server(args: argparse.Namespace) -> None:
     """
     if args.url is None:
         return
-    check_address(args.url)
+    check_url(args.url)
     if args.overrides or args.pipeline != AUTO:
         raise ConfigurationError("--pipeline and --set are for a server of our own; the one at --url has its own.")
 

@@ -25,7 +25,7 @@ from pipelines.talking.swap_keys import SwapKeys
 from voice.client.call.listener import CallListener
 from voice.client.call.session import CallSession
 from voice.client.caller.live_turns import with_live_turns
-from voice.client.sound.device import DeviceLine
+from voice.client.sound.device_line import DeviceLine
 from voice.client.sound.sound_card import list_devices
 from voice.errors import ComponentError
 from voice.wire.messages import ClientMessage

@@ -36,7 +36,7 @@ TALK = """
 import random, sys, threading, time
 from pipelines import cli
 from pipelines.talking import talk
-from voice.client.sound.device import DeviceLine
+from voice.client.sound.device_line import DeviceLine
 
 class Card:
     latency = (0.01, 0.01)

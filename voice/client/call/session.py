@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 
 from voice.client.call.call_result import CallResult, ReportedTurn
 from voice.client.call.clock import PINGS, ClockAlignment, ClockExchange
-from voice.client.call.dialling import check_address, dial, farewell
+from voice.client.call.connection import check_url, close_reason, connect_call
 from voice.client.call.line import Line
 from voice.client.call.listener import CallListener, LiveEvents
 from voice.client.playback.playout import Playout
@@ -55,7 +55,7 @@ class CallSession:
         sample_rate: int | str = NATIVE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        check_address(url)
+        check_url(url)
         self.url = url
         self._sample_rate = sample_rate
         self._line = line
@@ -80,7 +80,7 @@ class CallSession:
         Raises:
             ComponentError: the server cannot be reached, is not ready in time, or the line's device fails.
         """
-        socket = await dial(self.url, sample_rate=self._sample_rate)
+        socket = await connect_call(self.url, sample_rate=self._sample_rate)
         try:
             early = await self._handshake(socket)
             self._begin(early)
@@ -139,7 +139,9 @@ class CallSession:
                 f"{self.url} answered, but its bot was not ready within {READY_WITHIN:g} s; see the server's log."
             ) from None
         except ConnectionClosed:
-            raise ComponentError(f"{self.url} ended the call before its bot was ready: {farewell(socket)}.") from None
+            raise ComponentError(
+                f"{self.url} ended the call before its bot was ready: {close_reason(socket)}."
+            ) from None
 
     def _begin(self, early: list[Incoming]) -> None:
         self._playout = self._line.open(keep=self._record)
@@ -187,7 +189,7 @@ class CallSession:
                 data = await socket.recv()
                 self._handle(framing.decode(data), self._clock())
         except ConnectionClosed:
-            self._closed = farewell(socket)
+            self._closed = close_reason(socket)
         except WireError as error:
             self._closed = str(error)
 

@@ -15,7 +15,7 @@ HANG_UP_WITHIN = 0.5
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-def check_address(url: str) -> None:
+def check_url(url: str) -> None:
     """Refuse what cannot be called.
 
     Raises:
@@ -30,11 +30,11 @@ def check_address(url: str) -> None:
         raise ConfigurationError(f'"{url}" is not a WebSocket address; use ws://host:port{CALL_PATH}.')
 
 
-async def dial(url: str, *, sample_rate: int | str) -> ClientConnection:
+async def connect_call(url: str, *, sample_rate: int | str) -> ClientConnection:
     """Open the call's connection.
 
     Args:
-        url: see `check_address`.
+        url: see `check_url`.
         sample_rate: what the bot's audio should come at, hertz or `native`, unless the URL says so itself.
 
     Raises:
@@ -63,7 +63,7 @@ async def dial(url: str, *, sample_rate: int | str) -> ClientConnection:
         raise ComponentError(f"{url} cannot be reached ({error}); is the server running there?") from error
 
 
-def farewell(socket: ClientConnection) -> str:
+def close_reason(socket: ClientConnection) -> str:
     """Why the other side ended the connection, as a clause."""
     if socket.close_code is None or socket.close_code == 1006:
         return "the connection to the server was lost"

@@ -20,9 +20,9 @@ from pipecat.frames.frames import (
     SystemFrame,
     TTSSpeakFrame,
 )
-from pipecat.metrics.metrics import LLMTokenUsage, LLMUsageMetricsData
+from pipecat.metrics.metrics import LLMUsageMetricsData
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
+from pipecat.processors.frame_processor import FrameCallback, FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.services.llm_service import LLMService
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
@@ -70,13 +70,15 @@ class Tier:
         self.services: tuple[LLMService[Any], ...] = (service,) if spare is None else (service, spare)
         self._running: dict[asyncio.Task[None], LLMService[Any]] = {}
         self._relay: Relay | None = None
+        self._reports_usage = False
 
     async def setup(self, setup: FrameProcessorSetup, relay: Relay) -> None:
         """Prepare the services; `relay` takes frames that go to the pipeline whether or not an answer is chosen."""
         self._relay = relay
+        self._reports_usage = setup.enable_usage_metrics
         for service in self.services:
-            self._tap(service)
-            await service.setup(replace(setup, observer=None))
+            _Around(self, service)
+            await service.setup(replace(setup, observer=None, enable_usage_metrics=True))
 
     async def tell(self, frame: Frame) -> None:
         """Let the services know of a frame of the call; what they do with it stays inside."""
@@ -141,25 +143,7 @@ class Tier:
         attempt.complete(time.monotonic())
         changed()
 
-    def _tap(self, service: LLMService[Any]) -> None:
-        """Put ourselves in the place of the three methods by which an answer leaves a service."""
-        tell_usage = service.start_llm_usage_metrics
-
-        async def run_function_calls(function_calls: Sequence[FunctionCallFromLLM]) -> None:
-            if asked := _asked.get():
-                asked[0].call(function_calls, time.monotonic())
-                asked[1]()
-
-        async def start_llm_usage_metrics(tokens: LLMTokenUsage) -> None:
-            if asked := _asked.get():
-                asked[0].usage = tokens
-            await tell_usage(tokens)
-
-        service.push_frame = self._pushed  # type: ignore[method-assign]
-        service.run_function_calls = run_function_calls  # type: ignore[method-assign]
-        service.start_llm_usage_metrics = start_llm_usage_metrics  # type: ignore[method-assign]
-
-    async def _pushed(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+    async def pushed(self, frame: Frame, direction: FrameDirection) -> None:
         """A service pushed a frame."""
         asked = _asked.get()
         if asked is None:
@@ -173,17 +157,20 @@ class Tier:
             case LLMTextFrame():
                 if attempt.add(frame.text, now):
                     changed()
-                    # What follows may have arrived too; the words that are ready must not wait until it is parsed.
+                    # More text may have arrived already; the words that are ready must not wait until it is parsed.
                     await asyncio.sleep(0)
             case ErrorFrame():
                 attempt.fail(frame.error, now)
                 changed()
             case MetricsFrame():
-                # What was used is billed whoever is spoken; the answer's own times are the parent's to tell.
-                if any(isinstance(data, LLMUsageMetricsData) for data in frame.data) and self._relay:
+                usage = [data for data in frame.data if isinstance(data, LLMUsageMetricsData)]
+                for data in usage:
+                    attempt.usage = data.value
+                # Usage is billed whichever tier is spoken; the times of the answer are for the parent to report.
+                if usage and self._reports_usage and self._relay:
                     await self._relay(frame)
             case TTSSpeakFrame():
-                # Speech of the service's own accord (a timer) is no part of an answer.
+                # What a service says of its own accord (a timer) is not part of an answer.
                 if self._relay:
                     await self._relay(frame)
             case LLMFullResponseStartFrame() | LLMFullResponseEndFrame() | SystemFrame():
@@ -192,3 +179,34 @@ class Tier:
                 attempt.add_frame(frame)
             case _:
                 pass
+
+
+class _Around(FrameProcessor):
+    """A service's neighbour on both sides, so that what it pushes arrives here.
+
+    Frames are taken over in the task that pushes them, which tells whose request they belong to, and without a queue.
+
+    Tool calls do not come as frames: pipecat's `run_function_calls` announces calls and runs them at once, and offers
+    no way to learn of a call without running it. That one method is therefore replaced in the service. A catch-all
+    function (`register_function(None, ...)`) is no way out: a service prefers functions of the called name, which it
+    takes from each context's tools.
+    """
+
+    def __init__(self, tier: Tier, service: LLMService[Any]) -> None:
+        super().__init__(name=f"Around {service.name}", enable_direct_mode=True)
+        self._tier = tier
+        service.run_function_calls = self.run_function_calls  # type: ignore[method-assign]
+        service.link(self)
+        self.link(service)
+
+    async def queue_frame(
+        self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM, callback: FrameCallback | None = None
+    ) -> None:
+        """Take a frame that the service pushed."""
+        await self._tier.pushed(frame, direction)
+
+    async def run_function_calls(self, function_calls: Sequence[FunctionCallFromLLM]) -> None:
+        """Record the calls; they are run when the answer is chosen."""
+        if asked := _asked.get():
+            asked[0].call(function_calls, time.monotonic())
+            asked[1]()

@@ -31,7 +31,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from latency.budget import Budget
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.continuation import continued
 from voice.llm.answer.service import BudgetedLLMService
@@ -130,7 +130,7 @@ class Call:
 
 
 def said(attempt: LiveAttempt) -> str:
-    return "".join(piece for piece in attempt.take() if isinstance(piece, str))
+    return "".join(piece.text for piece in attempt.take() if isinstance(piece, AnswerTextFrame))
 
 
 @asynccontextmanager

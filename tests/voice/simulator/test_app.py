@@ -14,32 +14,33 @@ from openai import AsyncOpenAI
 
 from pipelines.cli import main
 from pipelines.serving.simulate import parse_faults
+from tests.voice.simulator.simulated import user
 from voice.errors import ConfigurationError
 from voice.simulator.app import Endpoint, serving
 from voice.simulator.simulator import Simulator, UnknownModelError
 from voice.simulator.timing.timetable import Fault
 
-HELLO = [{"role": "user", "content": "hello"}]
+HELLO = user("hello")
 LIMIT = 60.0
 
 
 @asynccontextmanager
-async def simulated(**settings: object) -> AsyncIterator[tuple[Endpoint, httpx2.AsyncClient]]:
+async def served(simulator: Simulator) -> AsyncIterator[tuple[Endpoint, httpx2.AsyncClient]]:
     async with (
-        serving(Simulator(seed=1, **settings)) as endpoint,
+        serving(simulator) as endpoint,
         httpx2.AsyncClient(base_url=f"http://{endpoint.host}:{endpoint.port}") as client,
     ):
         yield endpoint, client
 
 
-async def test_health_tells_the_preset_the_seed_and_the_connections() -> None:
-    async with simulated(preset="optimistic") as (_, client):
+async def test_health_reports_the_preset_the_seed_and_the_connections() -> None:
+    async with served(Simulator(seed=1, preset="optimistic")) as (_, client):
         health = (await client.get("/healthz")).json()
     assert health == {"ready": True, "preset": "optimistic", "seed": 1, "connections": {"open": 1, "opened": 1}}
 
 
-async def test_a_fault_comes_and_goes_while_the_server_runs_and_requests_are_on_record() -> None:
-    async with simulated() as (endpoint, client):
+async def test_faults_change_while_the_server_runs_and_requests_are_recorded() -> None:
+    async with served(Simulator(seed=1)) as (endpoint, client):
         llm = AsyncOpenAI(base_url=endpoint.base_url, api_key="none", max_retries=0)
         await client.post("/sim/fault", params={"model": "sim:steady", "fault": "500"})
         with pytest.raises(openai.InternalServerError):
@@ -55,7 +56,7 @@ async def test_a_fault_comes_and_goes_while_the_server_runs_and_requests_are_on_
     assert "cut-socket" in wrong.json()["error"]["message"]
 
 
-async def test_a_port_in_use_is_told_in_one_sentence() -> None:
+async def test_a_port_in_use_is_reported_in_one_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -95,7 +96,7 @@ def test_the_command_refuses_wrong_values_with_status_2(arguments: list[str]) ->
     assert stopped.value.code == 2
 
 
-async def test_the_command_serves_with_its_faults_logs_requests_and_stops_by_signal() -> None:
+async def test_the_command_serves_faults_logs_requests_and_stops_on_a_signal() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "pipelines.cli", "simulate", "--port", "0", "--preset", "optimistic", "--seed", "5"),
@@ -126,10 +127,10 @@ async def test_the_command_serves_with_its_faults_logs_requests_and_stops_by_sig
     assert "Traceback" not in err
 
 
-async def test_a_fixed_answer_is_given_whatever_is_asked() -> None:
+async def test_a_fixed_answer_is_given_to_every_request() -> None:
     async with (
-        simulated(answer="Quite so, I think.") as (endpoint, _),
+        served(Simulator(seed=1, answer="Quite so, I think.")) as (endpoint, _),
         AsyncOpenAI(base_url=endpoint.base_url, api_key="none") as client,
     ):
-        told = await client.chat.completions.create(model="sim:steady", messages=HELLO)
-    assert told.choices[0].message.content == "Quite so, I think."
+        reply = await client.chat.completions.create(model="sim:steady", messages=HELLO)
+    assert reply.choices[0].message.content == "Quite so, I think."

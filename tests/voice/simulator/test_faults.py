@@ -1,8 +1,7 @@
 """Every fault, on both wires, as the unmodified OpenAI SDK sees it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import httpx2
@@ -11,13 +10,12 @@ import pytest
 from openai import AsyncOpenAI
 from websockets.exceptions import ConnectionClosed, InvalidMessage, InvalidStatus
 
-from voice.simulator.app import serving
+from tests.voice.simulator.simulated import LIMIT, ended, simulated, user
 from voice.simulator.journal import Exchange
 from voice.simulator.simulator import Simulator
 
-STORY = [{"role": "user", "content": "tell me a story"}]
+STORY = user("tell me a story")
 WAIT = 1.0  # seconds a client is patient with a server that says nothing
-LIMIT = 10.0
 
 
 def faulty(fault: str, **options: object) -> str:
@@ -25,23 +23,13 @@ def faulty(fault: str, **options: object) -> str:
     return "sim:steady?" + "&".join(f"{key}={value}" for key, value in given.items())
 
 
-@asynccontextmanager
-async def simulated() -> AsyncIterator[tuple[Simulator, AsyncOpenAI]]:
-    simulator = Simulator(seed=1)
-    async with (
-        serving(simulator) as endpoint,
-        AsyncOpenAI(base_url=endpoint.base_url, api_key="none", max_retries=0) as client,
-    ):
-        yield simulator, client
-
-
-async def ended(simulator: Simulator) -> Exchange:
-    """The only request, once it is over."""
+async def only_request(simulator: Simulator) -> Exchange:
+    """The only request, once it has ended."""
     async with asyncio.timeout(LIMIT):
-        while not simulator.journal.exchanges or simulator.journal.exchanges[0].outcome is None:
+        while not simulator.journal.exchanges:
             await asyncio.sleep(0.005)
     (exchange,) = simulator.journal.exchanges
-    return exchange
+    return await ended(exchange)
 
 
 async def stream(client: AsyncOpenAI, model: str, received: list[str]) -> None:
@@ -75,39 +63,39 @@ def spoken(events: list[Any]) -> str:
     return "".join(event.delta for event in events if event.type == "response.output_text.delta")
 
 
-async def test_silent_sends_nothing_on_chat_and_sees_the_client_leave() -> None:
+async def test_silent_sends_nothing_on_chat_and_notices_that_the_client_leaves() -> None:
     received: list[str] = []
     async with simulated() as (simulator, client):
         with pytest.raises(openai.APITimeoutError):
             await stream(client.with_options(timeout=WAIT), faulty("silent"), received)
-        assert (await ended(simulator)).outcome == "cancelled"
+        assert (await only_request(simulator)).outcome == "cancelled"
     assert received == []
 
 
-async def test_silent_sends_nothing_on_the_socket_and_sees_the_client_leave() -> None:
+async def test_silent_sends_nothing_on_the_socket_and_notices_that_the_client_leaves() -> None:
     received: list[Any] = []
     async with simulated() as (simulator, client):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(WAIT):
                 await listen(client, faulty("silent"), received)
-        assert (await ended(simulator)).outcome == "cancelled"
+        assert (await only_request(simulator)).outcome == "cancelled"
     assert received == []
 
 
-async def test_keepalive_shows_life_without_text_on_chat() -> None:
+async def test_keepalive_sends_signs_of_life_without_text_on_chat() -> None:
     received: list[str] = []
     async with simulated() as (simulator, client):
         await begin(stream(client, faulty("keepalive"), received), lambda: len(received) >= 4)
-        exchange = await ended(simulator)
+        exchange = await only_request(simulator)
     assert set(received) == {""}
     assert (exchange.outcome, exchange.tokens_sent) == ("cancelled", 0)
 
 
-async def test_keepalive_shows_life_without_text_on_the_socket() -> None:
+async def test_keepalive_sends_signs_of_life_without_text_on_the_socket() -> None:
     received: list[Any] = []
     async with simulated() as (simulator, client):
         await begin(listen(client, faulty("keepalive"), received), lambda: len(received) >= 4)
-        exchange = await ended(simulator)
+        exchange = await only_request(simulator)
     assert [event.type for event in received[:4]] == ["response.created", *["response.in_progress"] * 3]
     assert (exchange.outcome, exchange.tokens_sent) == ("cancelled", 0)
 
@@ -116,7 +104,7 @@ async def test_dribble_sends_single_characters_on_chat() -> None:
     received: list[str] = []
     async with simulated() as (simulator, client):
         await begin(stream(client, faulty("dribble"), received), lambda: len(received) >= 4)
-        exchange = await ended(simulator)
+        exchange = await only_request(simulator)
     assert received[0] == ""
     assert {len(piece) for piece in received[1:]} == {1}
     assert exchange.outcome == "cancelled"
@@ -141,7 +129,7 @@ async def test_statuses_are_the_sdks_errors_on_chat(fault: str, error: type[open
     async with simulated() as (simulator, client):
         with pytest.raises(error, match="simulated") as caught:
             await stream(client, faulty(fault), [])
-        assert (await ended(simulator)).outcome == "failed"
+        assert (await only_request(simulator)).outcome == "failed"
     assert caught.value.response.headers.get("retry-after") == ("3" if fault == "429" else None)
 
 
@@ -150,7 +138,7 @@ async def test_statuses_are_error_events_on_an_open_socket(fault: str) -> None:
     received: list[Any] = []
     async with simulated() as (simulator, client):
         await listen(client, faulty(fault), received)
-        assert (await ended(simulator)).outcome == "failed"
+        assert (await only_request(simulator)).outcome == "failed"
     (event,) = received
     assert (event.type, event.status) == ("error", int(fault))
     assert (event.error.headers or {}).get("retry-after") == ("3" if fault == "429" else None)
@@ -168,16 +156,16 @@ async def test_refuse_resets_the_connection_before_any_answer_on_chat() -> None:
     async with simulated() as (simulator, client):
         with pytest.raises(openai.APIConnectionError):
             await stream(client, faulty("refuse"), [])
-        exchange = await ended(simulator)
+        exchange = await only_request(simulator)
     assert (exchange.outcome, exchange.tokens_sent) == ("cut", 0)
 
 
-async def test_refuse_resets_the_socket_at_the_request_or_by_url_at_the_opening() -> None:
+async def test_refuse_resets_the_socket_at_the_request_or_while_opening() -> None:
     received: list[Any] = []
     async with simulated() as (simulator, client):
         with pytest.raises(ConnectionClosed):
             await listen(client, faulty("refuse"), received)
-        assert (await ended(simulator)).outcome == "cut"
+        assert (await only_request(simulator)).outcome == "cut"
         with pytest.raises((InvalidMessage, ConnectionError)):
             await listen(client, faulty("refuse"), received, fault="refuse")
     assert received == []
@@ -190,14 +178,14 @@ async def test_midfail_breaks_off_with_an_error_on_chat(after: int | None) -> No
     async with simulated() as (simulator, client):
         with pytest.raises(openai.APIError, match="had an error"):
             await stream(client, model, received)
-        exchange = await ended(simulator)
+        exchange = await only_request(simulator)
     assert exchange.outcome == "failed"
     assert len("".join(received)) > 10
     if after is not None:
         assert exchange.tokens_sent == after
 
 
-async def test_midfail_ends_in_a_failed_response_and_the_socket_stays() -> None:
+async def test_midfail_ends_in_a_failed_response_and_the_socket_stays_open() -> None:
     async with simulated() as (_, client), client.responses.connect(extra_query={"model": "sim:steady"}) as socket:
         events: list[Any] = []
         for model in (faulty("midfail"), "sim:steady"):
@@ -217,7 +205,7 @@ async def test_cut_socket_resets_in_the_middle_on_chat() -> None:
         # The SDK lets the transport's error through.
         with pytest.raises((httpx2.ReadError, httpx2.RemoteProtocolError, openai.APIConnectionError)):
             await stream(client, faulty("cut-socket", after=8, tokens_per_s=40), received)
-        exchange = await ended(simulator)
+        exchange = await only_request(simulator)
     assert (exchange.outcome, exchange.tokens_sent) == ("cut", 8)
     assert "".join(received)
 
@@ -227,7 +215,7 @@ async def test_cut_socket_resets_in_the_middle_on_the_socket() -> None:
     async with simulated() as (simulator, client):
         with pytest.raises(ConnectionClosed):
             await listen(client, faulty("cut-socket", after=8, tokens_per_s=40), received)
-        exchange = await ended(simulator)
+        exchange = await only_request(simulator)
     assert (exchange.outcome, exchange.tokens_sent) == ("cut", 8)
     assert spoken(received)
 
@@ -267,7 +255,7 @@ async def test_a_client_that_leaves_while_the_socket_opens_leaves_nothing_behind
     assert not caplog.records
 
 
-async def test_faults_of_the_opening_hit_a_warm_up_by_the_list_of_models() -> None:
+async def test_faults_while_opening_also_affect_the_list_of_models() -> None:
     async with simulated() as (_, client):
         with pytest.raises(openai.APIConnectionError):
             await client.models.list(extra_query={"fault": "refuse"})

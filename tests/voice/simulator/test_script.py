@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.simulator.conversation import Message, OfferedTool, tokens
+from voice.simulator.conversation import Message, OfferedTool
 from voice.simulator.script import Script
 
 NOW = datetime(2026, 11, 20, 16, 10, tzinfo=UTC)
@@ -42,12 +42,12 @@ def test_the_first_clause_has_four_to_ten_words(text: str) -> None:
     assert 4 <= len(first.split()) <= 10, spoken
 
 
-def test_the_answer_is_the_responders() -> None:
+def test_the_answer_is_that_of_the_responder() -> None:
     assert say("what is seven times eight") == "7 times 8 is 56."
     assert say("count to ten").endswith("1, 2, 3, 4, 5, 6, 7, 8, 9, 10.")
 
 
-def test_what_it_does_not_know_it_refuses_as_a_simulated_model() -> None:
+def test_unknown_requests_are_refused_as_a_simulated_model() -> None:
     assert say("who is the president").startswith("I am a simulated model")
     assert "simulated" in say("who are you")
 
@@ -56,12 +56,12 @@ def test_earlier_messages_count() -> None:
     assert say("remember that my car is on level three", "hello", "where is my car") == "Your car is on level three."
 
 
-def test_chance_is_the_same_whenever_a_conversation_is_told_again() -> None:
+def test_random_answers_repeat_when_a_conversation_is_replayed() -> None:
     flips = say("flip a coin", "roll a die", "flip a coin")
     assert all(say("flip a coin", "roll a die", "flip a coin") == flips for _ in range(5))
 
 
-def test_what_was_kept_of_a_conversation_gives_the_same_answer_as_replaying_it() -> None:
+def test_a_kept_conversation_gives_the_same_answer_as_a_replayed_one() -> None:
     texts = [
         "flip a coin",
         "remember that my car is red",
@@ -86,7 +86,7 @@ def test_a_timer_runs_from_the_request_that_set_it() -> None:
     assert "6 minutes" in script.answer([*messages, left], (), now=NOW + timedelta(minutes=4)).text
 
 
-def test_without_a_user_message_it_greets() -> None:
+def test_a_conversation_without_a_user_message_gets_a_greeting() -> None:
     assert "Hello" in Script(1).answer([Message("system", "Greet the caller.")], (), now=NOW).text
 
 
@@ -110,11 +110,5 @@ def test_a_tool_call_has_arguments_that_fit_the_schema(
 
 
 @pytest.mark.parametrize("name", ["", "-", "1", "get"])
-def test_a_tool_without_a_name_that_can_be_spoken_is_never_called(name: str) -> None:
+def test_a_tool_whose_name_cannot_be_spoken_is_never_called(name: str) -> None:
     assert Script(1).answer([Message("user", "hello")], [OfferedTool(name)], now=NOW).tool is None
-
-
-def test_tokens_joined_are_the_text() -> None:
-    for text in (say("tell me a story"), "  two  spaces, 3.5 and\nlines ", "naïve ☕ coffee", ""):
-        assert "".join(tokens(text)) == text
-    assert 1.0 < len(tokens(say("tell me a story"))) / len(say("tell me a story").split()) < 1.6

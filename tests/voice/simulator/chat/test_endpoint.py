@@ -1,23 +1,27 @@
 """The unmodified OpenAI SDK talks to the simulator's Chat Completions endpoint."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import openai
 import pytest
-from openai import AsyncOpenAI
-from openai.types.chat import ChatCompletionChunk
+from openai.types.chat import (
+    ChatCompletion,
+    ChatCompletionChunk,
+    ChatCompletionFunctionToolParam,
+    ChatCompletionMessageFunctionToolCall,
+    ChatCompletionMessageParam,
+)
+from openai.types.chat.chat_completion_message_function_tool_call_param import Function
 from pipecat.frames.frames import InterruptionFrame, LLMContextFrame, LLMTextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.tests.utils import SleepFrame, run_test
 
+from tests.voice.simulator.simulated import FAST, ended, simulated, user
 from voice.simulator.app import serving
-from voice.simulator.journal import Exchange
 from voice.simulator.simulator import Simulator
 
-WEATHER = {
+WEATHER: ChatCompletionFunctionToolParam = {
     "type": "function",
     "function": {
         "name": "get_weather",
@@ -25,36 +29,18 @@ WEATHER = {
         "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
     },
 }
-FAST = "sim:steady?ttft_ms=20&tokens_per_s=2000"
-STORY = [{"role": "user", "content": "tell me a story"}]
-
-
-@asynccontextmanager
-async def simulated(simulator: Simulator | None = None) -> AsyncIterator[tuple[Simulator, AsyncOpenAI]]:
-    simulator = simulator or Simulator(seed=1)
-    async with (
-        serving(simulator) as endpoint,
-        AsyncOpenAI(base_url=endpoint.base_url, api_key="none", max_retries=0) as client,
-    ):
-        yield simulator, client
-
-
-async def ended(exchange: Exchange) -> Exchange:
-    async with asyncio.timeout(10):
-        while exchange.outcome is None:
-            await asyncio.sleep(0.005)
-    return exchange
+STORY = user("tell me a story")
 
 
 def text_of(chunks: list[ChatCompletionChunk]) -> str:
     return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
 
 
-async def test_a_streamed_answer_has_the_role_first_then_text_then_the_reason_then_usage() -> None:
+async def test_a_stream_has_the_role_the_text_the_finish_reason_and_the_usage_in_this_order() -> None:
     async with simulated() as (_, client):
         stream = await client.chat.completions.create(
             model=FAST,
-            messages=[{"role": "user", "content": "what is seven times eight"}],
+            messages=user("what is seven times eight"),
             stream=True,
             stream_options={"include_usage": True},
         )
@@ -71,7 +57,7 @@ async def test_a_streamed_answer_has_the_role_first_then_text_then_the_reason_th
     assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens > 8
 
 
-async def test_an_answer_comes_whole_without_streaming() -> None:
+async def test_without_streaming_the_answer_is_sent_whole() -> None:
     async with simulated() as (_, client):
         reply = await client.chat.completions.create(model=FAST, messages=STORY)
     assert len(reply.choices[0].message.content or "") > 200
@@ -81,7 +67,7 @@ async def test_an_answer_comes_whole_without_streaming() -> None:
 
 
 async def test_a_conversation_is_remembered_because_the_request_carries_it() -> None:
-    messages = [
+    messages: list[ChatCompletionMessageParam] = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "remember that my car is on level three"},
         {"role": "assistant", "content": "I will remember that your car is on level three."},
@@ -92,7 +78,7 @@ async def test_a_conversation_is_remembered_because_the_request_carries_it() -> 
     assert reply.choices[0].message.content == "Your car is on level three."
 
 
-async def test_a_limit_of_one_token_is_kept_and_told() -> None:
+async def test_a_limit_of_one_token_is_obeyed_and_reported() -> None:
     async with simulated() as (_, client):
         reply = await client.chat.completions.create(model=FAST, messages=STORY, max_tokens=1)
     assert reply.choices[0].finish_reason == "length"
@@ -102,27 +88,32 @@ async def test_a_limit_of_one_token_is_kept_and_told() -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_tool_that_the_user_names_is_called_and_its_result_is_spoken(stream: bool) -> None:
-    messages = [{"role": "user", "content": "What is the weather in Paris?"}]
+    messages = user("What is the weather in Paris?")
     async with simulated() as (_, client):
+        reply: ChatCompletion
         if stream:
             async with client.chat.completions.stream(model=FAST, messages=messages, tools=[WEATHER]) as events:
                 reply = await events.get_final_completion()
         else:
             reply = await client.chat.completions.create(model=FAST, messages=messages, tools=[WEATHER])
         assert reply.choices[0].finish_reason == "tool_calls"
-        (call,) = reply.choices[0].message.tool_calls
+        (call,) = reply.choices[0].message.tool_calls or []
+        assert isinstance(call, ChatCompletionMessageFunctionToolCall)
         assert (call.function.name, call.function.arguments) == ("get_weather", '{"city":"paris"}')
-        told = {"role": "tool", "tool_call_id": call.id, "content": "Sunny, 20 degrees"}
-        asked = {"role": "assistant", "tool_calls": [call.model_dump()]}
-        last = await client.chat.completions.create(model=FAST, messages=[*messages, asked, told], tools=[WEATHER])
+        function: Function = {"name": call.function.name, "arguments": call.function.arguments}
+        messages += [
+            {"role": "assistant", "tool_calls": [{"id": call.id, "type": "function", "function": function}]},
+            {"role": "tool", "tool_call_id": call.id, "content": "Sunny, 20 degrees"},
+        ]
+        last = await client.chat.completions.create(model=FAST, messages=messages, tools=[WEATHER])
     assert last.choices[0].message.content == "Here is what I found out. Sunny, 20 degrees."
 
 
 async def test_a_tool_is_not_called_when_the_request_forbids_it() -> None:
-    messages = [{"role": "user", "content": "what is the weather in paris"}]
+    messages = user("what is the weather in paris")
     async with simulated() as (_, client):
         reply = await client.chat.completions.create(model=FAST, messages=messages, tools=[WEATHER], tool_choice="none")
-    assert "simulated model" in reply.choices[0].message.content
+    assert "simulated model" in (reply.choices[0].message.content or "")
 
 
 async def test_models_are_listed_under_simulated_names() -> None:
@@ -141,13 +132,13 @@ async def test_models_are_listed_under_simulated_names() -> None:
         ("sim:steady?fault=rain", openai.BadRequestError, "There is no fault rain"),
     ],
 )
-async def test_a_wrong_model_name_is_refused_in_words(model: str, error: type[Exception], words: str) -> None:
+async def test_a_wrong_model_name_is_refused_and_explained(model: str, error: type[Exception], words: str) -> None:
     async with simulated() as (_, client):
         with pytest.raises(error, match=words):
             await client.chat.completions.create(model=model, messages=STORY)
 
 
-async def test_requests_that_cannot_be_served_are_refused_in_words() -> None:
+async def test_requests_that_cannot_be_served_are_refused_and_explained() -> None:
     async with simulated() as (_, client):
         for body, words in [
             ({"model": FAST}, "needs messages"),
@@ -160,7 +151,7 @@ async def test_requests_that_cannot_be_served_are_refused_in_words() -> None:
                 await client.post("/chat/completions", body=body, cast_to=object)
 
 
-async def test_a_closed_stream_is_seen_as_a_cancellation_with_its_time() -> None:
+async def test_a_closed_stream_is_recorded_as_a_cancellation_with_its_time() -> None:
     async with simulated() as (simulator, client):
         stream = await client.chat.completions.create(
             model="sim:steady?ttft_ms=20&tokens_per_s=20", messages=STORY, stream=True
@@ -177,7 +168,7 @@ async def test_a_closed_stream_is_seen_as_a_cancellation_with_its_time() -> None
     assert 0 < exchange.tokens_sent < 20
 
 
-async def test_a_cancelled_task_is_seen_before_any_text(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_cancellation_before_any_text_is_recorded(caplog: pytest.LogCaptureFixture) -> None:
     async with simulated() as (simulator, client):
         with caplog.at_level("INFO", logger="voice.simulator"):
             with pytest.raises(TimeoutError):
@@ -188,7 +179,7 @@ async def test_a_cancelled_task_is_seen_before_any_text(caplog: pytest.LogCaptur
     assert "sim:steady over chat, connection 1: cancelled by the client" in caplog.text
 
 
-async def test_one_connection_is_kept_and_only_its_first_request_pays_for_opening_it() -> None:
+async def test_a_connection_is_reused_and_only_its_first_request_waits_for_the_opening() -> None:
     async with simulated() as (simulator, client):
         for _ in range(3):
             await client.chat.completions.create(model=FAST, messages=STORY)
@@ -196,7 +187,7 @@ async def test_one_connection_is_kept_and_only_its_first_request_pays_for_openin
         assert simulator.connections.opened == 1
 
 
-async def test_a_connection_opened_by_asking_for_the_models_is_paid_for() -> None:
+async def test_listing_the_models_opens_the_connection_for_later_requests() -> None:
     async with simulated() as (simulator, client):
         start = simulator.clock()
         await client.models.list(extra_query={"model": "sonnet"})
@@ -206,7 +197,7 @@ async def test_a_connection_opened_by_asking_for_the_models_is_paid_for() -> Non
     assert not exchange.opened
 
 
-async def test_options_may_stand_in_the_path_of_the_base_url() -> None:
+async def test_the_path_of_the_base_url_may_contain_options() -> None:
     async with simulated() as (simulator, client):
         base = str(client.base_url).replace("/v1/", "/with/fault=429&ttft_ms=20/v1/")
         with pytest.raises(openai.RateLimitError):
@@ -218,7 +209,9 @@ async def test_options_may_stand_in_the_path_of_the_base_url() -> None:
 
 
 async def test_the_prefix_cache_fills_as_a_conversation_grows() -> None:
-    messages = [{"role": "system", "content": "You answer in short sentences, always. " * 20}]
+    messages: list[ChatCompletionMessageParam] = [
+        {"role": "system", "content": "You answer in short sentences, always. " * 20}
+    ]
     async with simulated() as (simulator, client):
         for text in ("hello", "what is two plus two"):
             messages.append({"role": "user", "content": text})
@@ -252,13 +245,13 @@ async def test_pipecats_service_speaks_the_answer_and_an_interruption_is_a_cance
     assert 0 < first.tokens_sent < 40
 
 
-async def test_the_fast_tier_is_reported_as_the_one_served() -> None:
+async def test_the_fast_service_tier_is_reported_as_served() -> None:
     async with simulated() as (_, client):
         reply = await client.chat.completions.create(model=FAST, messages=STORY, service_tier="fast")
     assert reply.service_tier == "priority"
 
 
-async def test_first_text_comes_when_the_profile_says() -> None:
+async def test_the_first_text_is_sent_at_the_requested_time() -> None:
     async with simulated() as (simulator, client):
         for wanted in (1500, 20):
             await client.chat.completions.create(model=f"sim:steady?ttft_ms={wanted}", messages=STORY)

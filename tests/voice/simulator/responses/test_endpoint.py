@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from openai import AsyncOpenAI
 from pipecat.frames.frames import (
     ErrorFrame,
     InterruptionFrame,
@@ -17,30 +16,25 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService
 from pipecat.tests.utils import SleepFrame, run_test
 
+from tests.voice.simulator.simulated import FAST, LIMIT, ended, simulated
 from voice.simulator.app import Endpoint, serving
-from voice.simulator.journal import Exchange
 from voice.simulator.simulator import Simulator
 
-FAST = "sim:steady?ttft_ms=20&tokens_per_s=2000"
 SLOW = "sim:steady?ttft_ms=60000"
 WEATHER = {
     "type": "function",
     "name": "get_weather",
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 }
-LIMIT = 10.0
 
 
 @asynccontextmanager
 async def connected(simulator: Simulator | None = None, **query: str) -> AsyncIterator[tuple[Simulator, Any]]:
-    simulator = simulator or Simulator(seed=1)
-    query = {"model": "sim:steady", **query}
     async with (
-        serving(simulator) as endpoint,
-        AsyncOpenAI(base_url=endpoint.base_url, api_key="none", max_retries=0) as client,
-        client.responses.connect(extra_query=query) as socket,
+        simulated(simulator) as (serving_simulator, client),
+        client.responses.connect(extra_query={"model": "sim:steady", **query}) as socket,
     ):
-        yield simulator, socket
+        yield serving_simulator, socket
 
 
 async def until_end(socket: Any) -> list[Any]:
@@ -60,18 +54,11 @@ async def until(socket: Any, kind: str) -> Any:
     return event
 
 
-async def ended(exchange: Exchange) -> Exchange:
-    async with asyncio.timeout(LIMIT):
-        while exchange.outcome is None:
-            await asyncio.sleep(0.005)
-    return exchange
-
-
 def text_of(events: list[Any]) -> str:
     return "".join(event.delta for event in events if event.type == "response.output_text.delta")
 
 
-async def test_events_come_in_openais_order_numbered_from_zero() -> None:
+async def test_events_have_openais_order_and_are_numbered_from_zero() -> None:
     async with connected() as (_, socket):
         await socket.response.create(model=FAST, input="what is seven times eight", instructions="Be brief.")
         events = await until_end(socket)
@@ -95,7 +82,7 @@ async def test_events_come_in_openais_order_numbered_from_zero() -> None:
     assert len({event.response.id for event in events if hasattr(event, "response")}) == 1
 
 
-async def test_a_conversation_goes_on_from_the_previous_response_with_flat_requests() -> None:
+async def test_a_conversation_continues_from_the_previous_response_and_requests_do_not_grow() -> None:
     texts = ["remember that my car is on level three", "hello", "hello", "where is my car"]
     async with connected() as (simulator, socket):
         previous: dict[str, str] = {}
@@ -106,7 +93,8 @@ async def test_a_conversation_goes_on_from_the_previous_response_with_flat_reque
         exchanges = list(simulator.journal.exchanges)
     assert text_of(events) == "Your car is on level three."
     assert exchanges[1].bytes_in < exchanges[2].bytes_in + 10
-    assert exchanges[3].cached_tokens > exchanges[1].cached_tokens > 0
+    cached = [exchange.cached_tokens or 0 for exchange in exchanges]
+    assert cached[3] > cached[1] > 0
     assert {exchange.connection for exchange in exchanges} == {1}
     assert [exchange.opened for exchange in exchanges] == [True, False, False, False]
 
@@ -127,7 +115,7 @@ async def test_only_the_latest_response_of_a_lane_is_kept_and_the_socket_goes_on
     assert error.error.param == "previous_response_id"
 
 
-async def test_a_warm_up_gives_an_id_to_go_on_from_and_no_output() -> None:
+async def test_a_warm_up_gives_an_id_to_continue_from_and_no_output() -> None:
     async with connected() as (_, socket):
         await socket.response.create(model=SLOW, generate=False, input="remember that my dog is called rex")
         warm = await until_end(socket)
@@ -140,7 +128,7 @@ async def test_a_warm_up_gives_an_id_to_go_on_from_and_no_output() -> None:
         assert "rex" in text_of(await until_end(socket)).lower()
 
 
-async def test_a_warm_up_is_on_record_as_one_and_a_silent_server_does_not_answer_it() -> None:
+async def test_a_warm_up_is_recorded_and_a_silent_server_does_not_answer_it() -> None:
     async with connected() as (simulator, socket):
         await socket.response.create(model=FAST, generate=False, input=[])
         await until_end(socket)
@@ -192,7 +180,7 @@ async def test_a_cancelled_response_ends_at_once_and_the_next_is_clean() -> None
     assert answered.outcome == "completed"
 
 
-async def test_a_closed_socket_cancels_what_runs_on_it() -> None:
+async def test_a_closed_socket_cancels_its_responses() -> None:
     async with connected() as (simulator, socket):
         await socket.response.create(model=SLOW, input="hello")
         await until(socket, "response.created")
@@ -203,7 +191,7 @@ async def test_a_closed_socket_cancels_what_runs_on_it() -> None:
                 await asyncio.sleep(0.005)
 
 
-async def test_lanes_run_together_and_their_events_say_which_they_are() -> None:
+async def test_lanes_run_at_the_same_time_and_their_events_name_the_lane() -> None:
     async with connected() as (_, socket):
         await socket.response.create(model=SLOW, input="hello", stream_id="slow")
         await until(socket, "response.in_progress")
@@ -252,7 +240,7 @@ async def test_a_tool_is_called_and_its_result_is_spoken() -> None:
         assert text_of(await until_end(socket)) == "Here is what I found out. Sunny."
 
 
-async def test_a_limit_on_the_output_ends_it_incomplete() -> None:
+async def test_a_limit_on_the_output_ends_the_response_incomplete() -> None:
     async with connected() as (_, socket):
         await socket.response.create(model=FAST, input="tell me a story", max_output_tokens=16)
         last = (await until_end(socket))[-1]
@@ -280,7 +268,7 @@ async def test_a_sockets_life_ends_with_openais_error() -> None:
         ([], "JSON object"),
     ],
 )
-async def test_a_wrong_event_is_answered_in_words_and_the_socket_goes_on(event: Any, words: str) -> None:
+async def test_a_wrong_event_is_answered_with_an_error_and_the_socket_stays_open(event: Any, words: str) -> None:
     async with connected() as (_, socket):
         await socket.send(event)
         (error,) = await until_end(socket)
@@ -298,14 +286,15 @@ def service(endpoint: Endpoint, model: str) -> OpenAIResponsesLLMService:
 
 
 def ask(*messages: tuple[str, str]) -> LLMContextFrame:
-    return LLMContextFrame(LLMContext([{"role": role, "content": text} for role, text in messages]))
+    contents: Any = [{"role": role, "content": text} for role, text in messages]
+    return LLMContextFrame(LLMContext(contents))
 
 
 def spoken(frames: Any) -> str:
     return "".join(frame.text for frame in frames if isinstance(frame, LLMTextFrame))
 
 
-async def test_pipecats_service_answers_two_turns_over_one_socket_and_sends_only_the_new_one() -> None:
+async def test_pipecats_service_uses_one_socket_for_two_turns_and_sends_only_the_new_one() -> None:
     car = "remember that my car is on level three"
     told = "I will remember that your car is on level three."
     simulator = Simulator(seed=1)

@@ -22,7 +22,7 @@ def test_dribble_takes_three_tenths_of_a_second_a_character() -> None:
     assert times == pytest.approx([0.1 + 0.3 * index for index in range(len(TEXT))])
 
 
-def test_a_healthy_timetable_sends_all_the_text_in_order_from_the_first_token_on() -> None:
+def test_a_healthy_timetable_sends_all_text_in_order_from_the_first_token_on() -> None:
     actions = list(timetable(TEXT, steady(), now=0.0))
     assert all(isinstance(action, Text) for action in actions)
     assert "".join(action.text for action in actions if isinstance(action, Text)) == TEXT
@@ -31,7 +31,7 @@ def test_a_healthy_timetable_sends_all_the_text_in_order_from_the_first_token_on
     assert times[0] == pytest.approx(0.1)
 
 
-def test_a_random_error_of_the_model_comes_instead_of_its_first_token() -> None:
+def test_a_random_error_replaces_the_first_token() -> None:
     profile = load_profiles("field")["sonnet"]
     sonnet = LatencyModel(profile, StallState(profile.provider, 1), 1)
     plans = [list(timetable(TEXT, sonnet, now=3.0 * index)) for index in range(4000)]
@@ -50,14 +50,16 @@ def test_a_random_error_of_the_model_comes_instead_of_its_first_token() -> None:
         (Fault.DRIBBLE, [Text] * 5),
     ],
 )
-def test_a_faults_timetable(fault: Fault, kinds: list[type]) -> None:
+def test_each_fault_has_its_own_actions(fault: Fault, kinds: list[type]) -> None:
     actions = itertools.islice(timetable(TEXT, steady(), now=0.0, fault=fault), 5)
     assert [type(action) for action in actions] == kinds
 
 
 @pytest.mark.parametrize(("fault", "last"), [(Fault.MIDFAIL, Failure), (Fault.CUT_SOCKET, Reset)])
 @pytest.mark.parametrize("after", [None, 1, 5, 1000])
-def test_faults_in_the_middle_come_after_as_many_tokens_as_asked(fault: Fault, last: type, after: int | None) -> None:
+def test_faults_in_the_middle_follow_the_requested_number_of_tokens(
+    fault: Fault, last: type, after: int | None
+) -> None:
     *sent, end = timetable(TEXT, steady(), now=0.0, fault=fault, fault_after=after)
     count = sum(action.tokens for action in sent if isinstance(action, Text))
     total = sum(action.tokens for action in timetable(TEXT, steady(), now=0.0) if isinstance(action, Text))
@@ -66,7 +68,7 @@ def test_faults_in_the_middle_come_after_as_many_tokens_as_asked(fault: Fault, l
     assert end.at > sent[-1].at
 
 
-def test_every_fault_is_named_as_it_is_written() -> None:
+def test_every_fault_is_parsed_from_its_name() -> None:
     assert {str(parse_fault(str(fault))) for fault in Fault} == {
         *("silent", "keepalive", "dribble", "refuse", "401", "429", "500", "midfail", "slow-connect", "cut-socket")
     }

@@ -112,7 +112,7 @@ class _Version(argparse.Action):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of a sentence about a mistyped word: '; did you mean "replay"?', or nothing if no known word is close."""
-    close = difflib.get_close_matches(word, list(known), n=1)
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.7)
     return f'; did you mean "{close[0]}"?' if close else ""
 
 

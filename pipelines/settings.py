@@ -3,6 +3,7 @@
 A pipeline is a TOML file: one table a stage. Times that people write are in milliseconds and end in `_ms`.
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, ValidationError
 
+from latency.command_line import did_you_mean
 from pipelines.engines.engine import AsrTable, TtsTable
 from pipelines.engines.piper import Piper
 from pipelines.providers.responder import Responder
@@ -92,10 +94,10 @@ def load(
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        known = ", ".join(["auto", *names()])
-        raise ConfigurationError(
-            f'There is no pipeline "{pipeline}"; use one of {known}, or the path of a .toml file.'
-        ) from None
+        known = ["auto", *names()]
+        others = f"; use one of {', '.join(known)}, or the path of a .toml file."
+        meant = did_you_mean(pipeline, known)
+        raise ConfigurationError(f'There is no pipeline "{pipeline}"{meant or others}') from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(f"{path} cannot be read as a pipeline file: {error}.") from error
     return check({"name": path.stem, **table}, source=path.name, overrides=overrides, change=change)
@@ -116,7 +118,8 @@ def check(
     try:
         return Settings.model_validate(table)
     except ValidationError as error:
-        sentences = (f"{source}: {_sentence(table, dict(e))}." for e in error.errors()[:3])
+        clauses = (_sentence(table, dict(e)) for e in error.errors()[:3])
+        sentences = (f"{source}: {clause}{'' if clause.endswith('?') else '.'}" for clause in clauses)
         raise ConfigurationError(" ".join(sentences)) from error
 
 
@@ -148,7 +151,7 @@ def _llm_kind(llm: Any) -> str:
 
 
 def _sentence(table: dict[str, Any], error: dict[str, Any]) -> str:
-    """What is wrong, without source and full stop."""
+    """What is wrong, without source and full stop; it ends with a suggestion where one is close."""
     path = _path_in_file(table, error)
     kind, context = error["type"], error.get("ctx", {})
     key = ".".join([*path, context["key"]] if "key" in context else path)
@@ -160,12 +163,15 @@ def _sentence(table: dict[str, Any], error: dict[str, Any]) -> str:
             'write [llm.large] with provider = "openai", and [llm.fast] beside it'
         )
     if kind == UNKNOWN_KEY:
-        return f"{key} is not a setting; known here: {context['known']}"
+        meant = did_you_mean(context["key"], context["known"].split(", "))
+        return f"{key} is not a setting; known here: {context['known']}{meant}"
     if kind == UNKNOWN_KIND:
-        return f"{key} must be one of {context['known']}"
+        meant = did_you_mean(str(error["input"].get(context["key"])), context["known"].split(", "))
+        return f"{key} must be one of {context['known']}{meant}"
     if kind == "missing":
         return f"{key} is missing"
-    return f"{key} = {error['input']!r} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}"
+    meant = did_you_mean(str(error["input"]), re.findall(r"'([^']+)'", str(context.get("expected", ""))))
+    return f"{key} = {error['input']!r} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}{meant}"
 
 
 def _path_in_file(table: Any, error: dict[str, Any]) -> list[str]:

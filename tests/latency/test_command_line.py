@@ -60,6 +60,7 @@ def test_a_mistake_is_one_sentence_that_begins_with_the_command(
 def test_only_a_close_word_is_suggested() -> None:
     assert did_you_mean("fallback", ["detector", "fallback_ms"]) == '; did you mean "fallback_ms"?'
     assert did_you_mean("colour", ["detector", "fallback_ms"]) == ""
+    assert did_you_mean("nope", ["openai"]) == ""
 
 
 def test_a_sentence_is_folded_only_on_a_terminal(

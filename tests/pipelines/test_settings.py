@@ -78,6 +78,27 @@ def test_a_wrong_setting_gets_one_clear_sentence(pipeline: str, overrides: list[
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("pipeline", "override", "suggestion"),
+    [
+        ("embeded", "turns.adaptive=true", "embedded"),
+        ("embedded", "turns.fallback=600", "fallback_ms"),
+        ("embedded", "turn.fallback_ms=600", "turns"),
+        ("embedded", "turns.detector=silense", "silence"),
+        ("embedded", "asr.engine=spinx", "sphinx"),
+        ("local", "llm.policy=hedge", "hedged"),
+        ("local", "llm.larg.model=x", "large"),
+        ("local", "llm.fast.provider=opnai", "openai"),
+        ("local", "llm.large.base_ur=x", "base_url"),
+        ("sim-single", "llm.large.fault=silnt", "silent"),
+    ],
+)
+def test_a_mistyped_name_gets_a_suggestion(pipeline: str, override: str, suggestion: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        settings.load(pipeline, [override])
+    assert str(caught.value).endswith(f'; did you mean "{suggestion}"?')
+
+
 def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("[asr\n")

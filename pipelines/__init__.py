@@ -1,23 +1,29 @@
 """Assembly and driving: which parts, in what order, with what settings; serve, replay, talk.
 
-`Agent` and `serve` are the Python API; they are imported on first use, because what they need takes seconds to load.
+The Python API: `Agent`, `serve`, `replay`, and the errors that they raise. `Agent`, `serve` and `replay` are imported
+on first use, because what they need takes seconds to load.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from voice.errors import ComponentError as ComponentError
+from voice.errors import ConfigurationError as ConfigurationError
+from voice.errors import FixtureError as FixtureError
+from voice.errors import VoiceError as VoiceError
 
 if TYPE_CHECKING:
     from pipelines.agent import Agent as Agent
-    from pipelines.agent import serve as serve
+    from pipelines.serving.serve import serve as serve
 
-__all__ = ["Agent", "serve"]
+_LAZY = {"Agent": "pipelines.agent", "serve": "pipelines.serving.serve"}
+__all__ = ["Agent", "ComponentError", "ConfigurationError", "FixtureError", "VoiceError", "serve"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
+    if name in _LAZY:
         from pipelines.threads import limit_threads
 
         limit_threads()
-        from pipelines import agent
-
-        return getattr(agent, name)
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,24 +1,27 @@
-"""The Python API: an agent is a pipeline, a prompt and tools; `serve` puts it on a WebSocket."""
+"""The Python API: an agent is a pipeline, a prompt, tools and components of one's own."""
 
 import asyncio
-import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
-from loguru import logger
 from pipecat.pipeline.worker import PipelineWorker
 
 from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
 from pipelines.loading import Engines
-from pipelines.process import log_pipecat
+from pipelines.outside.supply import Part, Supply
 from pipelines.telemetry import tracing
 from pipelines.threads import limit_threads
 from pipelines.versions import simulated, versions
+from voice.errors import ConfigurationError
 from voice.llm.tools import Tool, describe
 from voice.server.transport import CallTransport
+
+Place = Literal["before_llm", "before_tts"]
+"""Where processors of one's own stand: after the recogniser, or after the language model."""
 
 
 class Agent:
@@ -29,6 +32,14 @@ class Agent:
         tools: plain functions, sync or async, that it may call: name, annotations and docstring tell the model how.
         pipeline: a name (`voice pipelines` lists them), the path of a .toml file, or "auto".
         overrides: single settings, as `--set` takes them: ["turns.fallback_ms=600"].
+        stt, tts: pipecat services in the place of the pipeline's recogniser and synthesis.
+        large, fast: pipecat LLM services in the two roles of the pipeline's policy, under its budget; a pipeline
+            without a language model then follows `single`, or `adaptive` when both are given.
+        processors: pipecat processors: a sequence, which stands between the recogniser and the language model, or
+            sequences by place, "before_llm" and "before_tts".
+
+    A call needs fresh components: give a class or a function without arguments, which is called once for each call (and
+    first when the agent starts). An instance is taken, too, and serves a single call; further calls are refused.
 
     Raises:
         ConfigurationError: no such pipeline, a wrong setting, or a tool without docstring or types.
@@ -41,12 +52,22 @@ class Agent:
         tools: Sequence[Tool] = (),
         pipeline: str | Path = "auto",
         overrides: Sequence[str] = (),
+        stt: Part | None = None,
+        tts: Part | None = None,
+        large: Part | None = None,
+        fast: Part | None = None,
+        processors: Sequence[Part] | Mapping[Place, Sequence[Part]] = (),
     ) -> None:
         limit_threads()
         for tool in tools:
             describe(tool)
-        self.behaviour = Behaviour(prompt=prompt, tools=tuple(tools))
-        self.choice = auto.resolve(str(pipeline), overrides)
+        placed = processors if isinstance(processors, Mapping) else {"before_llm": processors}
+        if unknown := placed.keys() - set(get_args(Place)):
+            raise ConfigurationError(f"processors: {min(unknown)} is no place; use {' or '.join(get_args(Place))}.")
+        supplies = {place: _supplies(placed.get(place, ()), place) for place in get_args(Place)}
+        self.behaviour = Behaviour(prompt=prompt, tools=tuple(tools), **supplies)
+        change = partial(_put_in, stt=stt, tts=tts, tiers={"large": large, "fast": fast})
+        self.choice = auto.resolve(str(pipeline), overrides, change=change)
         self.engines: Engines | None = None
 
     @property
@@ -67,11 +88,13 @@ class Agent:
         """
         # Its libraries are not for the first call to import.
         await asyncio.to_thread(tracing)
+        for supply in (*self.behaviour.before_llm, *self.behaviour.before_tts):
+            supply.prepare()
         self.engines = await Engines.load(self.settings)
 
     def status(self) -> dict[str, Any]:
         """What /healthz tells: pipeline, components, versions."""
-        components = self._loaded().components()
+        components = {**self._loaded().components(), **self.behaviour.components()}
         return {
             "pid": os.getpid(),
             "pipeline": self.settings.model_dump(),
@@ -97,24 +120,21 @@ class Agent:
         return self.engines
 
 
-def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765) -> None:
-    """Serve `agent` on ws://host:port/ws until Ctrl-C, then return. A program that sets up no log sees warnings.
-
-    Raises:
-        ConfigurationError: the port is in use, or the pipeline needs something that is not there.
-        ComponentError: an engine is missing or broken.
-    """
-    from pipelines.serving.serve import serve_agent
-
-    _log_warnings()
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve_agent(agent, host=host, port=port))
+def _supplies(parts: Sequence[Part], place: str) -> tuple[Supply, ...]:
+    return tuple(Supply(part, where=f"processors, {place}") for part in parts)
 
 
-def _log_warnings() -> None:
-    """Show warnings in place of what loguru shows by default, pipecat's debug lines; a program's own log stays."""
-    try:
-        logger.remove(0)
-    except ValueError:
+def _put_in(table: dict[str, Any], *, stt: Part | None, tts: Part | None, tiers: Mapping[str, Part | None]) -> None:
+    """Put components into a pipeline's nested dictionaries, in the place of what was there."""
+    for stage, part in (("asr", stt), ("tts", tts)):
+        if part is not None:
+            table[stage] = {"engine": "pipecat", "service": part}
+    given = {role: part for role, part in tiers.items() if part is not None}
+    llm = table.get("llm")
+    if not given or not isinstance(llm, dict):
         return
-    log_pipecat(level="WARNING")
+    if llm.get("provider") == "responder":
+        llm = {"policy": "adaptive" if len(given) > 1 else "single"}
+    roles = llm.get("roles", {})
+    named = {roles.get(role) or role: {"provider": "pipecat", "service": part} for role, part in given.items()}
+    table["llm"] = {**llm, **named}

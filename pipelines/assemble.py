@@ -18,6 +18,7 @@ from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
 from pipelines.loading import Engines
+from pipelines.outside.supply import Supply
 from pipelines.providers.responder import Responder
 from pipelines.providers.tiers import Tiers
 from pipelines.serving.observer import MonotonicClock, TurnObserver
@@ -47,10 +48,19 @@ class Behaviour:
     Parameters:
         prompt: the system prompt; None takes the pipeline's own.
         tools: plain functions that a language model may call, and the responder by their names.
+        before_llm: processors after the recogniser.
+        before_tts: processors after the language model.
     """
 
     prompt: str | None = None
     tools: Sequence[Tool] = ()
+    before_llm: Sequence[Supply] = ()
+    before_tts: Sequence[Supply] = ()
+
+    def components(self) -> dict[str, str]:
+        """The processors by place, as a report shows them."""
+        places = {"before_llm": self.before_llm, "before_tts": self.before_tts}
+        return {place: ", ".join(supply.name for supply in supplies) for place, supplies in places.items() if supplies}
 
 
 def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
@@ -67,7 +77,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     )
     vad = engines.turns.vad(params)
     llm = models.service(prompt=behaviour.prompt, tools=behaviour.tools)
-    llm.speaks_ahead = settings.turns.speculation == "llm+tts"
+    llm.speaks_ahead = settings.turns.speculation == "llm+tts" and engines.synthesiser.speaks_ahead
     watch = LoopWatch.of(asyncio.get_running_loop())
     swap = make_swap(llm, settings.llm)
     wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
@@ -85,8 +95,10 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             transport.input(),
             HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None),
             engines.recogniser.service(),
+            *(supply.take() for supply in behaviour.before_llm),
             user,
             llm,
+            *(supply.take() for supply in behaviour.before_tts),
             engines.synthesiser.service(),
             transport.output(),
             assistant,

@@ -8,13 +8,14 @@ from pipelines.engines.engine import AsrTable, TtsTable
 from pipelines.engines.piper import Piper
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
+from pipelines.outside.tables import PipecatAsr, PipecatTier, PipecatTts
 from pipelines.providers.openai import OpenAITier
 from pipelines.providers.provider import TierTable
 from pipelines.providers.sim import SimTier
 
-RECOGNISERS: tuple[type[AsrTable], ...] = (Sphinx, Whisper, ScriptedWhisper)
+RECOGNISERS: tuple[type[AsrTable], ...] = (Sphinx, Whisper, PipecatAsr, ScriptedWhisper)
 """`asr.engine`"""
-SYNTHESISERS: tuple[type[TtsTable], ...] = (Piper,)
+SYNTHESISERS: tuple[type[TtsTable], ...] = (Piper, PipecatTts)
 """`tts.engine`"""
-PROVIDERS: tuple[type[TierTable], ...] = (OpenAITier, SimTier)
+PROVIDERS: tuple[type[TierTable], ...] = (OpenAITier, SimTier, PipecatTier)
 """`provider` of a tier in `[llm]`"""

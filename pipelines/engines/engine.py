@@ -43,6 +43,10 @@ class Synthesiser(Protocol):
     def sample_rate(self) -> int:
         """The rate at which it makes audio, in Hz; known once it has started."""
 
+    @property
+    def speaks_ahead(self) -> bool:
+        """Whether its services prepare the speech of a `SpeakAheadFrame`."""
+
     async def start(self, phrases: Sequence[str]) -> None:
         """Load and warm up.
 

@@ -65,6 +65,8 @@ class Piper(TtsTable):
 class PiperSynthesiser:
     """A voice that is loaded once."""
 
+    speaks_ahead = True
+
     def __init__(self, tts: Piper) -> None:
         self._tts = tts
         self._voice: Voice | None = None

@@ -7,8 +7,10 @@ import sys
 from collections.abc import Callable
 
 import uvicorn
+from loguru import logger
 
 from pipelines.agent import Agent
+from pipelines.process import log_pipecat
 from voice.server.app import Calls, create_app
 from voice.server.interventions import Interventions
 from voice.server.listening import listen, stdin_closed
@@ -84,6 +86,27 @@ def _configuration(calls: Calls) -> uvicorn.Config:
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
+
+
+def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765) -> None:
+    """Serve `agent` on ws://host:port/ws until Ctrl-C, then return. A program that sets up no log sees warnings.
+
+    Raises:
+        ConfigurationError: the port is in use, or the pipeline needs something that is not there.
+        ComponentError: an engine is missing or broken.
+    """
+    log_warnings()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve_agent(agent, host=host, port=port))
+
+
+def log_warnings() -> None:
+    """Show warnings in place of what loguru shows by default, pipecat's debug lines; a program's own log stays."""
+    try:
+        logger.remove(0)
+    except ValueError:
+        return
+    log_pipecat(level="WARNING")
 
 
 def run_serve(args: argparse.Namespace) -> int:

@@ -9,10 +9,13 @@ from fastapi.responses import JSONResponse
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
+from voice.errors import VoiceError
 from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.transport import CallTransport
 from voice.wire.endpoint import CALL_PATH, DEFAULT_OUT_RATE, HEALTH_PATH, NATIVE, OUT_RATES, RATE_PARAMETER, out_rate
 
+LONGEST_REASON = 123
+"""Bytes of the reason with which a WebSocket is closed."""
 log = logging.getLogger(__name__)
 
 
@@ -52,7 +55,6 @@ class Calls:
             return
         rate = out_rate(sample_rate, native=self.agent.native_rate)
         if rate is None:
-            # A reason has at most 123 bytes.
             allowed = f"{NATIVE} or a number from {OUT_RATES[0]} to {OUT_RATES[-1]}"
             await websocket.close(1008, f"{RATE_PARAMETER} must be {allowed}, not {sample_rate[:10]}")
             return
@@ -61,6 +63,9 @@ class Calls:
         self.active.add(task)
         try:
             await self._run(websocket, rate)
+        except VoiceError as error:
+            log.warning("a call could not begin: %s", error)
+            await websocket.close(1011, str(error).encode()[:LONGEST_REASON].decode(errors="ignore"))
         except asyncio.CancelledError:
             # The server is shutting down and this call took too long to end; uvicorn would print its traceback.
             log.warning("a call was cut off")

@@ -31,6 +31,9 @@ RELEASE_AFTER = 0.5
 MOST_UNCOLLECTED = 6
 """Calls after which their remains are collected even though several others are under way."""
 
+EMPTIED = ("pipecat.", "voice.", "pipelines.")
+"""Packages whose parts are emptied."""
+
 
 @contextmanager
 def importing() -> Iterator[None]:
@@ -99,11 +102,13 @@ class Interventions:
 def empty(worker: "PipelineWorker") -> None:
     """Cut the references between the parts of a finished call, so that most go without the collector.
 
-    A part names as `unseen` those parts of its own that the pipeline does not see.
+    A part names as `unseen` those parts of its own that the pipeline does not see. Parts of packages other than ours
+    and pipecat's keep what they hold: their owner may read it after the call.
     """
     parts: list[FrameProcessor] = [worker.pipeline]
     while parts:
         part = parts.pop()
         parts += part.processors
         parts += getattr(part, "unseen", ())
-        vars(part).clear()
+        if type(part).__module__.startswith(EMPTIED):
+            vars(part).clear()

@@ -1,0 +1,59 @@
+"""Speech services from outside: a fresh one for each call, with what a pipeline of ours expects of them besides."""
+
+from collections.abc import Sequence
+
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.processors.frame_processor import FrameProcessor
+
+from pipelines.outside.supply import Supply
+from pipelines.outside.transcript_end import TranscriptEnd
+from voice.wire.endpoint import DEFAULT_OUT_RATE
+
+
+class OutsideRecogniser:
+    """A recogniser from outside; a `TranscriptEnd` says when its words are complete."""
+
+    def __init__(self, supply: Supply) -> None:
+        self._supply = supply
+
+    @property
+    def name(self) -> str:
+        """The class, and its model."""
+        return self._supply.name
+
+    async def start(self) -> None:
+        """Make the first call's service."""
+        self._supply.prepare()
+
+    def service(self) -> FrameProcessor:
+        """A fresh service and its `TranscriptEnd`."""
+        return Pipeline([self._supply.take(), TranscriptEnd()])
+
+    async def close(self) -> None:
+        """Nothing is shared."""
+
+
+class OutsideSynthesiser:
+    """A synthesis from outside. It speaks at the rate that the call asks for."""
+
+    speaks_ahead = False
+    sample_rate = DEFAULT_OUT_RATE
+
+    def __init__(self, supply: Supply) -> None:
+        self._supply = supply
+
+    @property
+    def name(self) -> str:
+        """The class, and its model."""
+        return self._supply.name
+
+    async def start(self, phrases: Sequence[str]) -> None:
+        """Make the first call's service; it synthesises each phrase when it is needed."""
+        self._supply.prepare()
+
+    def service(self) -> FrameProcessor:
+        """A fresh service."""
+        return self._supply.take()
+
+    async def close(self) -> None:
+        """Nothing is shared."""

@@ -1,0 +1,146 @@
+"""Gives every call a fresh instance of a pipecat component: of a class, from a function, or from a dotted path."""
+
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args
+from weakref import WeakSet
+
+from pipecat.processors.frame_processor import FrameProcessor
+from pipecat.services.ai_service import AIService
+
+from voice.errors import ConfigurationError
+
+Part = Callable[[], FrameProcessor] | FrameProcessor
+"""A class or function that makes a component, or one component, which then serves a single call."""
+
+
+class Supply:
+    """Makes components for calls; each instance serves one.
+
+    Args:
+        part: what makes them, or its dotted path, such as "pipecat.services.openai.llm.OpenAILLMService".
+        where: how errors name it, such as "asr.service".
+        parameters: keyword arguments, as TOML has them. A table `settings` becomes the class's own `Settings`, and a
+            string becomes a path where the class wants one.
+        kind: what an instance must be.
+    """
+
+    def __init__(
+        self,
+        part: Part | str,
+        *,
+        where: str,
+        parameters: Mapping[str, Any] | None = None,
+        kind: type[FrameProcessor] = FrameProcessor,
+    ) -> None:
+        self._part, self._where, self._kind = part, where, kind
+        self._parameters = dict(parameters or {})
+        self._served: WeakSet[FrameProcessor] = WeakSet()
+        self._first: FrameProcessor | None = None
+        self._name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """As reports show it: "pipecat:" and the class, with its model once one was made."""
+        return self._name or f"pipecat:{path_of(self._part).rpartition('.')[2]}"
+
+    def prepare(self) -> None:
+        """Make the first call's instance, so that what is wrong is found before any call.
+
+        Raises:
+            ConfigurationError: it cannot be imported or made, or is not a component of this kind.
+        """
+        if self._first is None:
+            self._first = self._make()
+
+    def take(self) -> FrameProcessor:
+        """An instance for a call.
+
+        Raises:
+            ConfigurationError: it cannot be made, or has served a call before.
+        """
+        self.prepare()
+        made, self._first = self._first, None
+        assert made is not None
+        if made in self._served:
+            name = type(made).__name__
+            raise ConfigurationError(
+                f"{self._where}: this {name} has served a call, and a pipecat component serves only one; give the "
+                f"class, or a function that makes a new one for each call: lambda: {name}(…)."
+            )
+        self._served.add(made)
+        return made
+
+    def _make(self) -> FrameProcessor:
+        part = load(self._part, where=self._where) if isinstance(self._part, str) else self._part
+        try:
+            made = part if isinstance(part, FrameProcessor) else part(**self._arguments(part))
+        except ConfigurationError:
+            raise
+        except Exception as error:
+            # A component of others may raise anything.
+            why = str(error).rstrip(".") or type(error).__name__
+            raise ConfigurationError(f"{self._where}: {path_of(part)} cannot be made: {why}.") from error
+        if not isinstance(made, self._kind):
+            raise ConfigurationError(
+                f"{self._where}: {path_of(part)} makes a {type(made).__name__}, not a {self._kind.__name__} of pipecat."
+            )
+        model = _model_name(made)
+        self._name = f"pipecat:{type(made).__name__}" + (f" ({model})" if model else "")
+        return made
+
+    def _arguments(self, part: Callable[..., Any]) -> dict[str, Any]:
+        """The parameters as the class takes them."""
+        found = dict(self._parameters)
+        if isinstance(found.get("settings"), dict) and hasattr(part, "Settings"):
+            found["settings"] = part.Settings(**found["settings"])
+        known = inspect.signature(part).parameters if found else {}
+        for name, value in found.items():
+            annotation = known[name].annotation if name in known else None
+            if isinstance(value, str) and (annotation is Path or Path in get_args(annotation)):
+                found[name] = Path(value).expanduser()
+        return found
+
+
+def load(path: str, *, where: str) -> Callable[..., Any]:
+    """The class or function at a dotted path; modules in the working directory are found too.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    module, _, name = path.rpartition(".")
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
+    try:
+        found: Any = getattr(import_module(module), name) if module else None
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"{where}: {path} cannot be imported: {error}.") from error
+    if not callable(found):
+        raise ConfigurationError(f'{where}: "{path}" is not a class; write it as "package.module.Class".')
+    made: Callable[..., Any] = found
+    return made
+
+
+def path_of(part: object) -> str:
+    """The dotted path of a class or function, or of an instance's class."""
+    if isinstance(part, str):
+        return part
+    named: Any = part if hasattr(part, "__qualname__") else type(part)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _model_name(made: FrameProcessor) -> str | None:
+    """What a service calls its model; a model folder may say what it is called, and a scripted one does."""
+    model = getattr(made._settings, "model", None) if isinstance(made, AIService) else None
+    if not isinstance(model, str):
+        return None
+    try:
+        name = json.loads((Path(model) / "config.json").read_text(encoding="utf-8")).get("name")
+    except (OSError, ValueError, AttributeError):
+        return model
+    return name if isinstance(name, str) else model

@@ -1,0 +1,165 @@
+"""`engine = "pipecat"` and `provider = "pipecat"`: a service of any package, in the place of one of ours."""
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from pipelines.engines.engine import AsrTable, Recogniser, Synthesiser, TtsTable
+from pipelines.providers.provider import TierModel, TierTable
+from pipelines.providers.resources import Resources
+from pipelines.table import Table
+from voice.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pipecat.processors.frame_processor import FrameProcessor
+    from pipecat.services.llm_service import LLMService
+
+    from pipelines.outside.supply import Supply
+    from pipelines.providers.tiers import Tiers
+    from voice.llm.tools import Tool
+
+
+def _checked(service: Any) -> Any:
+    # A component is no callable, but has been made by one.
+    if isinstance(service, str) or callable(service) or hasattr(service, "process_frame"):
+        return service
+    raise ValueError('it should be a class such as "package.module.Class"')
+
+
+def _path(service: Any) -> str:
+    from pipelines.outside.supply import path_of
+
+    return path_of(service)
+
+
+class Outside(Table):
+    """A service from outside: `service` is the dotted path of its class, `parameters` its keyword arguments.
+
+    In `parameters`, a table `settings` holds the fields of the class's own `Settings`. The API key is read from the
+    variable `api_key_env` and given as `api_key`. From Python, `service` may be the class, a function that makes one
+    instance for each call, or one instance, which then serves a single call.
+    """
+
+    service: Annotated[Any, BeforeValidator(_checked), PlainSerializer(_path, return_type=str)]
+    parameters: dict[str, Any] = Field(default={}, repr=False)
+    api_key_env: str | None = None
+
+    @property
+    def summary(self) -> str:
+        """The class."""
+        return f"pipecat:{_path(self.service).rpartition('.')[2]}"
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether the variable that should hold the key is empty."""
+        return self.api_key_env is not None and not os.environ.get(self.api_key_env)
+
+    def needs(self) -> list[str]:
+        """A key, and the class."""
+        from pipelines.outside.supply import load
+
+        missing = [f"an API key in the environment variable {self.api_key_env}"] if self.lacks_key else []
+        if isinstance(self.service, str):
+            try:
+                load(self.service, where="service")
+            except ConfigurationError as error:
+                missing.append(str(error))
+        return missing
+
+    def supply_of(self, where: str, kind: "type[FrameProcessor]") -> "Supply":
+        """What gives each call its instance."""
+        from pipelines.outside.supply import Supply
+
+        key = {"api_key": os.environ.get(self.api_key_env, "")} if self.api_key_env else {}
+        return Supply(self.service, where=f"{where}.service", parameters={**self.parameters, **key}, kind=kind)
+
+
+class PipecatAsr(Outside, AsrTable):
+    """A speech recogniser of pipecat's kind."""
+
+    engine: Literal["pipecat"]
+
+    def recogniser(self) -> Recogniser:
+        """The service; not made yet."""
+        from pipecat.processors.frame_processor import FrameProcessor
+
+        from pipelines.outside.speech import OutsideRecogniser
+
+        return OutsideRecogniser(self.supply_of("asr", FrameProcessor))
+
+
+class PipecatTts(Outside, TtsTable):
+    """A speech synthesis of pipecat's kind."""
+
+    engine: Literal["pipecat"]
+
+    def synthesiser(self) -> Synthesiser:
+        """The service; not made yet."""
+        from pipecat.processors.frame_processor import FrameProcessor
+
+        from pipelines.outside.speech import OutsideSynthesiser
+
+        return OutsideSynthesiser(self.supply_of("tts", FrameProcessor))
+
+
+class PipecatTier(Outside, TierTable):
+    """A language model service of pipecat's as a tier.
+
+    It gets the pipeline's prompt unless it brings a system instruction of its own. Its tools run as those of every
+    tier: only when its answer is the one that is spoken.
+    """
+
+    provider: Literal["pipecat"]
+
+    @cached_property
+    def supply(self) -> "Supply":
+        """What gives each call its service."""
+        from pipecat.services.llm_service import LLMService
+
+        return self.supply_of("llm", LLMService)
+
+    @property
+    def label(self) -> str:
+        """The class, and its model once known."""
+        return self.supply.name
+
+    def describe(self, llm: "Tiers") -> str:
+        """The same."""
+        return self.label
+
+    def check(self, name: str, llm: "Tiers") -> None:
+        """Refuse a key that is not set."""
+        if self.lacks_key:
+            raise ConfigurationError(
+                f"llm.{name}: {self.summary} needs a key in the environment variable {self.api_key_env}, which is not "
+                "set; the pipelines embedded and local work without one."
+            )
+
+    def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
+        """The service; not made yet."""
+        return OutsideModel(self.supply)
+
+
+class OutsideModel:
+    """A tier whose service is made anew for each call."""
+
+    def __init__(self, supply: "Supply") -> None:
+        self._supply = supply
+
+    async def start(self) -> None:
+        """Make the first call's service."""
+        self._supply.prepare()
+
+    def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
+        """A fresh service. How many requests it takes at a time is its own affair."""
+        service: Any = self._supply.take()
+        if not service._settings.system_instruction:
+            service.append_system_instruction(prompt)
+        made: LLMService[Any] = service
+        return made
+
+    async def close(self) -> None:
+        """Nothing is shared."""

@@ -1,0 +1,80 @@
+"""Says when a recogniser from outside has no more words for what the user just said."""
+
+import asyncio
+import time
+
+from pipecat.frames.frames import (
+    Frame,
+    STTMetadataFrame,
+    TranscriptionFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+
+from voice.asr.no_transcript import NothingHeardFrame
+
+USUAL_LATENCY = 1.0
+"""Seconds from the end of speech to the transcript, for a recogniser that does not say its own 99th percentile."""
+SETTLED = 0.2
+"""Seconds after words that are not marked as the last ones."""
+NO_WORDS = 2.0
+"""Seconds after the end of speech from which on an utterance without a transcript counts as one without words; at
+least twice the recogniser's 99th percentile."""
+
+
+class TranscriptEnd(FrameProcessor):
+    """Follows a recogniser; turns end when their words are complete, and not every recogniser marks the last ones.
+
+    Pushes a `NothingHeardFrame` when the recogniser's time is over and no final transcript has come: words that came
+    are complete then, or there were none.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._latency = USUAL_LATENCY
+        self._stopped: float | None = None
+        """When speech ended, monotonic; None while the user speaks and when nothing is awaited."""
+        self._has_words = False
+        self._waiting: asyncio.Task[None] | None = None
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Follow speech and its transcripts, and pass everything on."""
+        await super().process_frame(frame, direction)
+        match frame:
+            case STTMetadataFrame():
+                self._latency = frame.ttfs_p99_latency or USUAL_LATENCY
+            case VADUserStartedSpeakingFrame():
+                self._stopped, self._has_words = None, False
+                await self._stop_waiting()
+            case VADUserStoppedSpeakingFrame():
+                self._stopped = time.monotonic() - frame.stop_secs
+                await self._wait()
+            case TranscriptionFrame():
+                self._has_words = True
+                if frame.finalized:
+                    await self._stop_waiting()
+                elif self._stopped is not None:
+                    await self._wait()
+        await self.push_frame(frame, direction)
+
+    async def cleanup(self) -> None:
+        """Wait no longer."""
+        await self._stop_waiting()
+        await super().cleanup()  # type: ignore[no-untyped-call]
+
+    async def _wait(self) -> None:
+        await self._stop_waiting()
+        self._waiting = self.create_task(self._end(), "transcript end")
+
+    async def _stop_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            await self.cancel_task(waiting)
+
+    async def _end(self) -> None:
+        assert self._stopped is not None
+        wait = self._latency if self._has_words else max(NO_WORDS, 2 * self._latency)
+        await asyncio.sleep(max(self._stopped + wait - time.monotonic(), SETTLED))
+        self._waiting = None
+        await self.push_frame(NothingHeardFrame())

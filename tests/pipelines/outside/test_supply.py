@@ -1,0 +1,103 @@
+"""Every call gets a fresh component; an instance serves one call; what cannot be made is refused in one sentence."""
+
+import gc
+from pathlib import Path
+
+import pytest
+from pipecat.processors.filters.identity_filter import IdentityFilter
+from pipecat.processors.frame_processor import FrameProcessor
+from pipecat.services.llm_service import LLMService
+from pipecat.services.openai.llm import OpenAILLMService
+
+from pipelines import Agent
+from pipelines.outside.supply import Supply
+from voice.errors import ConfigurationError
+
+OPENAI = "pipecat.services.openai.llm.OpenAILLMService"
+
+
+def test_each_call_gets_an_instance_of_its_own() -> None:
+    supply = Supply(IdentityFilter, where="processors")
+    supply.prepare()
+    first, second = supply.take(), supply.take()
+    assert isinstance(first, IdentityFilter)
+    assert first is not second
+
+
+def test_an_instance_serves_a_single_call() -> None:
+    supply = Supply(IdentityFilter(), where="stt")
+    supply.prepare()
+    taken = supply.take()
+    with pytest.raises(ConfigurationError, match=r"stt: this IdentityFilter has served a call, .* only one; give the"):
+        supply.take()
+    del taken
+
+
+def test_a_function_that_always_gives_the_same_instance_is_found_out() -> None:
+    only = IdentityFilter()
+    supply = Supply(lambda: only, where="stt")
+    supply.take()
+    with pytest.raises(ConfigurationError, match="has served a call"):
+        supply.take()
+
+
+def test_instances_of_past_calls_are_not_kept() -> None:
+    supply = Supply(IdentityFilter, where="processors")
+    supply.take()
+    gc.collect()
+    assert len(supply._served) == 0
+
+
+def test_the_name_is_the_class_and_its_model() -> None:
+    supply = Supply(OPENAI, where="llm", parameters={"api_key": "none", "settings": {"model": "sim:echo"}})
+    assert supply.name == "pipecat:OpenAILLMService"
+    supply.prepare()
+    assert supply.name == "pipecat:OpenAILLMService (sim:echo)"
+
+
+def test_a_string_becomes_a_path_where_the_class_wants_one() -> None:
+    class Wanting(FrameProcessor):
+        def __init__(self, folder: Path | None = None, label: str = "") -> None:
+            super().__init__()
+            self.given = (folder, label)
+
+    made = Supply(Wanting, where="tts", parameters={"folder": "/models", "label": "x"}).take()
+    assert isinstance(made, Wanting)
+    assert made.given == (Path("/models"), "x")
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        ("nowhere.Service", "asr.service: nowhere.Service cannot be imported: No module named 'nowhere'."),
+        (
+            "pipecat.services.openai.llm.Nothing",
+            "Nothing cannot be imported: module .* has no attribute",
+        ),
+        ("Service", 'asr.service: "Service" is not a class; write it as "package.module.Class".'),
+        ("pathlib.Path", "asr.service: pathlib.Path makes a PosixPath, not a LLMService of pipecat."),
+        (lambda: 1 / 0, "asr.service: .* cannot be made: division by zero."),
+    ],
+)
+def test_what_cannot_be_made_is_refused(part: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError, match=sentence):
+        Supply(part, where="asr.service", kind=LLMService).prepare()
+
+
+def test_components_take_the_place_of_the_pipelines_own() -> None:
+    agent = Agent(pipeline="embedded", stt=IdentityFilter, large=OpenAILLMService, fast=OpenAILLMService)
+    resolved = agent.settings.model_dump()
+    assert resolved["asr"]["service"] == "pipecat.processors.filters.identity_filter.IdentityFilter"
+    assert (resolved["llm"]["policy"], resolved["llm"]["large"]["service"]) == ("adaptive", OPENAI)
+    assert resolved["tts"]["engine"] == "piper"
+    alone = Agent(pipeline="embedded", large=OpenAILLMService).settings.model_dump()["llm"]
+    assert (alone["policy"], "fast" in alone) == ("single", False)
+    roles = ["llm.roles.large=mine", 'llm.mine={provider="sim"}']
+    assert "mine" in Agent(pipeline="sim-single", overrides=roles, fast=OpenAILLMService).settings.model_dump()["llm"]
+
+
+def test_what_is_no_component_and_no_place_is_refused_when_the_agent_is_made() -> None:
+    with pytest.raises(ConfigurationError, match=r"asr.service = 3 is not allowed: .* a class such as"):
+        Agent(pipeline="embedded", stt=3)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="processors: after_all is no place; use before_llm or before_tts"):
+        Agent(pipeline="embedded", processors={"after_all": [IdentityFilter]})  # type: ignore[dict-item]

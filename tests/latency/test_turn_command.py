@@ -1,9 +1,7 @@
 import subprocess
 import sys
 import wave
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,6 +9,7 @@ from latency.record.run import RunHeader, RunWriter
 from latency.record.session import Pacing, Session
 from latency.record.turn import TurnRecord
 from latency.turn_command import main
+from tests.latency.conversations import Conversation, MakeRun
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,14 +23,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def two_sessions(tmp_path: Path, conversation: Callable[[float], Any]) -> Path:
+def two_sessions(tmp_path: Path) -> Path:
     header = RunHeader(created="2026-11-20T17:03:12+01:00", pipeline={"name": "embedded"}, simulated=["sim:tier"])
     writer = RunWriter(tmp_path / "desk" / "runs" / "20261120-170312-embedded", header=header)
     for name in ("arithmetic", "small talk"):
         writer.add_turns(
             TurnRecord(session=name, turn=n, speech=((1.0 + 5 * n, 2.0 + 5 * n),), wants_answer=True) for n in (0, 1)
         )
-        wav = writer.write_session_wav(name, conversation(12).user(1, 2).bot(2.6, 4).user(6, 7).bot(7.9, 9).samples)
+        wav = writer.write_session_wav(name, Conversation(12).user(1, 2).bot(2.6, 4).user(6, 7).bot(7.9, 9).samples)
         writer.add_session(Session(name=name, wav=wav))
     return writer.finish("complete")
 
@@ -131,7 +130,7 @@ def test_no_run_yet_is_no_data(here: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_session_without_a_recording_is_shown_without_audio(
-    make_run: Callable[..., Path], here: Path, capsys: pytest.CaptureFixture[str]
+    make_run: MakeRun, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_run([TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True)], None)
     assert main([str(folder), "0"]) == 0
@@ -141,7 +140,7 @@ def test_a_session_without_a_recording_is_shown_without_audio(
 
 
 def test_a_refused_run_says_so_above_each_of_its_turns(
-    make_run: Callable[..., Path], here: Path, capsys: pytest.CaptureFixture[str]
+    make_run: MakeRun, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     turn = TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True)
     folder = make_run([turn], None, pacing=Pacing(frames=1000, late_over_20ms=50))

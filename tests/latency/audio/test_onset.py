@@ -6,6 +6,7 @@ import pytest
 from latency.audio.loudness import decibels
 from latency.audio.onset import Span, audible_limit, estimated_speech, first_audible_after, sounds, utterances
 from latency.selftest import synthetic
+from tests.latency.conversations import Conversation
 
 RATE = 16000
 NEAR = 0.010
@@ -15,27 +16,27 @@ def near(found: list[Span], expected: list[tuple[float, float]], tolerance: floa
     return len(found) == len(expected) and np.allclose(found, expected, rtol=0, atol=tolerance)
 
 
-def bot(talk: Any) -> Any:
+def bot(talk: Conversation) -> Any:
     return talk.samples[:, 1]
 
 
-def user(talk: Any) -> Any:
+def user(talk: Conversation) -> Any:
     return talk.samples[:, 0]
 
 
 @pytest.mark.parametrize("start", [0.5, 0.5037, 0.5099, 1.23456])
-def test_an_onset_is_found_to_the_sample_after_digital_silence(conversation: Any, start: float) -> None:
-    found = utterances(bot(conversation(3).bot(start, 2.0)), RATE)
+def test_an_onset_is_found_to_the_sample_after_digital_silence(start: float) -> None:
+    found = utterances(bot(Conversation(3).bot(start, 2.0)), RATE)
     assert near(found, [(start, 2.0)], tolerance=0.001)
 
 
-def test_a_fade_in_is_audible_from_where_it_can_be_heard(conversation: Any) -> None:
-    faded = utterances(bot(conversation(3).bot(0.5, 2.0, fade=0.05)), RATE)
+def test_a_fade_in_is_audible_from_where_it_can_be_heard() -> None:
+    faded = utterances(bot(Conversation(3).bot(0.5, 2.0, fade=0.05)), RATE)
     assert near(faded, [(0.5, 2.0)])
 
 
-def test_floats_and_int16_are_the_same_recording(conversation: Any) -> None:
-    samples = bot(conversation(3).bot(0.5, 1.0).bot(1.6, 2.0))
+def test_floats_and_int16_are_the_same_recording() -> None:
+    samples = bot(Conversation(3).bot(0.5, 1.0).bot(1.6, 2.0))
     assert utterances(samples, RATE) == utterances(samples.astype(np.float32) / 32768, RATE)
 
 
@@ -46,31 +47,31 @@ def test_any_sample_rate_gives_the_same_instants(rate: int) -> None:
     assert near(utterances(samples, rate), [(0.7, 1.5)], tolerance=0.003)
 
 
-def test_silences_below_300_ms_are_inside_an_utterance(conversation: Any) -> None:
-    assert near(utterances(bot(conversation(4).bot(0.5, 1.0).bot(1.28, 2.0)), RATE), [(0.5, 2.0)])
-    assert near(utterances(bot(conversation(4).bot(0.5, 1.0).bot(1.32, 2.0)), RATE), [(0.5, 1.0), (1.32, 2.0)])
+def test_silences_below_300_ms_are_inside_an_utterance() -> None:
+    assert near(utterances(bot(Conversation(4).bot(0.5, 1.0).bot(1.28, 2.0)), RATE), [(0.5, 2.0)])
+    assert near(utterances(bot(Conversation(4).bot(0.5, 1.0).bot(1.32, 2.0)), RATE), [(0.5, 1.0), (1.32, 2.0)])
 
 
-def test_clicks_are_not_speech_and_do_not_move_an_onset(conversation: Any) -> None:
-    talk = conversation(3).bot(1.5, 2.0)
+def test_clicks_are_not_speech_and_do_not_move_an_onset() -> None:
+    talk = Conversation(3).bot(1.5, 2.0)
     talk.stereo[RATE // 2, 1] = 1.0
     talk.stereo[RATE : RATE + 320, 1] = 0.9
     assert near(utterances(bot(talk), RATE), [(1.5, 2.0)], tolerance=0.001)
 
 
-def test_leading_low_level_noise_of_a_voice_is_not_audible(conversation: Any) -> None:
-    talk = conversation(3).bot(1.0, 2.0)
+def test_leading_low_level_noise_of_a_voice_is_not_audible() -> None:
+    talk = Conversation(3).bot(1.0, 2.0)
     talk.stereo[round(0.7 * RATE) : RATE, 1] += np.random.default_rng(1).normal(0, 10 ** (-55 / 20), round(0.3 * RATE))
     assert near(utterances(bot(talk), RATE), [(1.0, 2.0)], tolerance=0.001)
 
 
-def test_a_quiet_voice_is_heard_against_its_own_level(conversation: Any) -> None:
+def test_a_quiet_voice_is_heard_against_its_own_level() -> None:
     # Its frames lie near -50 dBFS: under the usual limit, but there is no other voice.
-    assert near(utterances(bot(conversation(3).bot(0.5, 2.0, level=0.006)), RATE), [(0.5, 2.0)])
+    assert near(utterances(bot(Conversation(3).bot(0.5, 2.0, level=0.006)), RATE), [(0.5, 2.0)])
 
 
-def test_noise_around_minus_70_dbfs_is_silence(conversation: Any) -> None:
-    assert utterances(bot(conversation(3).noise(1, 10 ** (-70 / 20))), RATE) == []
+def test_noise_around_minus_70_dbfs_is_silence() -> None:
+    assert utterances(bot(Conversation(3).noise(1, 10 ** (-70 / 20))), RATE) == []
 
 
 @pytest.mark.parametrize("samples", [np.zeros(0, np.int16), np.zeros(7, np.int16), np.zeros(RATE)])
@@ -79,26 +80,26 @@ def test_silence_of_any_length_holds_nothing(samples: Any) -> None:
     assert first_audible_after(samples, RATE, 0.0) is None
 
 
-def test_stereo_where_a_channel_belongs_is_refused(conversation: Any) -> None:
+def test_stereo_where_a_channel_belongs_is_refused() -> None:
     with pytest.raises(ValueError, match="one dimension"):
-        utterances(conversation(1).samples, RATE)
+        utterances(Conversation(1).samples, RATE)
 
 
-def test_the_first_audible_sample_belongs_to_an_utterance_that_begins_then(conversation: Any) -> None:
-    right = bot(conversation(6).bot(1.0, 2.0).bot(3.0, 4.0))
+def test_the_first_audible_sample_belongs_to_an_utterance_that_begins_then() -> None:
+    right = bot(Conversation(6).bot(1.0, 2.0).bot(3.0, 4.0))
     assert first_audible_after(right, RATE, 0.2) == pytest.approx(1.0, abs=0.001)
     assert first_audible_after(right, RATE, 1.5) == pytest.approx(3.0, abs=0.001)
     assert first_audible_after(right, RATE, 4.5) is None
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.001, 0.01])
-def test_the_end_of_unlabelled_speech_is_estimated_in_steady_noise(conversation: Any, noise: float) -> None:
-    talk = conversation(6).user(1.0, 2.0).user(2.5, 4.0).noise(0, noise)
+def test_the_end_of_unlabelled_speech_is_estimated_in_steady_noise(noise: float) -> None:
+    talk = Conversation(6).user(1.0, 2.0).user(2.5, 4.0).noise(0, noise)
     assert near(estimated_speech(user(talk), RATE), [(1.0, 2.0), (2.5, 4.0)], tolerance=0.03)
 
 
-def test_steady_noise_alone_holds_no_speech(conversation: Any) -> None:
-    assert estimated_speech(user(conversation(4).noise(0, 0.05)), RATE) == []
+def test_steady_noise_alone_holds_no_speech() -> None:
+    assert estimated_speech(user(Conversation(4).noise(0, 0.05)), RATE) == []
 
 
 def at(*placed: tuple[float, Any], seconds: float = 4.0) -> Any:

@@ -7,6 +7,7 @@ from latency.judge.outcome import Outcome, SessionOutcome, judge_session
 from latency.judge.unanswered import Unanswered
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
+from tests.latency.conversations import Conversation
 
 NEAR = 0.010
 
@@ -17,17 +18,17 @@ def turn(number: int, *speech: tuple[float, float], **values: Any) -> TurnRecord
     )
 
 
-def judge(talk: Any, *turns: TurnRecord, **session: Any) -> SessionOutcome:
+def judge(talk: Conversation, *turns: TurnRecord, **session: Any) -> SessionOutcome:
     return judge_session(Session(name="s", **session), turns, talk.samples)
 
 
-def only(talk: Any, *turns: TurnRecord, **session: Any) -> Outcome:
+def only(talk: Conversation, *turns: TurnRecord, **session: Any) -> Outcome:
     return judge(talk, *turns, **session).outcomes[0]
 
 
-def test_latency_runs_from_the_labelled_end_to_the_first_audible_sample(conversation: Any) -> None:
+def test_latency_runs_from_the_labelled_end_to_the_first_audible_sample() -> None:
     # The user's channel is noisy to the end, so that no detector could find the end that the label gives.
-    talk = conversation(6).user(1, 2).noise(0, 0.05).bot(2.613, 4)
+    talk = Conversation(6).user(1, 2).noise(0, 0.05).bot(2.613, 4)
     found = only(talk, turn(0, (1, 2)))
     assert found.latency == pytest.approx(0.613, abs=0.001)
     assert found.answered
@@ -35,82 +36,82 @@ def test_latency_runs_from_the_labelled_end_to_the_first_audible_sample(conversa
 
 
 @pytest.mark.parametrize("begin", [1.5, 2.2], ids=["inside speech", "inside a pause"])
-def test_speaking_before_the_users_end_is_a_cut_off(conversation: Any, begin: float) -> None:
-    talk = conversation(8).bot(begin, begin + 0.3).bot(4.4, 5)
+def test_speaking_before_the_users_end_is_a_cut_off(begin: float) -> None:
+    talk = Conversation(8).bot(begin, begin + 0.3).bot(4.4, 5)
     found = only(talk, turn(0, (1, 2), (2.8, 4)))
     assert found.cut_off
     assert found.latency == pytest.approx(0.4, abs=NEAR)
     assert (found.pauses, found.pauses_cut) == (1, int(begin == 2.2))
 
 
-def test_an_answer_that_began_too_early_and_went_on_is_an_answer_without_a_latency(conversation: Any) -> None:
-    found = only(conversation(8).bot(1.5, 4), turn(0, (1, 2)))
+def test_an_answer_that_began_too_early_and_went_on_is_an_answer_without_a_latency() -> None:
+    found = only(Conversation(8).bot(1.5, 4), turn(0, (1, 2)))
     assert (found.cut_off, found.answered, found.latency, found.unanswered) == (True, True, None, None)
 
 
-def test_a_commit_inside_a_pause_counts_though_nothing_was_audible(conversation: Any) -> None:
-    found = only(conversation(8).bot(4.4, 5), turn(0, (1, 2), (2.8, 4), server_turns=[{"marks": {"turn_commit": 2.6}}]))
+def test_a_commit_inside_a_pause_counts_though_nothing_was_audible() -> None:
+    found = only(Conversation(8).bot(4.4, 5), turn(0, (1, 2), (2.8, 4), server_turns=[{"marks": {"turn_commit": 2.6}}]))
     assert (found.cut_off, found.pauses, found.pauses_cut) == (False, 1, 1)
 
 
-def test_a_barge_in_stops_with_the_utterance_that_was_under_way(conversation: Any) -> None:
-    talk = conversation(9).bot(1, 3.38).bot(4.9, 6)
+def test_a_barge_in_stops_with_the_utterance_that_was_under_way() -> None:
+    talk = Conversation(9).bot(1, 3.38).bot(4.9, 6)
     found = only(talk, turn(0, (3, 4), barge_in=True))
     assert found.barge_in_stop == pytest.approx(0.38, abs=NEAR)
     assert found.latency == pytest.approx(0.9, abs=NEAR)
 
 
-def test_a_barge_in_of_a_silent_bot_has_no_stop_time(conversation: Any) -> None:
-    assert only(conversation(9).bot(1, 2).bot(4.9, 6), turn(0, (3, 4), barge_in=True)).barge_in_stop is None
+def test_a_barge_in_of_a_silent_bot_has_no_stop_time() -> None:
+    assert only(Conversation(9).bot(1, 2).bot(4.9, 6), turn(0, (3, 4), barge_in=True)).barge_in_stop is None
 
 
-def test_an_apology_for_a_failed_model_is_no_answer_and_has_no_latency(conversation: Any) -> None:
+def test_an_apology_for_a_failed_model_is_no_answer_and_has_no_latency() -> None:
     failed = turn(0, (1, 2), failed="the model has crashed", attempts=[{"tier": "large", "outcome": "failed"}])
-    found = only(conversation(8).bot(2.5, 4), failed)
+    found = only(Conversation(8).bot(2.5, 4), failed)
     assert (found.answered, found.latency, found.unanswered) == (False, None, Unanswered.FAILED)
 
 
-def test_a_phrase_that_bridged_a_wait_for_nothing_is_no_answer(conversation: Any) -> None:
+def test_a_phrase_that_bridged_a_wait_for_nothing_is_no_answer() -> None:
     said = [{"at": 2.4, "kind": "hold", "text": "One moment."}]
     response = {"response": 0, "commit": 2.0, "limit": "llm", "deadline": 2.45, "said": said}
     attempts = [{"tier": "large", "outcome": "cancelled", "response": 0}]
     bridged = turn(0, (1, 2), attempts=attempts, responses=[response], heard="hello", interrupted=True)
-    found = judge(conversation(12).bot(2.5, 3.2), bridged, turn(1, (6, 7))).outcomes[0]
+    found = judge(Conversation(12).bot(2.5, 3.2), bridged, turn(1, (6, 7))).outcomes[0]
     assert (found.answered, found.latency, found.whole) == (False, None, None)
     assert found.unanswered is Unanswered.TALKED_OVER
 
 
-def test_the_whole_answer_ends_with_the_turns_last_sound_if_it_was_heard_to_its_end(conversation: Any) -> None:
-    talk = conversation(14).bot(2.5, 3.0).bot(3.6, 5.0).bot(8.5, 10.5).bot(11.0, 12.0)
+def test_the_whole_answer_ends_with_the_turns_last_sound_if_it_was_heard_to_its_end() -> None:
+    talk = Conversation(14).bot(2.5, 3.0).bot(3.6, 5.0).bot(8.5, 10.5).bot(11.0, 12.0)
     first, second, third = judge(talk, turn(0, (1, 2)), turn(1, (7, 8)), turn(2, (10.2, 10.8))).outcomes
     assert first.whole == pytest.approx(3.0, abs=NEAR)
     assert second.whole is None
     assert third.whole == pytest.approx(1.2, abs=NEAR)
-    assert only(conversation(9).bot(2.5, 3), turn(0, (1, 2), interrupted=True)).whole is None
+    assert only(Conversation(9).bot(2.5, 3), turn(0, (1, 2), interrupted=True)).whole is None
 
 
 @pytest.mark.parametrize(("answer", "gaps"), [(3.8, 0), (2.5, 1)])
-def test_waiting_for_an_answer_behind_a_phrase_is_no_drop_out(conversation: Any, answer: float, gaps: int) -> None:
+def test_waiting_for_an_answer_behind_a_phrase_is_no_drop_out(answer: float, gaps: int) -> None:
     marks = {"first_audible": 2.5, "first_answer_audible": answer}
-    found = judge(conversation(9).bot(2.5, 3.2).bot(3.8, 5), turn(0, (1, 2), marks=marks), underruns=[(3.2, 3.79)])
+    found = judge(Conversation(9).bot(2.5, 3.2).bot(3.8, 5), turn(0, (1, 2), marks=marks), underruns=[(3.2, 3.79)])
     assert len(found.gaps) == gaps
 
 
-def test_a_turn_that_another_model_rescued_is_answered(conversation: Any) -> None:
+def test_a_turn_that_another_model_rescued_is_answered() -> None:
     attempts = [{"tier": "large", "outcome": "failed"}, {"tier": "fast", "outcome": "spoken"}]
-    found = only(conversation(8).bot(2.5, 4), turn(0, (1, 2), attempts=attempts))
+    found = only(Conversation(8).bot(2.5, 4), turn(0, (1, 2), attempts=attempts))
     assert (found.answered, found.unanswered) == (True, None)
 
 
-def test_an_answer_after_the_next_turn_began_belongs_to_that_turn(conversation: Any) -> None:
-    talk = conversation(12).bot(7.5, 8)
+def test_an_answer_after_the_next_turn_began_belongs_to_that_turn() -> None:
+    talk = Conversation(12).bot(7.5, 8)
     first, second = judge(talk, turn(0, (1, 2)), turn(1, (6, 7))).outcomes
     assert (first.latency, first.unanswered) == (None, Unanswered.NO_SPEECH)
     assert second.latency == pytest.approx(0.5, abs=NEAR)
 
 
-def test_a_backchannel_neither_ends_a_turn_nor_is_it_cut_off(conversation: Any) -> None:
-    talk = conversation(9).bot(2.5, 4).bot(4.4, 6)
+def test_a_backchannel_neither_ends_a_turn_nor_is_it_cut_off() -> None:
+    talk = Conversation(9).bot(2.5, 4).bot(4.4, 6)
     answer, backchannel = judge(
         talk, turn(0, (1, 2)), turn(1, (4.2, 4.6), wants_answer=False, backchannel=True)
     ).outcomes
@@ -133,51 +134,49 @@ REPORT: list[dict[str, Any]] = [{"marks": {}}]
         ({"interrupted": True, "server_turns": REPORT}, Unanswered.TALKED_OVER),
     ],
 )
-def test_an_unanswered_turn_has_its_reason(conversation: Any, values: dict[str, Any], reason: Unanswered) -> None:
-    found = only(conversation(9), turn(0, (1, 2), **values), turn(1, (6, 7)))
+def test_an_unanswered_turn_has_its_reason(values: dict[str, Any], reason: Unanswered) -> None:
+    found = only(Conversation(9), turn(0, (1, 2), **values), turn(1, (6, 7)))
     assert (found.unanswered, found.answered) == (reason, False)
 
 
 @pytest.mark.parametrize("values", [{"server_turns": REPORT}, {"server_turns": REPORT, "heard": ""}, {"heard": None}])
-def test_a_call_that_ends_before_an_answer_could_come_is_not_blamed_on_the_bot(
-    conversation: Any, values: dict[str, Any]
-) -> None:
+def test_a_call_that_ends_before_an_answer_could_come_is_not_blamed_on_the_bot(values: dict[str, Any]) -> None:
     asked = turn(0, (1, 2), **values)
-    assert only(conversation(4), asked).unanswered is Unanswered.HUNG_UP
-    assert only(conversation(1.5), asked).unanswered is Unanswered.HUNG_UP, "in the middle of the user's words"
+    assert only(Conversation(4), asked).unanswered is Unanswered.HUNG_UP
+    assert only(Conversation(1.5), asked).unanswered is Unanswered.HUNG_UP, "in the middle of the user's words"
     waited = Unanswered.NOTHING_HEARD if values.get("heard") == "" else Unanswered.NO_SPEECH
-    assert only(conversation(7), asked).unanswered is waited
+    assert only(Conversation(7), asked).unanswered is waited
     failed = turn(0, (1, 2), failed="it crashed", **values)
-    assert only(conversation(4), failed).unanswered is Unanswered.FAILED
+    assert only(Conversation(4), failed).unanswered is Unanswered.FAILED
 
 
-def test_a_turn_whose_end_was_decided_without_words_stays_unheard_in_a_call_that_ends(conversation: Any) -> None:
+def test_a_turn_whose_end_was_decided_without_words_stays_unheard_in_a_call_that_ends() -> None:
     unheard = turn(0, (1, 2), heard="", ended_by="nothing_heard", server_turns=REPORT)
-    assert only(conversation(4), unheard).unanswered is Unanswered.NOTHING_HEARD
+    assert only(Conversation(4), unheard).unanswered is Unanswered.NOTHING_HEARD
 
 
-def test_a_user_who_goes_on_before_an_answer_could_come_has_talked_over_it(conversation: Any) -> None:
-    hasty = judge(conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(1, (3.2, 4), barge_in=True))
+def test_a_user_who_goes_on_before_an_answer_could_come_has_talked_over_it() -> None:
+    hasty = judge(Conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(1, (3.2, 4), barge_in=True))
     assert hasty.outcomes[0].unanswered is Unanswered.TALKED_OVER
-    patient = judge(conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(1, (6.2, 7)))
+    patient = judge(Conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(1, (6.2, 7)))
     assert patient.outcomes[0].unanswered is Unanswered.NO_SPEECH
-    lost = judge(conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(2, (3.2, 4)))
+    lost = judge(Conversation(12), turn(0, (1, 2), server_turns=REPORT), turn(2, (3.2, 4)))
     assert lost.outcomes[0].unanswered is Unanswered.RECORD_LOST, "whoever went on, and when"
 
 
-def test_an_interruption_by_something_that_is_no_turn_is_told(conversation: Any) -> None:
+def test_an_interruption_by_something_that_is_no_turn_is_told() -> None:
     stopped = turn(0, (1, 2), interrupted=True, server_turns=REPORT)
-    assert only(conversation(9), stopped).unanswered is Unanswered.INTERRUPTED
+    assert only(Conversation(9), stopped).unanswered is Unanswered.INTERRUPTED
 
 
-def test_a_bot_that_talks_on_or_only_too_early_has_not_answered(conversation: Any) -> None:
-    assert only(conversation(9).bot(0.5, 3), turn(0, (1, 2))).unanswered is Unanswered.TALKED_ON
-    assert only(conversation(9).bot(1.2, 1.6), turn(0, (1, 2))).unanswered is Unanswered.ONLY_EARLY
+def test_a_bot_that_talks_on_or_only_too_early_has_not_answered() -> None:
+    assert only(Conversation(9).bot(0.5, 3), turn(0, (1, 2))).unanswered is Unanswered.TALKED_ON
+    assert only(Conversation(9).bot(1.2, 1.6), turn(0, (1, 2))).unanswered is Unanswered.ONLY_EARLY
 
 
-def test_a_closed_session_and_a_missing_recording_are_reasons_too(conversation: Any) -> None:
+def test_a_closed_session_and_a_missing_recording_are_reasons_too() -> None:
     asked = turn(0, (1, 2), contains=["hello"])
-    assert only(conversation(9), asked, closed="server gone").unanswered is Unanswered.SESSION_CLOSED
+    assert only(Conversation(9), asked, closed="server gone").unanswered is Unanswered.SESSION_CLOSED
     missing = judge_session(Session(name="s"), [asked], None)
     assert not missing.recorded
     assert (missing.outcomes[0].unanswered, missing.outcomes[0].right) == (Unanswered.NO_RECORDING, False)
@@ -192,10 +191,8 @@ def test_a_closed_session_and_a_missing_recording_are_reasons_too(conversation: 
         ({"contains": [], "said": "7 times 8 is 56."}, None),
     ],
 )
-def test_answers_are_scored_when_it_is_known_what_is_right(
-    conversation: Any, values: dict[str, Any], right: bool | None
-) -> None:
-    assert only(conversation(6).bot(2.5, 4), turn(0, (1, 2), **values)).right is right
+def test_answers_are_scored_when_it_is_known_what_is_right(values: dict[str, Any], right: bool | None) -> None:
+    assert only(Conversation(6).bot(2.5, 4), turn(0, (1, 2), **values)).right is right
 
 
 MARKS = {
@@ -204,8 +201,8 @@ MARKS = {
 }  # fmt: skip
 
 
-def test_the_residual_is_what_the_marks_leave_unexplained_of_the_recording(conversation: Any) -> None:
-    talk = conversation(6).bot(2.5, 4)
+def test_the_residual_is_what_the_marks_leave_unexplained_of_the_recording() -> None:
+    talk = Conversation(6).bot(2.5, 4)
     assert only(talk, turn(0, (1, 2), marks=MARKS)).residual == pytest.approx(0, abs=0.001)
     moved = {**MARKS, "first_audible": 2.46}
     assert only(talk, turn(0, (1, 2), marks=moved)).residual == pytest.approx(0.04, abs=0.001)
@@ -213,17 +210,17 @@ def test_the_residual_is_what_the_marks_leave_unexplained_of_the_recording(conve
     assert only(talk, turn(0, (1, 2), marks=unnamed)).residual == pytest.approx(0.1, abs=0.001)
 
 
-def test_the_residual_is_unknown_without_the_servers_marks(conversation: Any) -> None:
-    assert only(conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={"first_audible": 2.5})).residual is None
+def test_the_residual_is_unknown_without_the_servers_marks() -> None:
+    assert only(Conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={"first_audible": 2.5})).residual is None
 
 
-def test_answer_audio_is_told_apart_from_the_opening_before_it(conversation: Any) -> None:
-    found = only(conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={**MARKS, "first_answer_audible": 3.1}))
+def test_answer_audio_is_told_apart_from_the_opening_before_it() -> None:
+    found = only(Conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={**MARKS, "first_answer_audible": 3.1}))
     assert found.latency == pytest.approx(0.5, abs=NEAR)
     assert found.answer == pytest.approx(1.1, abs=NEAR)
 
 
-def test_the_answer_behind_an_opening_is_read_from_the_recording_and_the_servers_word(conversation: Any) -> None:
+def test_the_answer_behind_an_opening_is_read_from_the_recording_and_the_servers_word() -> None:
     report = {
         "marks": {"turn_commit": 2.2, "llm_first_clause": 3.0},
         "opening": "One moment.",
@@ -234,15 +231,15 @@ def test_the_answer_behind_an_opening_is_read_from_the_recording_and_the_servers
     values = {"server_turns": [report], "attempts": report["attempts"], "responses": report["responses"]}
     # The client's mark would say otherwise; it is asked only when the folder does not tell.
     marks = {"first_audible": 2.5, "first_answer_audible": 4.9}
-    talk = conversation(8).bot(2.5, 3.1).bot(3.25, 5)
+    talk = Conversation(8).bot(2.5, 3.1).bot(3.25, 5)
     found = judge(talk, turn(0, (1, 2), marks=marks, **values), underruns=[(3.1, 3.24)])
     assert found.outcomes[0].latency == pytest.approx(0.5, abs=NEAR)
     assert found.outcomes[0].answer == pytest.approx(1.25, abs=NEAR)
     assert found.gaps == ()
 
 
-def test_beside_a_lost_record_nobody_knows_where_an_answer_ends(conversation: Any) -> None:
-    talk = conversation(14).bot(2.5, 4).bot(6.5, 8).bot(10.5, 12)
+def test_beside_a_lost_record_nobody_knows_where_an_answer_ends() -> None:
+    talk = Conversation(14).bot(2.5, 4).bot(6.5, 8).bot(10.5, 12)
     answered = turn(0, (1, 2), marks={"first_audible": 2.5})
     whole = [outcome.whole for outcome in judge(talk, answered, turn(2, (9, 10))).outcomes]
     assert whole == [None, pytest.approx(2.0, abs=NEAR)]
@@ -260,9 +257,9 @@ def test_beside_a_lost_record_nobody_knows_where_an_answer_ends(conversation: An
     ],
 )
 def test_a_turn_beside_a_lost_record_is_given_only_the_answer_that_its_marks_vouch_for(
-    conversation: Any, marks: dict[str, float], latency: float | None
+    marks: dict[str, float], latency: float | None
 ) -> None:
-    talk = conversation(14).bot(2.5, 4).bot(10.5, 12)
+    talk = Conversation(14).bot(2.5, 4).bot(10.5, 12)
     first = judge(talk, turn(0, (1, 2), marks=marks), turn(2, (9, 10))).outcomes[0]
     last = judge_session(Session(name="s"), [turn(0, (1, 2), marks=marks)], talk.samples, is_whole=False).outcomes[0]
     for found in (first, last):
@@ -271,18 +268,18 @@ def test_a_turn_beside_a_lost_record_is_given_only_the_answer_that_its_marks_vou
         assert found.whole is None
 
 
-def test_a_turn_knows_how_its_barge_in_went_and_how_long_both_talked(conversation: Any) -> None:
-    talk = conversation(12).bot(1, 3.38).bot(4.9, 6)
+def test_a_turn_knows_how_its_barge_in_went_and_how_long_both_talked() -> None:
+    talk = Conversation(12).bot(1, 3.38).bot(4.9, 6)
     stopped, silent = judge(talk, turn(0, (3, 4), barge_in=True), turn(1, (7, 8), barge_in=True)).outcomes
     assert (stopped.barge_in, silent.barge_in) == (BargeInResult.STOPPED, BargeInResult.SILENT)
     assert stopped.talk_over == pytest.approx(0.38, abs=NEAR)
     assert (silent.talk_over, silent.barge_in_stop) == (0, None)
-    ended = only(conversation(12).bot(1, 3.38, fade=0.3).bot(4.9, 6), turn(0, (3, 4), barge_in=True))
+    ended = only(Conversation(12).bot(1, 3.38, fade=0.3).bot(4.9, 6), turn(0, (3, 4), barge_in=True))
     assert (ended.barge_in, ended.barge_in_stop) == (BargeInResult.ENDED, None)
 
 
-def test_an_interruption_without_a_user_turn_is_a_false_barge_in(conversation: Any) -> None:
-    talk = conversation(12).bot(2.5, 4.0).bot(6, 8)
+def test_an_interruption_without_a_user_turn_is_a_false_barge_in() -> None:
+    talk = Conversation(12).bot(2.5, 4.0).bot(6, 8)
     talked = [turn(0, (1, 2)), turn(1, (3.5, 4.5), barge_in=True)]
     mumbled = turn(2, (7.6, 7.9), wants_answer=False, backchannel=True)
     assert judge(talk, *talked, mumbled, flushes=[4.0]).false_barge_ins == 0
@@ -290,6 +287,6 @@ def test_an_interruption_without_a_user_turn_is_a_false_barge_in(conversation: A
     assert judge(talk, *talked, mumbled, flushes=[10.0]).false_barge_ins == 0
 
 
-def test_an_answer_stopped_right_after_the_users_turn_is_a_false_barge_in(conversation: Any) -> None:
-    talk = conversation(12).bot(2.5, 2.9)
+def test_an_answer_stopped_right_after_the_users_turn_is_a_false_barge_in() -> None:
+    talk = Conversation(12).bot(2.5, 2.9)
     assert judge(talk, turn(0, (1, 2)), flushes=[2.9]).false_barge_ins == 1

@@ -12,6 +12,7 @@ import pytest
 from latency.audio import recording
 from latency.cli import main
 from latency.record.turn import TurnError, TurnRecord
+from tests.latency.conversations import Conversation, MakeRun
 
 Place = tuple[str | int, ...]
 WRONG: tuple[Any, ...] = (
@@ -72,7 +73,7 @@ def mutants(line: dict[str, Any]) -> Iterator[tuple[Place, dict[str, Any]]]:
 
 
 @pytest.fixture
-def write_run(conversation: Callable[[float], Any], make_run: Callable[..., Path]) -> Callable[..., Path]:
+def write_run(make_run: MakeRun) -> Callable[..., Path]:
     """Write lines as the turns of a run whose sessions share a recording."""
 
     def write(lines: list[dict[str, Any]]) -> Path:
@@ -80,7 +81,7 @@ def write_run(conversation: Callable[[float], Any], make_run: Callable[..., Path
         run = json.loads((made / "run.json").read_text())
         folder = made.parent / f"damaged-{len(list(made.parent.iterdir()))}"
         folder.mkdir()
-        talk = conversation(4).user(1, 2).bot(2.5, 3.6)
+        talk = Conversation(4).user(1, 2).bot(2.5, 3.6)
         recording.write(folder / "call.wav", talk.samples)
         names = dict.fromkeys(str(line["session"]) for line in lines)
         run["sessions"] = [{"name": name, "wav": "call.wav", "seconds": 4.0, "turns": 1} for name in names]

@@ -6,9 +6,7 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,14 +16,15 @@ from latency.record.session import Pacing
 from latency.record.turn import TurnRecord
 from latency.report.build import build
 from latency.report.report import Report
+from tests.latency.conversations import Conversation, MakeRun
 
 PACING = Pacing(frames=600, late_over_20ms=0, late_max_ms=2.0, clock_ratio=1.0)
 
 
 @pytest.fixture
-def whole(make_run: Callable[..., Path], conversation: Callable[[float], Any]) -> Path:
+def whole(make_run: MakeRun) -> Path:
     """Three turns, answered after 500, 700 and 600 ms."""
-    talk = conversation(12).user(1, 2).bot(2.5, 3.2).user(4, 5).bot(5.7, 6.5).user(8, 9).bot(9.6, 10.5)
+    talk = Conversation(12).user(1, 2).bot(2.5, 3.2).user(4, 5).bot(5.7, 6.5).user(8, 9).bot(9.6, 10.5)
     turns = [turn(0, 1, 2.5), turn(1, 4, 5.7), turn(2, 8, 9.6)]
     return make_run(turns, talk.samples, pacing=PACING, seconds=12.0)
 

@@ -4,24 +4,23 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from latency.record.run import RunHeader, RunWriter
 from latency.record.session import Pacing, Session
 from latency.record.turn import TurnRecord
+from tests.latency.conversations import Conversation
 
 SESSIONS, TURNS, SECONDS = 50, 20, 6.0
 HEADER = RunHeader(created="2026-11-20T17:03:12+01:00", pipeline={"name": "large"})
 
 
 @pytest.fixture
-def large_run(conversation: Callable[[float], Any], tmp_path: Path) -> Path:
-    talk = conversation(TURNS * SECONDS)
+def large_run(tmp_path: Path) -> Path:
+    talk = Conversation(TURNS * SECONDS)
     turns = []
     for number in range(TURNS):
         start = number * SECONDS + 0.5

@@ -1,7 +1,7 @@
 """Figures of a benchmark from made-up run folders whose every latency is known beforehand."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from latency.record.session import Session
 from latency.record.turn import TurnRecord
 from latency.report.ablation import worth
 from latency.report.benchmark import CALLS, INDEX, Benchmark, compare
+from tests.latency.conversations import Conversation
 
 HEADER = RunHeader(created="2026-11-20T17:03:12+01:00", simulated=["sim:steady at http://x", "scripted:whisper (int8)"])
 TURNS = 9
@@ -24,14 +25,13 @@ def request(outcome: str = "completed", **more: Any) -> dict[str, Any]:
 
 def write_run(
     folder: Path,
-    conversation: Callable[..., Any],
     waits: Sequence[float | None],
     *,
     calls: dict[str, Any],
     pacing: dict[str, Any] | None = None,
 ) -> None:
     """A run of one session: a turn each ten seconds, answered after a wait in seconds or not at all."""
-    talk = conversation(10.0 * len(waits))
+    talk = Conversation(10.0 * len(waits))
     turns = []
     for number, wait in enumerate(waits):
         start = 10.0 * number + 1
@@ -59,17 +59,14 @@ def write_index(folder: Path, *runs: dict[str, Any], **more: Any) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, conversation: Callable[..., Any]) -> Path:
+def folder(tmp_path: Path) -> Path:
     """Ours answers each turn in half the time of the stock bot, which leaves the last one unanswered."""
     write_run(
         tmp_path / "ours",
-        conversation,
         [0.9, *([0.6, 0.8] * 4)],
         calls={"requests": [*[request()] * 10, request("cancelled"), request("cancelled"), request(warm_up=True)]},
     )
-    write_run(
-        tmp_path / "stock", conversation, [1.9, *([1.2, 1.6] * 3), 1.2, None], calls={"requests": [request()] * 8}
-    )
+    write_run(tmp_path / "stock", [1.9, *([1.2, 1.6] * 3), 1.2, None], calls={"requests": [request()] * 8})
     write_index(tmp_path, {"variant": "ours", "folder": "ours"}, {"variant": "stock", "folder": "stock"})
     return tmp_path
 
@@ -123,9 +120,9 @@ def test_without_the_baseline_there_is_no_ratio(folder: Path) -> None:
     assert found.ratio(found.rows[0]) is None
 
 
-def test_a_run_that_was_not_fed_in_real_time_is_told(folder: Path, conversation: Callable[..., Any]) -> None:
+def test_a_run_that_was_not_fed_in_real_time_is_told(folder: Path) -> None:
     late = {"frames": 100, "late_over_20ms": 50, "late_max_ms": 90.0, "clock_ratio": 1.0}
-    write_run(folder / "late", conversation, [0.5, 0.5], calls={}, pacing=late)
+    write_run(folder / "late", [0.5, 0.5], calls={}, pacing=late)
     repeated = [{"session": "a-1", "why": "late"}]
     write_index(folder, {"variant": "ours", "folder": "late", "repeated": repeated})
     (row,) = Benchmark.load(folder).rows

@@ -13,6 +13,7 @@ from latency.record.turn import TurnRecord
 from latency.report.build import build
 from latency.report.report import Report
 from latency.report.thresholds import Threshold
+from tests.latency.conversations import Conversation, MakeRun
 
 Load = Callable[[Path], Run]
 HEADER = RunHeader(created="2026-11-20T17:03:12+01:00")
@@ -72,44 +73,42 @@ def test_marks_are_reconciled_with_the_recording(report: Report) -> None:
     assert report.speculation.started == 0
 
 
-def test_a_run_without_marks_has_no_residual(make_run: Callable[..., Path], conversation: Any, load: Load) -> None:
-    found = build(load(make_run([turn(0, 1, 2)], conversation(5).bot(2.5, 3).samples)))
+def test_a_run_without_marks_has_no_residual(make_run: MakeRun, load: Load) -> None:
+    found = build(load(make_run([turn(0, 1, 2)], Conversation(5).bot(2.5, 3).samples)))
     assert found.residual_ms is None
     assert found.contributions_ms["llm_inference"].p50 is None
     assert (found.quality.wer, found.turns.answers_ok, found.pacing.ok) == (None, None, None)
 
 
-def test_the_first_turn_of_a_process_is_apart(make_run: Callable[..., Path], conversation: Any, load: Load) -> None:
-    talk = conversation(9).bot(3.5, 4).bot(6.5, 7)
+def test_the_first_turn_of_a_process_is_apart(make_run: MakeRun, load: Load) -> None:
+    talk = Conversation(9).bot(3.5, 4).bot(6.5, 7)
     found = build(load(make_run([turn(0, 1, 2, cold=True), turn(1, 5, 6)], talk.samples)))
     assert (found.turn_ms.n, found.turn_ms_cold.n) == (1, 1)
     assert found.turn_ms_cold.max == pytest.approx(1500, abs=10)
     assert found.turns.answered == 2
 
 
-def test_one_estimated_turn_makes_the_truth_estimated(make_run: Callable[..., Path], load: Load) -> None:
+def test_one_estimated_turn_makes_the_truth_estimated(make_run: MakeRun, load: Load) -> None:
     turns = [turn(0, 1, 2), turn(1, 3, 4, truth="estimated")]
     assert build(load(make_run(turns, None))).truth == "estimated"
     assert build(load(make_run(turns[:1], None))).truth == "labelled"
 
 
-def test_turns_without_a_recording_are_counted_not_dropped(make_run: Callable[..., Path], load: Load) -> None:
+def test_turns_without_a_recording_are_counted_not_dropped(make_run: MakeRun, load: Load) -> None:
     found = build(load(make_run([turn(0, 1, 2), turn(1, 3, 4)], None)))
     assert found.turns.unanswered == {"no recording": 2}
     assert (found.quality.cut_offs, found.quality.gaps, found.barge_in.false) == (None, None, None)
 
 
-def test_turns_of_a_session_that_run_json_does_not_know_yet_are_counted(
-    make_run: Callable[..., Path], conversation: Any, load: Load
-) -> None:
+def test_turns_of_a_session_that_run_json_does_not_know_yet_are_counted(make_run: MakeRun, load: Load) -> None:
     late = replace(turn(0, 1, 2), session="killed")
-    folder = make_run([turn(0, 1, 2), late], conversation(5).bot(2.5, 3).samples, status="running")
+    folder = make_run([turn(0, 1, 2), late], Conversation(5).bot(2.5, 3).samples, status="running")
     found = build(load(folder))
     assert found.turns.total == 2
     assert found.turns.unanswered == {"no recording": 1}
 
 
-def test_bad_pacing_is_a_complaint_that_names_the_session(make_run: Callable[..., Path], load: Load) -> None:
+def test_bad_pacing_is_a_complaint_that_names_the_session(make_run: MakeRun, load: Load) -> None:
     starved = Pacing(frames=1000, late_over_20ms=50, late_max_ms=80.0, clock_ratio=1.0)
     found = build(load(make_run([turn(0, 1, 2)], None, pacing=starved))).pacing
     assert (found.ok, found.frames, found.late_over_20ms, found.late_max_ms) == (False, 1000, 50, 80.0)
@@ -117,11 +116,11 @@ def test_bad_pacing_is_a_complaint_that_names_the_session(make_run: Callable[...
 
 
 def test_a_run_that_was_not_fed_in_real_time_is_refused_but_for_what_no_clock_decides(
-    make_run: Callable[..., Path], conversation: Any, load: Load
+    make_run: MakeRun, load: Load
 ) -> None:
     starved = Pacing(frames=1000, late_over_20ms=50, late_max_ms=80.0, clock_ratio=1.0)
     limits = ("turn p95 < 800", "cut_offs == 0", "llm within > 0", "answered == 1", "unanswered > 0")
-    folder = make_run([turn(0, 1, 2)], conversation(5).bot(2.5, 3).samples, pacing=starved)
+    folder = make_run([turn(0, 1, 2)], Conversation(5).bot(2.5, 3).samples, pacing=starved)
     found = build(load(folder), [Threshold.parse(limit) for limit in limits])
     assert found.refused is not None
     assert found.refused.startswith("the user's audio was not fed in real time (session 'commands': 5.0% of the")
@@ -129,9 +128,7 @@ def test_a_run_that_was_not_fed_in_real_time_is_refused_but_for_what_no_clock_de
     assert found.thresholds[0].reason == f"the run is refused: {found.refused}"
 
 
-def test_a_drifting_clock_refuses_a_run_and_a_turn_that_was_fed_late_does_not(
-    make_run: Callable[..., Path], load: Load
-) -> None:
+def test_a_drifting_clock_refuses_a_run_and_a_turn_that_was_fed_late_does_not(make_run: MakeRun, load: Load) -> None:
     drifting = Pacing(frames=5000, late_over_20ms=0, late_max_ms=8.0, clock_ratio=1.002)
     assert "0.20% too slow" in str(build(load(make_run([turn(0, 1, 2)], None, pacing=drifting))).refused)
     real = Pacing(frames=5000, late_over_20ms=3, late_max_ms=31.0, clock_ratio=1.00001)
@@ -140,7 +137,7 @@ def test_a_drifting_clock_refuses_a_run_and_a_turn_that_was_fed_late_does_not(
     assert (found.refused, found.late_turns) == (None, 1)
 
 
-def test_stalls_are_those_of_the_turn_in_which_they_began(make_run: Callable[..., Path], load: Load) -> None:
+def test_stalls_are_those_of_the_turn_in_which_they_began(make_run: MakeRun, load: Load) -> None:
     stalls = [Stall(at=at, ms=ms, kind=kind) for at, ms, kind in ((0.5, 30, LOOP), (2.1, 150, LOOP), (2.2, 40, GC))]
     reports = ({"turn": 0, "stalls": 3},)
     turns = [
@@ -162,7 +159,7 @@ def test_a_run_whose_server_was_not_watched_says_so(report: Report) -> None:
     assert (report.watched, report.stalls) == (False, ())
 
 
-def test_a_report_says_when_where_and_with_what_it_was_measured(make_run: Callable[..., Path], load: Load) -> None:
+def test_a_report_says_when_where_and_with_what_it_was_measured(make_run: MakeRun, load: Load) -> None:
     header = replace(HEADER, command=["voice", "replay"], versions={"pipecat-ai": "1.14.0"}, host={"cpus": 2})
     found = build(load(make_run([turn(0, 1, 2)], None, header=header)))
     assert (found.created, found.command, found.versions) == (
@@ -171,11 +168,9 @@ def test_a_report_says_when_where_and_with_what_it_was_measured(make_run: Callab
     assert found.host == {"platform": None, "python": None, "cpus": 2, "load_before": None, "load_after": None}
 
 
-def test_a_turn_whose_marks_leave_20_ms_unexplained_is_named_with_the_stretch(
-    make_run: Callable[..., Path], conversation: Any, load: Load
-) -> None:
+def test_a_turn_whose_marks_leave_20_ms_unexplained_is_named_with_the_stretch(make_run: MakeRun, load: Load) -> None:
     marks = {"vad_stop": 2.2, "turn_commit": 2.28, "first_sent": 2.4, "first_audible": 2.5}
-    found = build(load(make_run([turn(0, 1, 2, marks=marks)], conversation(5).bot(2.5, 3).samples)))
+    found = build(load(make_run([turn(0, 1, 2, marks=marks)], Conversation(5).bot(2.5, 3).samples)))
     assert found.residual_ms is not None
     assert found.residual_ms.flagged == 1
     (one,) = found.unexplained
@@ -183,9 +178,9 @@ def test_a_turn_whose_marks_leave_20_ms_unexplained_is_named_with_the_stretch(
 
 
 def test_turns_beyond_the_end_of_a_cut_recording_are_not_recorded_and_the_others_keep_their_latency(
-    make_run: Callable[..., Path], conversation: Any, load: Load
+    make_run: MakeRun, load: Load
 ) -> None:
-    talk = conversation(12).bot(2.5, 3).bot(6.5, 7).bot(10.4, 11)
+    talk = Conversation(12).bot(2.5, 3).bot(6.5, 7).bot(10.4, 11)
     folder = make_run([turn(0, 1, 2), turn(1, 5, 6), turn(2, 9, 10)], talk.samples)
     os.truncate(folder / "commands.wav", 44 + round(6.6 * 16000) * 4)
     found = build(load(folder))
@@ -193,16 +188,14 @@ def test_turns_beyond_the_end_of_a_cut_recording_are_not_recorded_and_the_others
     assert found.turns.unanswered == {"no recording": 2}
 
 
-def test_the_pipelines_own_llm_budget_and_policy_are_used(make_run: Callable[..., Path], load: Load) -> None:
+def test_the_pipelines_own_llm_budget_and_policy_are_used(make_run: MakeRun, load: Load) -> None:
     header = replace(HEADER, pipeline={"llm": {"budget_ms": 500, "policy": "hedged"}}, simulated=["sim:tier"])
     found = build(load(make_run([turn(0, 1, 2)], None, header=header)))
     assert (found.llm.budget_ms, found.llm.policy, found.simulated) == (500, "hedged", ("sim:tier",))
 
 
-def test_turns_are_judged_in_order_however_they_were_written(
-    make_run: Callable[..., Path], conversation: Any, load: Load
-) -> None:
-    talk = conversation(12).bot(2.5, 3).bot(8.0, 9)
+def test_turns_are_judged_in_order_however_they_were_written(make_run: MakeRun, load: Load) -> None:
+    talk = Conversation(12).bot(2.5, 3).bot(8.0, 9)
     found = build(load(make_run([turn(1, 6, 7), turn(0, 1, 2)], talk.samples)))
     assert [round((o.latency or 0) * 10) for o in found.outcomes] == [5, 10]
 

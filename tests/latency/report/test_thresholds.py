@@ -9,6 +9,7 @@ from latency.record.turn import TurnRecord
 from latency.report.build import build
 from latency.report.report import Report
 from latency.report.thresholds import FIGURES, Threshold, ThresholdError
+from tests.latency.conversations import MakeRun
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_thresholds_hold_a_report_to_its_limits(report: Report, expr: str, verdi
     assert Threshold.parse(expr).judge(report).verdict == verdict
 
 
-def test_a_run_without_a_measurement_passes_nothing(make_run: Callable[..., Path], load: Callable[[Path], Run]) -> None:
+def test_a_run_without_a_measurement_passes_nothing(make_run: MakeRun, load: Callable[[Path], Run]) -> None:
     noise = TurnRecord(session="commands", turn=0, wants_answer=False, labels=((0.0, 1.0, "noise"),))
     empty = build(load(make_run([noise], None)))
     verdicts = {figure: Threshold.parse(f"{figure} >= 0").judge(empty).verdict for figure in FIGURES}

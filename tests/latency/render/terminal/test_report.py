@@ -13,6 +13,7 @@ from latency.report.build import build
 from latency.report.report import Report
 from latency.report.speculation import Speculation
 from latency.report.thresholds import Threshold
+from tests.latency.conversations import Conversation, MakeRun
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_everything_a_reader_needs_is_there(report: Report) -> None:
 
 
 def test_a_single_cold_turn_is_a_sentence_instead_of_tables_of_dashes(
-    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+    make_run: MakeRun, load: Callable[[Path], Run]
 ) -> None:
     def turn(number: int, *, cold: bool) -> TurnRecord:
         start = 1.0 + 10 * number
@@ -64,7 +65,7 @@ def test_a_single_cold_turn_is_a_sentence_instead_of_tables_of_dashes(
             session="commands", turn=number, speech=((start, start + 1),), wants_answer=True, heard="hello", cold=cold
         )
 
-    alone = drawn(build(load(make_run([turn(0, cold=True)], conversation(8).bot(2.7, 4).samples))))
+    alone = drawn(build(load(make_run([turn(0, cold=True)], Conversation(8).bot(2.7, 4).samples))))
     assert (
         "Turn latency 700 ms, cold: the only turn that was answered (of 1) was the first of its process; for a warm "
         "figure, replay it with --repeat 2"
@@ -73,22 +74,20 @@ def test_a_single_cold_turn_is_a_sentence_instead_of_tables_of_dashes(
     for heading in ("stage, ms", "turn cold", "p50 -  p95 -"):
         assert heading not in alone
     both = [turn(0, cold=True), turn(1, cold=False)]
-    usual = drawn(build(load(make_run(both, conversation(18).bot(2.7, 4).bot(12.5, 14).samples))))
+    usual = drawn(build(load(make_run(both, Conversation(18).bot(2.7, 4).bot(12.5, 14).samples))))
     assert "Turn latency  p50 500" in usual
     assert "turn cold" in usual
 
 
-def test_a_run_without_answers_has_no_tables_of_dashes(
-    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
-) -> None:
+def test_a_run_without_answers_has_no_tables_of_dashes(make_run: MakeRun, load: Callable[[Path], Run]) -> None:
     turn = TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True, heard="hello", cold=False)
-    text = drawn(build(load(make_run([turn], conversation(6).samples))))
+    text = drawn(build(load(make_run([turn], Conversation(6).samples))))
     assert "Turn latency  none; 0 of 1 answered" in text
     assert "unanswered 1 (no speech from the bot 1)" in text
     for heading in ("stage, ms", "turn cold", "p50 -  p95 -", "0 of 0 turns"):
         assert heading not in text
     hum = replace(turn, wants_answer=False)
-    assert "Turn latency  none; no turn wants an answer" in drawn(build(load(make_run([hum], conversation(6).samples))))
+    assert "Turn latency  none; no turn wants an answer" in drawn(build(load(make_run([hum], Conversation(6).samples))))
 
 
 def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:
@@ -166,9 +165,9 @@ def budgeted(number: int, start: float, answer: float, attempts: list[dict[str, 
 
 
 def test_a_run_under_a_budget_shows_the_tiers_and_three_latencies(
-    make_run: Callable[..., Path], conversation: Any, load: Callable[[Path], Run]
+    make_run: MakeRun, load: Callable[[Path], Run]
 ) -> None:
-    talk = conversation(24).bot(2.6, 4.0).bot(7.6, 9.0).bot(12.6, 13.2).bot(13.8, 15.0)
+    talk = Conversation(24).bot(2.6, 4.0).bot(7.6, 9.0).bot(12.6, 13.2).bot(13.8, 15.0)
     turns = [
         budgeted(0, 1, 0.0, [{"tier": "large", "first_clause": 2.3, "outcome": "spoken"}]),
         budgeted(1, 6, 0.0, [{"tier": "large", "outcome": "cancelled"},

@@ -1,4 +1,4 @@
-"""The adapter that pipecat wants between a context and a provider's format, for a service without a provider."""
+"""The adapter that pipecat requires between a context and a provider's format, for a service without a provider."""
 
 from typing import Any
 

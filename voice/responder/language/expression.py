@@ -27,7 +27,7 @@ class Undefined(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
+class SumResult:
     """A sum in words and its exact value, or the sentence to say instead of a value."""
 
     text: str
@@ -137,7 +137,7 @@ class _Reader:
             self.at = found.end()
         return found is not None
 
-    def expression(self, least: int) -> Worked | None:
+    def expression(self, least: int) -> SumResult | None:
         left = self.operand()
         while left is not None:
             start = self.at
@@ -153,7 +153,7 @@ class _Reader:
                 break
         return left
 
-    def operand(self) -> Worked | None:
+    def operand(self) -> SumResult | None:
         for heard, said, function in PREFIX:
             if self.take(heard):
                 # Minus binds less than a power ("minus three squared"); all other prefixes take only the next number.
@@ -164,25 +164,25 @@ class _Reader:
         if found is None or value is None:
             return None
         self.at = found.end()
-        operand = Worked(say_number(value), value)
+        operand = SumResult(say_number(value), value)
         for heard, said, function in POSTFIX:
             if self.take(heard):
                 return combine(f"{operand.text} {said}", function, operand)
         return operand
 
 
-def combine(text: str, operation: Callable[..., Fraction], *operands: Worked) -> Worked:
+def combine(text: str, operation: Callable[..., Fraction], *operands: SumResult) -> SumResult:
     """The result of the operation, or the first reason why there is none."""
     refusal = next((operand.refusal for operand in operands if operand.refusal), None)
     if refusal is None:
         try:
-            return Worked(text, operation(*(operand.value for operand in operands)))
+            return SumResult(text, operation(*(operand.value for operand in operands)))
         except Undefined as reason:
             refusal = str(reason)
-    return Worked(text, None, refusal)
+    return SumResult(text, None, refusal)
 
 
-def parse_expression(words: str) -> Worked | None:
+def parse_expression(words: str) -> SumResult | None:
     """The sum in `words`; None if they are not a whole sum with at least one operation."""
     reader = _Reader(_POWER.sub("^ ", words + " "))
     worked = reader.expression(0)
@@ -191,7 +191,7 @@ def parse_expression(words: str) -> Worked | None:
     return worked
 
 
-def parse_bare(words: str) -> Worked | None:
+def parse_bare(words: str) -> SumResult | None:
     """As `parse_expression`, for words without a question around them: one number must be spelled correctly."""
     certain = any(word in CERTAIN or FIGURES.fullmatch(word) for word in words.split())
     return parse_expression(words) if certain else None

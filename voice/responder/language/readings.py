@@ -95,9 +95,9 @@ _REPORTING = frozenset(
         "can could would should will if because unless until before after said says say told asked to remember repeat"
     )
 )
-LONGEST_STRAY = 4
+MOST_STRAY_WORDS_BEFORE = 4
 """Most stray words that are tolerated before a request."""
-LONGEST_STRAY_END = 2
+MOST_STRAY_WORDS_AFTER = 2
 """Most stray words that are tolerated after a request."""
 
 
@@ -140,7 +140,7 @@ def readings(text: str) -> Iterator[Reading]:
 def _shortened(text: str) -> Iterator[str]:
     """The text without stray words, or without a reason, at its end."""
     shorter = text
-    for _ in range(LONGEST_STRAY_END):
+    for _ in range(MOST_STRAY_WORDS_AFTER):
         shorter, longer = _STRAY_END.sub("", shorter), shorter
         if shorter != longer:
             yield shorter
@@ -157,7 +157,7 @@ def _starts(text: str) -> Iterator[tuple[int, bool]]:
         left_out = _LEAD_IN.sub("", prefix).split()
         if not left_out:
             yield found.start(), False
-        elif len(left_out) <= LONGEST_STRAY and _REPORTING.isdisjoint(left_out):
+        elif len(left_out) <= MOST_STRAY_WORDS_BEFORE and _REPORTING.isdisjoint(left_out):
             strays.append(found.start())
     for start in strays:
         yield start, True

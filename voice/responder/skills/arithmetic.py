@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from operator import add, mul, sub
 
-from voice.responder.language.expression import BARE, SUM, Operation, Worked, combine, divide
+from voice.responder.language.expression import BARE, SUM, Operation, SumResult, combine, divide
 from voice.responder.language.numbers import is_exact, pair_of_numbers, say_number
 from voice.responder.skills.skill import Answer, Request, Skill
 
 
 def answer_expression(request: Request) -> Answer:
     """The value of a spoken sum."""
-    return say_worked(request.slot("sum", Worked))
+    return say_result(request.slot("sum", SumResult))
 
 
-def say_worked(worked: Worked) -> Answer:
+def say_result(worked: SumResult) -> Answer:
     """One sentence: the sum and its value."""
     if worked.value is None:
         return Answer(worked.refusal or "")
@@ -25,9 +25,9 @@ def two_numbers(said: str, operation: Operation, *, swap: bool = False) -> Calla
     """An answer function for the slot `pair`; says "a `said` b", or "b `said` a" with `swap`."""
 
     def answer(request: Request) -> Answer:
-        a, b = (Worked(say_number(number), number) for number in request.slot("pair", tuple))
+        a, b = (SumResult(say_number(number), number) for number in request.slot("pair", tuple))
         a, b = (b, a) if swap else (a, b)
-        return say_worked(combine(f"{a.text} {said} {b.text}", operation, a, b))
+        return say_result(combine(f"{a.text} {said} {b.text}", operation, a, b))
 
     return answer
 

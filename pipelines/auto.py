@@ -57,7 +57,7 @@ def _asr() -> tuple[dict[str, Any], str]:
 def _llm() -> tuple[dict[str, Any], str]:
     """The table of what answers, and why."""
     # Its HTTP client takes a tenth of a second to import, which only this pipeline needs.
-    from pipelines.local_servers import find_servers, probe
+    from pipelines.checking.local_servers import find_servers, probe
 
     servers = find_servers()
     taken, failed = probe([server for server in servers if server.model])

@@ -180,7 +180,7 @@ def _talk(args: argparse.Namespace) -> int:
 
 def _devices(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.listing import list_sound
+        from pipelines.checking.listing import list_sound
 
     print("\n".join(list_sound()))
     return 0
@@ -206,7 +206,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
 def _pipelines(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.listing import list_pipelines
+        from pipelines.checking.listing import list_pipelines
 
     print("\n".join(list_pipelines()))
     return 0
@@ -214,7 +214,7 @@ def _pipelines(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.check import run_check
+        from pipelines.checking.check import run_check
 
     return run_check(args.pipeline, args.overrides, ask=args.ask)
 

@@ -9,8 +9,8 @@ from pipelines.providers.wires import NO_KEY, WireModel, WireTable
 from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from pipelines.checking.server_check import ServerState
     from pipelines.providers.tiers import Tiers
-    from pipelines.server_check import ServerState
 
 
 class OpenAITier(WireTable):
@@ -55,7 +55,7 @@ class OpenAITier(WireTable):
 
     def missing_server(self) -> str | None:
         """A server at an http address that lists no models."""
-        from pipelines.local_servers import first_model
+        from pipelines.checking.local_servers import first_model
 
         if self.base_url is None or not self.base_url.startswith("http://") or first_model(self.base_url) is not None:
             return None
@@ -63,7 +63,7 @@ class OpenAITier(WireTable):
 
     async def try_server(self, *, ask: bool) -> "ServerState":
         """Whether the server is there, takes the key, knows the model and answers."""
-        from pipelines.server_check import check_server
+        from pipelines.checking.server_check import check_server
 
         return await check_server(self, ask=ask)
 

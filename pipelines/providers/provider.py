@@ -12,8 +12,8 @@ from pipelines.table import Table
 if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
 
+    from pipelines.checking.server_check import ServerState
     from pipelines.providers.tiers import Tiers
-    from pipelines.server_check import ServerState
     from voice.llm.tools import Tool
 
 

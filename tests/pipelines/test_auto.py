@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import auto, local_servers
+from pipelines import auto
+from pipelines.checking import local_servers
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
 from pipelines.providers.openai import OpenAITier

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from latency.command_line import did_you_mean
-from pipelines.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
+from pipelines.checking.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
 from pipelines.providers.openai import OpenAITier
 from voice.llm.openai.responses_socket import Socket
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import httpx2
 
-from pipelines.model_server import FAILURES, complete, http_client, list_models, reason, run
+from pipelines.checking.model_server import FAILURES, complete, http_client, list_models, reason, run
 
 LOCAL_SERVERS = {"Ollama": 11434, "llama.cpp": 8080, "vLLM": 8000, "LM Studio": 1234}
 """Where local servers listen by default."""

@@ -84,7 +84,7 @@ def _check_tiers(pipeline: Settings) -> None:
 
 def _tier(part: str, tier: TierTable, *, ask: bool) -> Iterator[Finding]:
     # Its HTTP client takes a tenth of a second to import.
-    from pipelines.model_server import run
+    from pipelines.checking.model_server import run
 
     state = run(tier.try_server(ask=ask))
     if state is None:

@@ -7,9 +7,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from pipelines import auto, local_servers
-from pipelines.local_servers import LocalServer, find_servers, first_model, probe
-from tests.pipelines.model_servers import (
+from pipelines import auto
+from pipelines.checking import local_servers
+from pipelines.checking.local_servers import LocalServer, find_servers, first_model, probe
+from tests.pipelines.checking.model_servers import (
     COMPLETION,
     PAGE,
     SLOW,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import server_check
+from pipelines.checking import server_check
 from pipelines.cli import main
-from tests.pipelines.model_servers import (
+from tests.pipelines.checking.model_servers import (
     COMPLETION,
     Handler,
     free_port,

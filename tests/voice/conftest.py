@@ -38,14 +38,6 @@ def speak() -> Callable[[str], bytes]:
 
 
 @pytest.fixture(scope="session")
-def fake_hub() -> ModuleType:
-    """The module tests.voice.fake_hub: a Hugging Face hub on loopback."""
-    from tests.voice import fake_hub as module
-
-    return module
-
-
-@pytest.fixture(scope="session")
 def rig() -> ModuleType:
     """The module tests.voice.llm.answer.budgeted_rig: the budgeted service and a server that fails as providers do."""
     from tests.voice.llm.answer import budgeted_rig as module

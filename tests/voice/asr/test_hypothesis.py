@@ -25,28 +25,28 @@ def test_a_word_is_confirmed_when_two_passes_agree_and_another_word_follows() ->
     assert after("what is the", "what is a time").confirmed == "what is"
 
 
-def test_two_passes_that_do_not_follow_each_other_confirm_nothing() -> None:
+def test_two_passes_that_are_not_successive_confirm_nothing() -> None:
     assert after("what is it", "that was", "what is it").confirmed == ""
 
 
-def test_capitals_and_punctuation_are_not_compared_and_the_newer_form_counts() -> None:
+def test_capitals_and_punctuation_are_ignored_and_the_newer_form_is_kept() -> None:
     assert after("What time.", "what time is it?").confirmed == "what time"
     assert after("Well, ...", "well ... yes").confirmed == "well ..."
 
 
-def test_the_text_is_the_last_pass_behind_what_was_confirmed() -> None:
+def test_the_text_is_the_confirmed_words_and_the_rest_of_the_last_pass() -> None:
     hypothesis = after("what time is", "what time was it", "That time was it now")
     assert hypothesis.confirmed == "what time was it"
     assert hypothesis.text == "what time was it now"
 
 
-def test_a_pass_that_hears_less_takes_nothing_back() -> None:
+def test_a_pass_that_hears_less_takes_back_no_confirmed_word() -> None:
     hypothesis = after("one two three", "one two three four", "one")
     assert hypothesis.confirmed == hypothesis.text == "one two three"
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_whatever_the_passes_say_confirmed_words_stay_and_were_agreed_upon(seed: int) -> None:
+def test_confirmed_words_stay_and_two_passes_agreed_on_them(seed: int) -> None:
     chance = random.Random(seed)
     hypothesis = Hypothesis()
     confirmed, before = "", ""
@@ -68,7 +68,7 @@ def test_whatever_the_passes_say_confirmed_words_stay_and_were_agreed_upon(seed:
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_late_words_misheard_now_and_then_never_stay(seed: int) -> None:
+def test_words_misheard_now_and_then_are_never_confirmed(seed: int) -> None:
     """The recogniser that is supposed: earlier words right, the last one wrong by chance, never twice alike."""
     chance = random.Random(seed)
     spoken = [f"word{i}" for i in range(12)]

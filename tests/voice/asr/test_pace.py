@@ -9,18 +9,18 @@ def test_the_first_pass_may_begin_at_once() -> None:
     assert Pace(0.05).is_due(0.0)
 
 
-def test_a_pass_buys_four_times_its_length_of_rest() -> None:
+def test_after_a_pass_the_model_rests_for_four_times_its_length() -> None:
     pace = Pace(0.05)
     pace.took(10.0, 10.05)
     assert not pace.is_due(10.24)
     assert pace.is_due(10.2501)
 
 
-def test_a_model_that_is_too_slow_does_not_look() -> None:
+def test_a_model_that_is_too_slow_runs_no_partial_passes() -> None:
     assert not Pace(LONGEST_PASS * 1.1).is_due(0.0)
 
 
-def test_passes_that_get_slower_end_the_looking_and_faster_ones_resume_it() -> None:
+def test_slower_passes_stop_partial_passes_and_faster_ones_resume_them() -> None:
     pace = Pace(0.1)
     for number in range(5):
         pace.took(float(number), number + 0.5)

@@ -56,7 +56,7 @@ def test_a_resumed_utterance_holds_both_parts_and_the_pause_up_to_the_pre_roll(b
     assert second.id > first.id
 
 
-def test_an_utterance_over_the_limit_keeps_its_newest_audio_and_says_what_it_lost(buffer: SegmentBuffer) -> None:
+def test_an_utterance_over_the_limit_keeps_its_newest_audio_and_reports_what_it_lost(buffer: SegmentBuffer) -> None:
     buffer.open()
     buffer.append(pcm(1, 2, 3, 4))
     first = buffer.close()
@@ -76,7 +76,7 @@ def test_an_utterance_over_the_limit_keeps_its_newest_audio_and_says_what_it_los
     assert third.dropped == pytest.approx(0.3)
 
 
-def test_what_was_dropped_is_counted_for_each_utterance_alone(buffer: SegmentBuffer) -> None:
+def test_dropped_audio_is_counted_for_each_utterance_separately(buffer: SegmentBuffer) -> None:
     buffer.open()
     buffer.append(pcm(1, 2, 3, 4, 5, 6))
     buffer.close()
@@ -87,7 +87,7 @@ def test_what_was_dropped_is_counted_for_each_utterance_alone(buffer: SegmentBuf
     assert segment.dropped == 0
 
 
-def test_an_end_without_a_beginning_is_no_utterance(buffer: SegmentBuffer) -> None:
+def test_an_end_without_a_beginning_makes_no_utterance(buffer: SegmentBuffer) -> None:
     buffer.append(pcm(1))
     assert buffer.close() is None
     buffer.open()
@@ -105,7 +105,7 @@ def test_samples_are_float32_between_minus_one_and_one(buffer: SegmentBuffer) ->
     assert samples.tolist() == [-1.0, 0.5]
 
 
-def test_a_copy_is_what_the_end_would_give_and_ends_nothing(buffer: SegmentBuffer) -> None:
+def test_a_copy_equals_the_closed_segment_and_ends_nothing(buffer: SegmentBuffer) -> None:
     buffer.open()
     buffer.append(pcm(1, 2))
     copy = buffer.copy()

@@ -40,7 +40,7 @@ TTFS_P99 = 0.4
 """Seconds from the end of speech to the final text, 99th percentile, including the detector's 0.2 s of silence.
 
 Measured in real time with the recorded requests of samples/, on two slow cores: median 0.28, p99 0.33 and 0.39 in two
-runs (`python -m pytest -m slow -s tests/voice/asr/sphinx`). Turn taking waits this long only if no text, no
+runs (`python -m pytest tests/benchmarks/test_sphinx.py -m slow -s`). Turn taking waits this long only if no text, no
 NothingHeardFrame and no RecogniserFailedFrame comes.
 """
 

@@ -14,11 +14,11 @@ def learnt(given: str, frames: np.ndarray) -> str:
     return ",".join(f"{value:g}" for value in total / (DECODER_FRAMES + len(frames))) + ","
 
 
-def test_nothing_heard_is_the_start() -> None:
+def test_the_estimate_begins_with_the_start() -> None:
     assert numbers(CepstralMean().estimate()) == pytest.approx(START)
 
 
-def test_it_is_the_mean_of_all_frames_and_a_little_of_the_start() -> None:
+def test_the_estimate_is_the_mean_of_all_frames_and_a_little_of_the_start() -> None:
     rng = np.random.default_rng(5)
     frames = rng.normal(20, 10, (130, 13))
     mean = CepstralMean()
@@ -38,7 +38,7 @@ def test_half_a_second_of_speech_counts_as_much_as_the_start() -> None:
     np.testing.assert_allclose(numbers(mean.estimate()), (np.array(START) + 30) / 2, atol=0.05)
 
 
-def test_it_settles_after_as_much_speech_as_the_decoder_remembers() -> None:
+def test_the_estimate_settles_after_as_much_speech_as_the_decoder_remembers() -> None:
     mean = CepstralMean()
     for _ in range(5):
         assert not mean.is_settled
@@ -47,7 +47,7 @@ def test_it_settles_after_as_much_speech_as_the_decoder_remembers() -> None:
     assert mean.is_settled
 
 
-def test_a_very_long_stretch_is_taken_as_the_decoder_sees_it() -> None:
+def test_after_a_very_long_stretch_the_decoders_own_mean_is_taken() -> None:
     mean = CepstralMean()
     mean.take_in(given=mean.estimate(), learnt=",".join(["7"] * 13), frames=1000)
     assert mean.is_settled

@@ -40,7 +40,7 @@ def test_pocketsphinx_loads_what_was_built(tmp_path: Path) -> None:
     assert built.prob(["timer", "a", "set"]) > general.prob(["timer", "a", "set"])
 
 
-def test_other_sentences_or_weights_are_other_models(tmp_path: Path) -> None:
+def test_other_sentences_or_weights_make_other_models(tmp_path: Path) -> None:
     paths = {
         build_language_model(lambda: SENTENCES, edition="a", cache=tmp_path).path,
         build_language_model(lambda: SENTENCES[:2], edition="b", cache=tmp_path).path,

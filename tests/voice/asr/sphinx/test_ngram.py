@@ -63,7 +63,7 @@ def test_domain_statistics_are_probabilities_of_absolute_discounting() -> None:
     assert np.isnan(domain.left_after_one[1])  # nothing follows the end of a sentence
 
 
-def test_no_sentences_make_no_model() -> None:
+def test_a_model_of_no_sentences_is_refused() -> None:
     with pytest.raises(ValueError, match="no sentences"):
         count_domain([], ["a"])
 
@@ -83,7 +83,7 @@ def test_expected_sentences_become_likelier(before: Loaded, after: Loaded) -> No
         assert after.prob(*words) > 2 * before.prob(*words)
 
 
-def test_other_words_after_other_words_keep_their_probability(before: Loaded, after: Loaded) -> None:
+def test_words_outside_the_sentences_keep_their_probability(before: Loaded, after: Loaded) -> None:
     for words in (("in", "the", "house"), ("president", "of", "france"), ("green", "apples", "and")):
         assert after.prob(*words) == pytest.approx(before.prob(*words), rel=0.01)
 

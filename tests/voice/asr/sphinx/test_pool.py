@@ -1,13 +1,12 @@
 import asyncio
-import contextlib
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
+from tests.voice.asr.sphinx.sphinx_call import workers
 from voice.asr.sphinx.language_model import LanguageModel
 from voice.asr.sphinx.pool import SphinxPool
 from voice.asr.sphinx.process import WorkerDied
@@ -20,15 +19,6 @@ async def pool() -> AsyncIterator[SphinxPool]:
     pool = SphinxPool(spare=1)
     yield pool
     await pool.close()
-
-
-def workers() -> set[int]:
-    found = set()
-    for child in psutil.Process().children():
-        with contextlib.suppress(psutil.NoSuchProcess):  # ended just now
-            if "voice.asr.sphinx.worker" in child.cmdline():
-                found.add(child.pid)
-    return found
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -63,7 +53,7 @@ async def test_a_released_worker_is_used_again(pool: SphinxPool) -> None:
     await until(lambda: pool.idle == 1)
     pool.release(spare)
     pool.release(first)
-    # Three are loaded, one is kept: those given back too many are ended.
+    # Three are loaded and one is kept: the surplus workers are ended when they are released.
     await until(lambda: pool.idle == 1 and len(workers()) == 1)
     last = await pool.acquire()
     last.send(FinishUtterance(1))
@@ -74,7 +64,7 @@ async def test_a_released_worker_is_used_again(pool: SphinxPool) -> None:
     assert reply.utterance == 2
 
 
-async def test_nothing_of_the_last_caller_reaches_the_next(pool: SphinxPool) -> None:
+async def test_a_released_worker_keeps_nothing_of_the_last_caller(pool: SphinxPool) -> None:
     worker = await pool.acquire()
     worker.send(StartUtterance(1))
     worker.send(FinishUtterance(1))
@@ -103,7 +93,7 @@ async def test_a_worker_that_dies_while_idle_is_replaced(pool: SphinxPool) -> No
     assert worker.is_alive
 
 
-async def test_a_worker_that_dies_in_a_callers_hands_says_so_and_is_not_used_again(pool: SphinxPool) -> None:
+async def test_a_worker_that_dies_during_a_call_reports_it_and_is_not_reused(pool: SphinxPool) -> None:
     worker = await pool.acquire()
     os.kill(worker.pid, signal.SIGKILL)
     with pytest.raises(WorkerDied, match="signal 9"):
@@ -114,7 +104,7 @@ async def test_a_worker_that_dies_in_a_callers_hands_says_so_and_is_not_used_aga
     assert (await pool.acquire()).pid != worker.pid
 
 
-async def test_closing_leaves_no_process_even_with_workers_out_and_loading() -> None:
+async def test_closing_ends_all_processes_even_those_in_use_or_loading() -> None:
     pool = SphinxPool(spare=0)
     out = await pool.acquire()
     loading = asyncio.create_task(pool.acquire())
@@ -129,7 +119,7 @@ async def test_closing_leaves_no_process_even_with_workers_out_and_loading() -> 
     assert workers() == set()
 
 
-async def test_a_caller_who_stops_waiting_costs_no_worker(pool: SphinxPool) -> None:
+async def test_a_cancelled_wait_for_a_worker_loses_no_worker(pool: SphinxPool) -> None:
     waiting = asyncio.create_task(pool.acquire())
     await asyncio.sleep(0.01)
     waiting.cancel()

@@ -28,7 +28,7 @@ async def final(worker: SphinxWorker) -> Reply:
     return reply
 
 
-async def test_it_says_what_it_has_loaded_and_answers(worker: SphinxWorker) -> None:
+async def test_a_worker_reports_what_it_has_loaded_and_replies(worker: SphinxWorker) -> None:
     assert worker.models.startswith("pocketsphinx ")
     worker.send(StartUtterance(3))
     worker.send(Audio(bytes(6400)))
@@ -38,7 +38,7 @@ async def test_it_says_what_it_has_loaded_and_answers(worker: SphinxWorker) -> N
     assert (reply.utterance, reply.text) == (3, "")
 
 
-async def test_it_outlives_ctrl_c_and_ends_with_its_input(worker: SphinxWorker) -> None:
+async def test_a_worker_survives_ctrl_c_and_ends_with_its_input(worker: SphinxWorker) -> None:
     os.kill(worker.pid, signal.SIGINT)
     worker.send(StartUtterance(1))
     worker.send(FinishUtterance(1))
@@ -48,7 +48,7 @@ async def test_it_outlives_ctrl_c_and_ends_with_its_input(worker: SphinxWorker) 
     assert not worker.is_alive
 
 
-async def test_its_death_ends_the_wait_for_a_reply_and_says_how(worker: SphinxWorker) -> None:
+async def test_a_workers_death_ends_the_wait_for_a_reply_and_says_how_it_died(worker: SphinxWorker) -> None:
     waiting = asyncio.create_task(worker.receive())
     await asyncio.sleep(0)
     os.kill(worker.pid, signal.SIGKILL)
@@ -59,14 +59,14 @@ async def test_its_death_ends_the_wait_for_a_reply_and_says_how(worker: SphinxWo
     await worker.wait_end()
 
 
-async def test_how_it_died_is_known_though_it_is_killed_once_more_in_the_same_moment(worker: SphinxWorker) -> None:
+async def test_how_a_worker_died_is_known_even_if_it_is_killed_again_at_once(worker: SphinxWorker) -> None:
     os.kill(worker.pid, signal.SIGKILL)
     worker.kill()
     with pytest.raises(WorkerDied, match="was ended by signal 9"):
         await worker.receive()
 
 
-async def test_a_process_that_hangs_is_found_out(worker: SphinxWorker) -> None:
+async def test_a_hanging_process_is_noticed(worker: SphinxWorker) -> None:
     os.kill(worker.pid, signal.SIGSTOP)
 
     def talk_for_ever() -> None:

@@ -1,24 +1,15 @@
 import asyncio
-import contextlib
 import os
 import signal
-import statistics
-import time
-import wave
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-import psutil
 import pytest
-from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.frames.frames import (
     CancelFrame,
     EagerTranscriptionFrame,
-    EndFrame,
     ErrorFrame,
-    Frame,
     InputAudioRawFrame,
     InterimTranscriptionFrame,
     STTMetadataFrame,
@@ -27,22 +18,15 @@ from pipecat.frames.frames import (
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
-from pipecat.pipeline.pipeline import Pipeline
-from pipecat.pipeline.worker import PipelineWorker
-from pipecat.processors.audio.vad_processor import VADProcessor
-from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.tests.utils import run_test
-from pipecat.workers.runner import WorkerRunner
 
+from tests.voice.asr.sphinx.sphinx_call import Call, audio, busiest, utterance, workers
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.asr.sphinx.language_model import LanguageModel, build_language_model
-from voice.asr.sphinx.service import TTFS_P99, SphinxPool, SphinxSTTService
-from voice.responder.sentences import domain_sentences
+from voice.asr.sphinx.language_model import LanguageModel
+from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
 Speak = Callable[[str], bytes]
-CHUNK = 640
-SAMPLES = Path(__file__).parents[4] / "samples"
 
 
 @pytest.fixture
@@ -52,90 +36,6 @@ async def pool() -> AsyncIterator[SphinxPool]:
     yield pool
     await pool.close()
     assert workers() == set()
-
-
-def workers() -> set[int]:
-    found = set()
-    for child in psutil.Process().children():
-        with contextlib.suppress(psutil.NoSuchProcess):  # ended just now
-            if "voice.asr.sphinx.worker" in child.cmdline():
-                found.add(child.pid)
-    return found
-
-
-def busiest() -> int:
-    """The worker that has worked: a caller's, not the spare one."""
-    return max(workers(), key=lambda pid: psutil.Process(pid).cpu_times().user)
-
-
-def audio(pcm: bytes) -> list[Frame]:
-    return [
-        InputAudioRawFrame(audio=pcm[at : at + CHUNK], sample_rate=16000, num_channels=1)
-        for at in range(0, len(pcm), CHUNK)
-    ]
-
-
-def utterance(pcm: bytes) -> list[Frame]:
-    """What a detector that lags by 0.4 s would make of half a second of silence, speech and silence."""
-    frames = audio(pcm)
-    lag = 45
-    return [*frames[:lag], VADUserStartedSpeakingFrame(), *frames[lag:], VADUserStoppedSpeakingFrame()]
-
-
-class Ear(FrameProcessor):
-    """Keeps the frames that pass one way, and when they came."""
-
-    def __init__(self, direction: FrameDirection) -> None:
-        super().__init__()
-        self.frames: list[Frame] = []
-        self.times: dict[int, float] = {}
-        self._which = direction
-
-    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        await super().process_frame(frame, direction)
-        if direction == self._which:
-            self.frames.append(frame)
-            self.times[frame.id] = time.monotonic()
-        await self.push_frame(frame, direction)
-
-    def of(self, *kinds: type[Frame]) -> list[Any]:
-        return [frame for frame in self.frames if isinstance(frame, kinds)]
-
-
-class Call:
-    """A pipeline of the recogniser, running; `before` are processors between the input and it.
-
-    It is patient with workers that other programs keep from the processor.
-    """
-
-    def __init__(self, pool: SphinxPool, *before: FrameProcessor, text_timeout: float = 60.0) -> None:
-        self.service = SphinxSTTService(pool=pool, text_timeout=text_timeout)
-        self.above, self.below = Ear(FrameDirection.UPSTREAM), Ear(FrameDirection.DOWNSTREAM)
-        self.worker = PipelineWorker(
-            Pipeline([self.above, *before, self.service, self.below]), cancel_on_idle_timeout=False, enable_rtvi=False
-        )
-
-    async def __aenter__(self) -> "Call":
-        runner = WorkerRunner(handle_sigint=False)
-        await runner.add_workers(self.worker)
-        self.running = asyncio.create_task(runner.run())
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.worker.queue_frame(CancelFrame() if error else EndFrame())
-        await self.running
-
-    async def send(self, *frames: Frame) -> None:
-        for frame in frames:
-            await self.worker.queue_frame(frame)
-
-    async def wait_for(self, *kinds: type[Frame], count: int = 1) -> list[Any]:
-        async with asyncio.timeout(60):
-            while len(found := self.below.of(*kinds)) < count:
-                await asyncio.sleep(0.01)
-        return found
 
 
 async def test_interim_texts_come_while_the_user_speaks_and_one_final_text_after(
@@ -153,7 +53,7 @@ async def test_interim_texts_come_while_the_user_speaks_and_one_final_text_after
         assert isinstance(call.below.of(InterimTranscriptionFrame, TranscriptionFrame)[-1], TranscriptionFrame)
 
 
-async def test_a_hint_brings_the_words_so_far_and_the_final_text_comes_as_ever(pool: SphinxPool, speak: Speak) -> None:
+async def test_a_hint_brings_the_words_so_far_and_the_final_text_still_comes(pool: SphinxPool, speak: Speak) -> None:
     *speech, stop = utterance(speak("what time is it"))
     async with Call(pool) as call:
         await call.send(*speech, EagerHintFrame(silence=0.1))
@@ -166,7 +66,7 @@ async def test_a_hint_brings_the_words_so_far_and_the_final_text_comes_as_ever(p
         assert len(call.below.of(EagerTranscriptionFrame)) == 1
 
 
-async def test_a_hint_that_was_wrong_or_came_too_late_brings_nothing(pool: SphinxPool, speak: Speak) -> None:
+async def test_a_wrong_or_late_hint_brings_no_text(pool: SphinxPool, speak: Speak) -> None:
     *speech, stop = utterance(speak("what time is it"))
     async with Call(pool) as call:
         await call.send(EagerHintFrame(silence=0.1))
@@ -186,7 +86,7 @@ async def test_the_end_of_a_call_waits_for_the_text_of_its_last_utterance(pool: 
     assert 0.2 < metadata.ttfs_p99_latency < 1
 
 
-async def test_the_beginning_that_the_detector_missed_is_recognised(pool: SphinxPool, speak: Speak) -> None:
+async def test_speech_before_the_detectors_report_is_recognised(pool: SphinxPool, speak: Speak) -> None:
     async with Call(pool) as call:
         frames = utterance(speak("what time is it"))
         await call.send(*frames)
@@ -194,7 +94,9 @@ async def test_the_beginning_that_the_detector_missed_is_recognised(pool: Sphinx
         assert heard.text.split()[0] == "what"
 
 
-async def test_silence_is_nothing_heard_and_the_next_utterance_works(pool: SphinxPool, speak: Speak) -> None:
+async def test_silence_is_reported_as_nothing_heard_and_the_next_utterance_works(
+    pool: SphinxPool, speak: Speak
+) -> None:
     async with Call(pool) as call:
         await call.send(*utterance(bytes(32000)))
         await call.wait_for(NothingHeardFrame)
@@ -205,7 +107,7 @@ async def test_silence_is_nothing_heard_and_the_next_utterance_works(pool: Sphin
         assert len(call.below.of(NothingHeardFrame)) == 1
 
 
-async def test_speech_that_goes_on_makes_only_its_last_text_final(pool: SphinxPool, speak: Speak) -> None:
+async def test_only_the_last_text_of_speech_that_goes_on_is_final(pool: SphinxPool, speak: Speak) -> None:
     async with Call(pool) as call:
         await call.send(*utterance(speak("what time is it")), *utterance(speak("good morning")))
         first, second = await call.wait_for(TranscriptionFrame, count=2)
@@ -350,48 +252,3 @@ async def test_a_worker_killed_before_it_gives_the_final_text_fails_the_turn_at_
         (failed,) = await call.wait_for(RecogniserFailedFrame)
         assert "signal 9" in failed.reason
         assert not call.below.of(TranscriptionFrame)
-
-
-def clips() -> list[tuple[bytes, float]]:
-    """Recorded requests of one stretch of speech, and where in them the speech ends, in seconds."""
-    found = []
-    for name in ("commands", "units", "arithmetic", "small_talk"):
-        for path in sorted((SAMPLES / name).glob("*.wav")):
-            labels = path.with_suffix(".txt").read_text().splitlines()
-            if len(labels) == 1:
-                with wave.open(str(path)) as file:
-                    assert file.getframerate() == 16000
-                    found.append((file.readframes(file.getnframes()), float(labels[0].split()[1])))
-    return found
-
-
-@pytest.mark.slow
-async def test_the_final_text_comes_soon_after_speech(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Real time, real detector: prints the figures that TTFS_P99 is taken from.
-
-    python -m pytest tests/voice/asr/sphinx/test_service.py -m slow -s
-    """
-    pool = SphinxPool(language_model=build_language_model(domain_sentences, edition="a", cache=tmp_path))
-    await pool.start()
-    after_speech, after_detector = [], []
-    async with Call(pool, VADProcessor(vad_analyzer=SileroVADAnalyzer())) as call:
-        for pcm, end in clips():
-            known = len(call.below.of(TranscriptionFrame))
-            start = time.monotonic()
-            for index, frame in enumerate(audio(pcm + bytes(32000))):
-                await asyncio.sleep(max(0.0, start + (index + 1) * 0.02 - time.monotonic()))
-                await call.send(frame)
-            texts = await call.wait_for(TranscriptionFrame, count=known + 1)
-            came = call.below.times[texts[-1].id]
-            after_speech.append(came - start - end)
-            after_detector.append(came - call.below.times[call.below.of(VADUserStoppedSpeakingFrame)[-1].id])
-    await pool.close()
-    with capsys.disabled():
-        for name, times in (("speech", after_speech), ("detector's decision", after_detector)):
-            p95, p99 = (statistics.quantiles(times, n=100, method="inclusive")[p - 1] * 1000 for p in (95, 99))
-            print(
-                f"\nfinal text after the end of {name}: median {statistics.median(times) * 1000:.0f} ms, "
-                f"p95 {p95:.0f} ms, p99 {p99:.0f} ms, n {len(times)}"
-            )
-    assert statistics.median(after_speech) < TTFS_P99
-    assert statistics.median(after_detector) < 1

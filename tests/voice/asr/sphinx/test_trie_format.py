@@ -49,7 +49,7 @@ def test_pocketsphinx_reads_the_probabilities_that_were_written(tmp_path: Path) 
     assert prob("</s>", "a", "<s>") == pytest.approx(0.3 * 0.6 * 0.2, rel=0.001)
 
 
-def test_what_was_read_is_what_pocketsphinx_reads(general: Trigrams, general_path: Path) -> None:
+def test_the_file_is_read_as_pocketsphinx_reads_it(general: Trigrams, general_path: Path) -> None:
     loaded = pocketsphinx.NGramModel.readfile(str(general_path))
     rng = np.random.default_rng(3)
     for index in rng.integers(len(general.trigram_prob), size=200):

@@ -12,7 +12,7 @@ def audio(commands: list[Command]) -> list[int]:
     return [command.pcm[0] for command in commands if isinstance(command, Audio)]
 
 
-def test_silence_sends_nothing() -> None:
+def test_silence_sends_no_commands() -> None:
     utterances = Utterances()
     assert not any(utterances.hear(chunk(0)) for _ in range(500))
     assert not utterances.is_pending
@@ -27,13 +27,13 @@ def test_an_utterance_begins_with_the_last_half_second() -> None:
     assert audio(commands) == list(range(75, 100))
 
 
-def test_a_shorter_past_is_taken_whole() -> None:
+def test_a_pre_roll_shorter_than_half_a_second_is_sent_whole() -> None:
     utterances = Utterances(pre_roll=0.5)
     utterances.hear(chunk(3))
     assert audio(utterances.begin()) == [3]
 
 
-def test_speech_is_handed_on_at_once_and_finished() -> None:
+def test_speech_is_sent_at_once_and_finished() -> None:
     utterances = Utterances()
     utterances.begin()
     assert utterances.hear(chunk(5)) == [Audio(chunk(5))]
@@ -57,7 +57,7 @@ def test_no_audio_is_in_two_utterances() -> None:
     assert sent == list(range(5, 90))
 
 
-def test_a_text_is_the_last_only_when_nothing_else_is_said_or_awaited() -> None:
+def test_a_text_is_the_last_only_if_no_speech_and_no_other_text_is_to_come() -> None:
     utterances = Utterances()
     utterances.begin()
     utterances.finish()
@@ -79,7 +79,7 @@ def test_a_repeated_decision_changes_nothing() -> None:
     assert utterances.finish() == []
 
 
-def test_abandoning_gives_up_what_is_said_and_what_is_awaited() -> None:
+def test_abandoning_gives_up_the_current_utterance_and_all_texts_to_come() -> None:
     utterances = Utterances()
     utterances.begin()
     utterances.finish()
@@ -90,7 +90,7 @@ def test_abandoning_gives_up_what_is_said_and_what_is_awaited() -> None:
     assert utterances.abandon() == []
 
 
-def test_endless_speech_is_cut_in_two() -> None:
+def test_endless_speech_is_split_in_two() -> None:
     utterances = Utterances(longest=1.0)
     utterances.begin()
     commands = [command for number in range(60) for command in utterances.hear(chunk(number))]
@@ -122,7 +122,7 @@ def test_a_text_is_awaited_from_the_end_of_an_utterance_until_it_is_answered_or_
     assert not utterances.is_awaited(2)
 
 
-def test_a_lost_recogniser_takes_everything_with_it() -> None:
+def test_a_lost_recogniser_loses_all_utterances() -> None:
     utterances = Utterances()
     utterances.begin()
     utterances.finish()

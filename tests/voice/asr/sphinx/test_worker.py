@@ -78,9 +78,7 @@ def test_a_partial_text_is_sent_only_when_it_changes(recognition: Recognition, s
     assert len(texts) <= len(pcm) / 2 / 16000 / 0.1
 
 
-def test_a_question_is_answered_with_the_words_so_far_and_changes_nothing(
-    recognition: Recognition, speak: Speak
-) -> None:
+def test_a_peek_returns_the_words_so_far_and_changes_nothing(recognition: Recognition, speak: Speak) -> None:
     start, *audio, finish = utterance(3, speak("what time is it"))
     silent = replies(recognition, [start, *audio, finish])[-1]
     asked = replies(recognition, [start, PeekUtterance(3), *audio, PeekUtterance(3), PeekUtterance(2), finish])
@@ -93,7 +91,7 @@ def test_a_question_is_answered_with_the_words_so_far_and_changes_nothing(
 
 
 @pytest.mark.parametrize("pcm", [b"", bytes(32000)], ids=["nothing", "silence"])
-def test_no_speech_is_an_empty_text(recognition: Recognition, pcm: bytes) -> None:
+def test_audio_without_speech_has_an_empty_text(recognition: Recognition, pcm: bytes) -> None:
     assert [r.text for r in replies(recognition, utterance(1, pcm))] == [""]
 
 
@@ -158,7 +156,7 @@ def test_audio_already_abandoned_is_not_decoded(worker: subprocess.Popen[bytes],
     assert reply.utterance == 2
 
 
-def test_what_is_no_command_ends_the_process_with_a_reason(worker: subprocess.Popen[bytes]) -> None:
+def test_bytes_that_are_no_command_end_the_process_with_a_reason(worker: subprocess.Popen[bytes]) -> None:
     read(worker, 1)
     worker.stdin.write(b"GET / HTTP/1.1\r\n\r\n")
     worker.stdin.flush()

@@ -89,12 +89,12 @@ def test_an_incomplete_message_waits_for_its_rest() -> None:
     ],
     ids=["empty message", "too long", "text", "unknown kind", "too few fields", "broken JSON", "broken text"],
 )
-def test_other_bytes_are_refused(stream: bytes) -> None:
+def test_bytes_that_are_not_messages_are_refused(stream: bytes) -> None:
     with pytest.raises(ProtocolError):
         MessageReader().feed(stream)
 
 
-def test_a_message_too_long_for_the_other_side_is_not_made() -> None:
+def test_a_message_too_long_for_the_other_end_is_refused() -> None:
     assert len(encode(Audio(bytes(MAX_MESSAGE - 1)))) == MAX_MESSAGE + 4
     with pytest.raises(ProtocolError, match="too long"):
         encode(Audio(bytes(MAX_MESSAGE)))

@@ -32,7 +32,7 @@ def noise(seconds: float) -> NDArray[np.float32]:
 
 
 class Spy:
-    """A model with what its passes encoded, in frames of features, and what they were told to begin with."""
+    """A model with what its passes encoded, in frames of features, and the prefixes they were given."""
 
     def __init__(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         self.encoded: list[int] = []
@@ -90,7 +90,7 @@ def test_a_long_utterance_is_decoded_window_by_window_without_a_prefix(
     [" ".join(str(i) for i in range(460)), "no " * 25],
     ids=["more words than can be said", "a loop"],
 )
-def test_what_looks_wrong_is_decoded_again_with_the_whole_window_but_only_in_the_end(
+def test_only_a_final_text_that_looks_wrong_is_decoded_again_with_the_whole_window(
     load: Load, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
     model = load(wrong)
@@ -137,7 +137,9 @@ def test_a_prefix_is_part_of_the_text_and_is_not_decoded(tmp_path: Path, monkeyp
     assert spy.prefixes == [beginning, text, text]
 
 
-def test_what_looks_wrong_behind_a_prefix_is_decoded_without_it(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_that_looks_wrong_after_a_prefix_is_decoded_without_it(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = load("no " * 25)
     spy = Spy(model, monkeypatch)
     passes(model, "full").transcribe(noise(2.0), prefix="no no")

@@ -118,14 +118,14 @@ async def test_each_utterance_has_its_own_transcript(whisper: SharedWhisper) -> 
     assert [getattr(frame, "text", None) for frame in frames] == [TEXT, TEXT]
 
 
-async def test_what_is_heard_begins_before_the_detector_reports_speech(folder: Path) -> None:
+async def test_an_utterance_begins_before_the_detector_reports_speech(folder: Path) -> None:
     model = Gated.load(folder)
     await outcome(WhisperSTTService(model, pre_roll=0.4), [*audio(2.0), *spoken(0.6)])
     assert model.heard == [pytest.approx(1.0)]
     model.close()
 
 
-async def test_a_result_the_user_talked_over_is_discarded_and_its_audio_heard_again(folder: Path) -> None:
+async def test_a_result_is_discarded_when_the_user_goes_on_and_its_audio_decoded_again(folder: Path) -> None:
     model = Gated.load(folder)
     model.gate.clear()
     service = WhisperSTTService(model)
@@ -137,7 +137,7 @@ async def test_a_result_the_user_talked_over_is_discarded_and_its_audio_heard_ag
     model.close()
 
 
-async def test_a_cancelled_session_waits_for_no_result(folder: Path) -> None:
+async def test_a_cancelled_call_does_not_wait_for_a_result(folder: Path) -> None:
     model = Gated.load(folder)
     model.gate.clear()
     frames = [*spoken(1.0), SleepFrame(0.2), CancelFrame()]
@@ -147,19 +147,19 @@ async def test_a_cancelled_session_waits_for_no_result(folder: Path) -> None:
     model.close()
 
 
-async def test_a_delivered_result_is_not_heard_again(folder: Path) -> None:
+async def test_the_audio_of_a_delivered_result_is_not_decoded_again(folder: Path) -> None:
     model = Gated.load(folder)
     await outcome(WhisperSTTService(model), [*spoken(1.0), SleepFrame(2.0), *audio(0.2), *spoken(0.6)])
     assert model.heard == [pytest.approx(1.0), pytest.approx(0.8)]
     model.close()
 
 
-async def test_what_whisper_makes_up_on_silence_is_nothing_heard(silent: SharedWhisper) -> None:
+async def test_text_that_whisper_makes_up_in_silence_is_reported_as_nothing_heard(silent: SharedWhisper) -> None:
     [frame] = await outcome(WhisperSTTService(silent), spoken(1.0))
     assert isinstance(frame, NothingHeardFrame)
 
 
-async def test_a_failing_engine_is_reported_and_the_session_goes_on(folder: Path) -> None:
+async def test_a_failing_engine_is_reported_and_the_call_goes_on(folder: Path) -> None:
     model = SharedWhisper.load(folder)
     model.close()
     frames = await outcome(WhisperSTTService(model), [*spoken(0.5), SleepFrame(0.2), *spoken(0.5)])
@@ -168,7 +168,7 @@ async def test_a_failing_engine_is_reported_and_the_session_goes_on(folder: Path
     assert frames[0].reason.startswith("scripted:whisper failed: ")
 
 
-async def test_what_is_said_while_muted_is_not_transcribed(folder: Path) -> None:
+async def test_speech_while_muted_is_not_transcribed(folder: Path) -> None:
     model = Gated.load(folder)
     frames: list[Frame] = [*audio(1.0), STTMuteFrame(mute=True), *spoken(1.0), STTMuteFrame(mute=False), *spoken(0.5)]
     assert len(await outcome(WhisperSTTService(model), frames)) == 1
@@ -186,7 +186,7 @@ async def test_two_calls_share_one_model_and_its_only_thread(folder: Path) -> No
     model.close()
 
 
-async def test_the_wait_for_a_transcript_is_stated_from_the_measured_pass(whisper: SharedWhisper) -> None:
+async def test_the_expected_wait_for_a_transcript_follows_from_the_measured_pass(whisper: SharedWhisper) -> None:
     service = WhisperSTTService(whisper)
     down, _ = await run_test(service, frames_to_send=[SleepFrame(0.1)], start_timeout=30.0)
     [stated] = [frame.ttfs_p99_latency for frame in down if isinstance(frame, STTMetadataFrame)]
@@ -194,7 +194,7 @@ async def test_the_wait_for_a_transcript_is_stated_from_the_measured_pass(whispe
     assert stated == pytest.approx(0.2 + 0.3 + 2 * whisper.pass_seconds)
 
 
-async def test_the_time_to_the_transcript_is_a_metric(whisper: SharedWhisper) -> None:
+async def test_the_time_to_the_transcript_is_reported_as_a_metric(whisper: SharedWhisper) -> None:
     service = WhisperSTTService(whisper)
     down, _ = await run_test(
         service, frames_to_send=spoken(0.5), start_timeout=30.0, pipeline_params=PipelineParams(enable_metrics=True)
@@ -228,7 +228,7 @@ def test_a_scripted_model_cannot_be_given_a_real_name(build: Build) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(1.0, 24), (4.0, 48), (60.0, 224)])
-def test_a_runaway_text_is_cut_at_what_can_be_said_in_the_time(build: Build, seconds: float, words: int) -> None:
+def test_a_runaway_text_is_cut_at_what_can_be_said_in_its_time(build: Build, seconds: float, words: int) -> None:
     counted = SharedWhisper.load(build(" ".join(str(i) for i in range(460))))
     text = counted.transcribe(noise(seconds)).split()
     assert text[:words] == [str(i) for i in range(words)]
@@ -237,26 +237,26 @@ def test_a_runaway_text_is_cut_at_what_can_be_said_in_the_time(build: Build, sec
 
 
 @pytest.mark.parametrize("language", ["en", None])
-def test_a_multilingual_model_hears_the_language_it_is_told_or_finds(build: Build, language: str | None) -> None:
+def test_a_multilingual_model_uses_the_configured_or_the_detected_language(build: Build, language: str | None) -> None:
     model = SharedWhisper.load(build(" ".join(str(i) for i in range(460)), multilingual=True), language=language)
     assert model.transcribe(noise(1.0)) == " ".join(str(i) for i in range(24))
     model.close()
 
 
-def test_a_runaway_loop_is_no_text(build: Build) -> None:
+def test_a_runaway_loop_gives_no_text(build: Build) -> None:
     looping = SharedWhisper.load(build("thank you " * 200))
     assert looping.transcribe(noise(2.0)) == ""
     looping.close()
 
 
-def test_punctuation_alone_is_no_text(build: Build) -> None:
+def test_punctuation_alone_gives_no_text(build: Build) -> None:
     dots = SharedWhisper.load(build("..."))
     assert dots.transcribe(noise(2.0)) == ""
     dots.close()
 
 
 @pytest.mark.parametrize("samples", [0, 1, 160, SAMPLE_RATE * 30])
-def test_audio_of_any_length_is_taken(whisper: SharedWhisper, samples: int) -> None:
+def test_audio_of_any_length_is_accepted(whisper: SharedWhisper, samples: int) -> None:
     assert whisper.transcribe(np.zeros(samples, np.float32)) in ("", TEXT)
 
 
@@ -270,7 +270,7 @@ def test_an_unknown_compute_type_is_refused(folder: Path) -> None:
         SharedWhisper.load(folder, compute_type="int3")
 
 
-def test_a_damaged_model_is_a_failed_component(build: Build) -> None:
+def test_a_damaged_model_is_a_component_error(build: Build) -> None:
     damaged = build(TEXT)
     weights = damaged / "model.bin"
     weights.write_bytes(weights.read_bytes()[:100_000])

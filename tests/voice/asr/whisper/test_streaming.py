@@ -135,7 +135,7 @@ async def test_words_appear_while_they_are_spoken_and_one_final_text_follows(
     assert frames[-1].finalized
 
 
-async def test_only_what_is_not_confirmed_is_decoded(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+async def test_only_unconfirmed_words_are_decoded(model: Noting, turns: dict[str, FixtureTurn]) -> None:
     turn = turns["what is the square root of eighty one"]
     await heard(WhisperSTTService(model), speech(turn, every=5), stop())
     prefixes = [prefix for _, prefix in [*model.partials, *model.finals]]
@@ -144,7 +144,7 @@ async def test_only_what_is_not_confirmed_is_decoded(model: Noting, turns: dict[
     assert len(prefixes[-1].split()) >= 4
 
 
-async def test_passes_wait_for_new_audio_and_for_a_voice_that_has_not_faded(
+async def test_partial_passes_wait_for_new_audio_and_skip_a_fading_voice(
     model: Noting, turns: dict[str, FixtureTurn]
 ) -> None:
     turn = turns["what is twelve minus five"]
@@ -154,21 +154,21 @@ async def test_passes_wait_for_new_audio_and_for_a_voice_that_has_not_faded(
     assert times[-1] <= turn.end + 0.06
 
 
-async def test_without_streaming_only_the_final_text_is_made(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+async def test_without_streaming_there_is_only_the_final_text(model: Noting, turns: dict[str, FixtureTurn]) -> None:
     turn = turns["what is twelve minus five"]
     frames = await heard(WhisperSTTService(model, streaming=False), speech(turn, every=5), stop())
     assert [type(frame) for frame in frames] == [TranscriptionFrame]
     assert model.partials == []
 
 
-async def test_a_model_that_is_busy_or_too_slow_is_left_alone(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+async def test_a_busy_or_slow_model_runs_no_partial_passes(model: Noting, turns: dict[str, FixtureTurn]) -> None:
     model.eager = False
     frames = await heard(WhisperSTTService(model), speech(turns["what is twelve minus five"], every=5), stop())
     assert [type(frame) for frame in frames] == [TranscriptionFrame]
     assert model.partials == []
 
 
-async def test_the_text_at_a_hint_is_the_final_one_and_is_decoded_once(
+async def test_the_text_at_a_hint_is_the_final_text_and_is_decoded_once(
     model: Noting, turns: dict[str, FixtureTurn]
 ) -> None:
     turn = turns["what is twelve minus five"]
@@ -181,7 +181,7 @@ async def test_the_text_at_a_hint_is_the_final_one_and_is_decoded_once(
     assert len(model.finals) == 1
 
 
-async def test_a_final_text_that_is_not_early_any_more_is_only_final(
+async def test_a_text_that_comes_after_the_end_of_speech_is_only_final(
     model: Noting, turns: dict[str, FixtureTurn]
 ) -> None:
     turn = turns["what is twelve minus five"]
@@ -192,7 +192,7 @@ async def test_a_final_text_that_is_not_early_any_more_is_only_final(
     assert len(model.finals) == 1
 
 
-async def test_a_hint_that_was_wrong_costs_a_pass_and_the_rest_is_heard(
+async def test_a_wrong_hint_costs_a_pass_and_the_rest_is_still_recognised(
     model: Noting, turns: dict[str, FixtureTurn]
 ) -> None:
     turn = turns["what is twelve minus five"]
@@ -213,7 +213,7 @@ async def test_a_hint_that_was_wrong_costs_a_pass_and_the_rest_is_heard(
     assert len(model.finals) == 2
 
 
-async def test_no_early_text_comes_when_speech_has_gone_on(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+async def test_no_early_text_comes_after_speech_has_gone_on(model: Noting, turns: dict[str, FixtureTurn]) -> None:
     turn = turns["what is twelve minus five"]
     model.gate.clear()
     threading.Timer(1.0, model.gate.set).start()
@@ -228,7 +228,7 @@ async def test_no_early_text_comes_when_speech_has_gone_on(model: Noting, turns:
     assert len(model.finals) == 2
 
 
-async def test_each_hint_that_holds_has_its_text_and_the_last_one_is_final(
+async def test_each_right_hint_brings_its_text_and_the_last_text_is_final(
     model: Noting, turns: dict[str, FixtureTurn]
 ) -> None:
     turn = turns["what is twelve minus five"]
@@ -239,7 +239,9 @@ async def test_each_hint_that_holds_has_its_text_and_the_last_one_is_final(
     assert len(model.finals) == 2
 
 
-async def test_a_speaker_who_resumes_after_the_end_is_heard_whole(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+async def test_a_speaker_who_resumes_after_the_end_is_transcribed_whole(
+    model: Noting, turns: dict[str, FixtureTurn]
+) -> None:
     turn = turns["what is half um of thirty"]
     (_, first), (second, _) = turn.speech
     model.gate.clear()
@@ -255,7 +257,7 @@ async def test_a_speaker_who_resumes_after_the_end_is_heard_whole(model: Noting,
     assert texts(frames, TranscriptionFrame) == [turn.text]
 
 
-async def test_noise_brings_no_words_early_or_late(model: Noting) -> None:
+async def test_noise_brings_neither_early_nor_final_words(model: Noting) -> None:
     noise = (np.random.default_rng(0).standard_normal(2 * SAMPLE_RATE) * 3000).astype(np.int16)
     frames = await heard(
         WhisperSTTService(model),
@@ -275,7 +277,7 @@ async def test_an_engine_that_fails_at_the_hint_fails_the_utterance_once(
     assert [type(frame) for frame in frames] == [RecogniserFailedFrame]
 
 
-async def test_muting_takes_the_hint_back(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+async def test_muting_takes_back_the_hint(model: Noting, turns: dict[str, FixtureTurn]) -> None:
     model.gate.clear()
     threading.Timer(0.5, model.gate.set).start()
     muted: list[Frame] = [STTMuteFrame(mute=True), SleepFrame(1.0)]
@@ -288,7 +290,7 @@ async def test_a_hint_without_speech_is_ignored(model: Noting) -> None:
     assert model.finals == []
 
 
-async def test_every_recording_is_heard_right_in_the_end_though_words_are_misheard_on_the_way(
+async def test_every_recordings_final_text_is_right_though_partial_texts_are_not(
     model: Noting, turns: dict[str, FixtureTurn]
 ) -> None:
     partial = []

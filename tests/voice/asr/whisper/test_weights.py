@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.voice.fake_hub import Hub, run, unreachable
 from voice.asr.whisper.weights import cached, from_folder, resolve
 from voice.errors import ComponentError, ConfigurationError
 
@@ -29,7 +30,7 @@ Resolve = Callable[..., tuple[dict[str, Any], str]]
 
 
 @pytest.fixture
-def hub(fake_hub: Any) -> Iterator[Any]:
+def hub() -> Iterator[Hub]:
     files = {
         "README.md": b"not fetched",
         "config.json": b"{}",
@@ -37,24 +38,16 @@ def hub(fake_hub: Any) -> Iterator[Any]:
         "vocabulary.txt": b"a\nb\n",
         "model.bin": bytes(range(256)) * 8000,
     }
-    with fake_hub.Hub(REPOSITORY, files, {"model.bin"}).serving() as hub:
+    with Hub(REPOSITORY, files, {"model.bin"}).serving() as hub:
         yield hub
 
 
 @pytest.fixture
-def unreachable(fake_hub: Any) -> str:
-    address: str = fake_hub.unreachable()
-    return address
-
-
-@pytest.fixture
-def resolve_at(fake_hub: Any, tmp_path: Path) -> Resolve:
-    """Resolves in a new process, with a hub cache of the test's own; gives what it printed on stdout and stderr."""
+def resolve_at(tmp_path: Path) -> Resolve:
+    """Resolves in a new process with a hub cache of the test's own; returns its output on stdout and stderr."""
 
     def resolve_at(endpoint: str, model: str = "tiny.en", **options: Any) -> tuple[dict[str, Any], str]:
-        done: tuple[dict[str, Any], str]
-        done = fake_hub.run(PROGRAM, model, endpoint=endpoint, home=tmp_path / "hub", **options)
-        return done
+        return run(PROGRAM, model, endpoint=endpoint, home=tmp_path / "hub", **options)
 
     return resolve_at
 
@@ -64,7 +57,7 @@ def kept(tmp_path: Path) -> set[str]:
     return {path.name for path in (tmp_path / "hub").glob("hub/models--*/snapshots/*/*")}
 
 
-def test_a_model_is_downloaded_checked_and_named_with_its_commit(hub: Any, resolve_at: Resolve) -> None:
+def test_a_model_is_downloaded_verified_and_named_with_its_commit(hub: Hub, resolve_at: Resolve) -> None:
     found, _ = resolve_at(hub.url)
     folder = Path(found["path"])
     assert (found["name"], found["revision"]) == ("tiny.en", hub.commit)
@@ -74,7 +67,7 @@ def test_a_model_is_downloaded_checked_and_named_with_its_commit(hub: Any, resol
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_the_download_shows_its_source_size_and_progress_on_stderr(
-    hub: Any, resolve_at: Resolve, terminal: bool
+    hub: Hub, resolve_at: Resolve, terminal: bool
 ) -> None:
     _, shown = resolve_at(hub.url, terminal=terminal)
     assert f"Downloading Whisper model tiny.en ({REPOSITORY}, 2.0 MB) from {hub.url}" in shown
@@ -82,17 +75,17 @@ def test_the_download_shows_its_source_size_and_progress_on_stderr(
     assert bool(re.search(r"model\.bin.*100%", shown)) == terminal
 
 
-def test_a_copy_in_the_cache_needs_no_network(hub: Any, resolve_at: Resolve, unreachable: str) -> None:
+def test_a_copy_in_the_cache_needs_no_network(hub: Hub, resolve_at: Resolve) -> None:
     first, _ = resolve_at(hub.url)
-    second, shown = resolve_at(unreachable)
+    second, shown = resolve_at(unreachable())
     assert second == first
     assert second["cached"] == second["path"]
     assert "Downloading" not in shown
 
 
 @pytest.mark.parametrize("damaged", ["model.bin", "tokenizer.json"])
-def test_a_wrong_checksum_is_an_error_and_the_file_is_not_kept(
-    hub: Any, resolve_at: Resolve, tmp_path: Path, damaged: str
+def test_a_file_with_a_wrong_checksum_is_an_error_and_is_deleted(
+    hub: Hub, resolve_at: Resolve, tmp_path: Path, damaged: str
 ) -> None:
     hub.announced[damaged] = "0" * (64 if damaged in hub.large else 40)
     found, _ = resolve_at(hub.url)
@@ -105,9 +98,7 @@ def test_a_wrong_checksum_is_an_error_and_the_file_is_not_kept(
     assert not [path for path in (tmp_path / "hub").rglob("*") if path.name == hub.announced[damaged]]
 
 
-def test_a_download_that_failed_is_no_model_and_can_be_taken_up_again(
-    hub: Any, resolve_at: Resolve, tmp_path: Path
-) -> None:
+def test_a_failed_download_leaves_no_model_and_can_be_resumed(hub: Hub, resolve_at: Resolve, tmp_path: Path) -> None:
     hub.broken.add("model.bin")
     found, _ = resolve_at(hub.url)
     assert found["error"] == "ComponentError"
@@ -121,7 +112,7 @@ def test_a_download_that_failed_is_no_model_and_can_be_taken_up_again(
     assert hub.fetched == ["model.bin"]
 
 
-def test_files_that_were_never_checked_are_no_model(hub: Any, resolve_at: Resolve, tmp_path: Path) -> None:
+def test_unverified_files_do_not_count_as_a_model(hub: Hub, resolve_at: Resolve, tmp_path: Path) -> None:
     """As after a power failure between the download and the check."""
     found, _ = resolve_at(hub.url)
     reference = Path(found["path"]).parents[1] / "refs" / "main"
@@ -133,27 +124,28 @@ def test_files_that_were_never_checked_are_no_model(hub: Any, resolve_at: Resolv
     assert "arrived damaged: model.bin" in found["sentence"]
 
 
-def test_a_refused_connection_names_the_host_and_the_ways_without_it(resolve_at: Resolve, unreachable: str) -> None:
-    found, _ = resolve_at(unreachable)
+def test_a_refused_connection_names_the_host_and_the_ways_without_it(resolve_at: Resolve) -> None:
+    address = unreachable()
+    found, _ = resolve_at(address)
     assert found["error"] == "ComponentError"
-    assert found["sentence"].startswith(f"Whisper model tiny.en cannot be downloaded from {unreachable}: ")
+    assert found["sentence"].startswith(f"Whisper model tiny.en cannot be downloaded from {address}: ")
     assert "refused" in found["sentence"]
     assert found["sentence"].endswith(OFFLINE)
     assert "\n" not in found["sentence"]
 
 
-def test_an_unknown_repository_is_said_to_be_unknown(hub: Any, resolve_at: Resolve) -> None:
+def test_an_unknown_repository_is_reported_as_unknown(hub: Hub, resolve_at: Resolve) -> None:
     found, _ = resolve_at(hub.url, "nobody/nothing")
     assert found["error"] == "ComponentError"
     assert "there is no such repository, or it is private; " + OFFLINE in found["sentence"]
 
 
-def test_the_hubs_own_offline_switch_is_named(hub: Any, resolve_at: Resolve) -> None:
+def test_the_hubs_own_offline_switch_is_named(hub: Hub, resolve_at: Resolve) -> None:
     found, _ = resolve_at(hub.url, HF_HUB_OFFLINE="1")
     assert "HF_HUB_OFFLINE is set; " + OFFLINE in found["sentence"]
 
 
-def test_a_repository_of_another_kind_is_a_wrong_setting(hub: Any, resolve_at: Resolve) -> None:
+def test_a_repository_of_another_kind_is_a_configuration_error(hub: Hub, resolve_at: Resolve) -> None:
     del hub.files["model.bin"]
     found, _ = resolve_at(hub.url)
     assert found["error"] == "ConfigurationError"
@@ -168,7 +160,7 @@ def model_folder(path: Path, config: str = "{}") -> Path:
     return path
 
 
-def test_a_local_folder_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_local_folder_is_used_as_it_is(tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "mine")
     found = resolve(str(folder))
     assert (found.name, found.revision, found.path) == ("mine", None, folder)
@@ -178,7 +170,7 @@ def test_a_folder_that_names_itself_keeps_its_name(tmp_path: Path) -> None:
     assert from_folder(model_folder(tmp_path / "mine", '{"name": "scripted:whisper"}')).name == "scripted:whisper"
 
 
-def test_the_sentence_names_what_a_folder_lacks(tmp_path: Path) -> None:
+def test_the_error_names_what_a_folder_lacks(tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "mine")
     (folder / "model.bin").unlink()
     (folder / "vocabulary.json").unlink()
@@ -191,13 +183,13 @@ def test_a_damaged_configuration_is_named(tmp_path: Path) -> None:
         resolve(str(model_folder(tmp_path / "mine", "{")))
 
 
-def test_a_path_without_a_folder_is_not_looked_for_on_the_hub(tmp_path: Path) -> None:
+def test_a_path_without_a_folder_is_not_searched_on_the_hub(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="There is no folder"):
         resolve(str(tmp_path / "absent"))
 
 
 @pytest.mark.parametrize("name", ["enormous", "a/b/c", ""])
-def test_a_name_that_cannot_be_a_model_is_answered_with_the_names_there_are(name: str, tmp_path: Path) -> None:
+def test_the_error_for_a_wrong_name_lists_the_known_names(name: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"names no Whisper model: use tiny\.en, tiny, base\.en"):
         resolve(name, cache_dir=tmp_path)
 

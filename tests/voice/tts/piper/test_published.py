@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.voice.fake_hub import Hub, run, unreachable
 from voice.errors import ConfigurationError
 from voice.tts.piper.published import cached_voice, published_voice
 from voice.tts.piper.voice import Voice, embedded_voice
@@ -32,35 +33,27 @@ Fetch = Callable[..., tuple[dict[str, Any], str]]
 
 
 @pytest.fixture
-def hub(fake_hub: Any) -> Iterator[Any]:
+def hub() -> Iterator[Hub]:
     """Has our embedded voice under the names of two published ones."""
     model = embedded_voice().read_bytes()
     config = Path(f"{embedded_voice()}.json").read_bytes()
     files = {"README.md": b"not fetched", MODEL: model, f"{MODEL}.json": config}
     files |= {OTHER_MODEL: model + b"\0", f"{OTHER_MODEL}.json": config}
-    with fake_hub.Hub("rhasspy/piper-voices", files, {MODEL, OTHER_MODEL}).serving() as hub:
+    with Hub("rhasspy/piper-voices", files, {MODEL, OTHER_MODEL}).serving() as hub:
         yield hub
 
 
 @pytest.fixture
-def unreachable(fake_hub: Any) -> str:
-    address: str = fake_hub.unreachable()
-    return address
-
-
-@pytest.fixture
-def fetch(fake_hub: Any, tmp_path: Path) -> Fetch:
+def fetch(tmp_path: Path) -> Fetch:
     """Asks for a voice in a new process, then for what the cache has of it and of others."""
 
     def fetch(endpoint: str, *names: str, **options: Any) -> tuple[dict[str, Any], str]:
-        done: tuple[dict[str, Any], str]
-        done = fake_hub.run(PROGRAM, *(names or [NAME]), endpoint=endpoint, home=tmp_path / "hub", **options)
-        return done
+        return run(PROGRAM, *(names or [NAME]), endpoint=endpoint, home=tmp_path / "hub", **options)
 
     return fetch
 
 
-def test_a_published_voice_is_downloaded_and_speaks(hub: Any, fetch: Fetch) -> None:
+def test_a_published_voice_is_downloaded_and_speaks(hub: Hub, fetch: Fetch) -> None:
     found, shown = fetch(hub.url)
     path = Path(found["path"])
     assert path.name == f"{NAME}.onnx"
@@ -75,21 +68,21 @@ def test_a_published_voice_is_downloaded_and_speaks(hub: Any, fetch: Fetch) -> N
         voice.close()
 
 
-def test_a_terminal_shows_a_bar_for_the_download(hub: Any, fetch: Fetch) -> None:
+def test_a_terminal_shows_a_bar_for_the_download(hub: Hub, fetch: Fetch) -> None:
     _, shown = fetch(hub.url, terminal=True)
     assert "100%" in shown
 
 
-def test_a_voice_in_the_cache_needs_no_network(hub: Any, fetch: Fetch, unreachable: str) -> None:
+def test_a_voice_in_the_cache_needs_no_network(hub: Hub, fetch: Fetch) -> None:
     first, _ = fetch(hub.url)
-    second, shown = fetch(unreachable)
+    second, shown = fetch(unreachable())
     assert second == first
     assert second["cached"][NAME] == second["path"]
     assert "Downloading" not in shown
 
 
 @pytest.mark.parametrize("damaged", [MODEL, f"{MODEL}.json"])
-def test_a_damaged_file_is_refused_and_not_kept(hub: Any, fetch: Fetch, tmp_path: Path, damaged: str) -> None:
+def test_a_damaged_file_is_refused_and_not_kept(hub: Hub, fetch: Fetch, tmp_path: Path, damaged: str) -> None:
     hub.announced[damaged] = "0" * (64 if damaged in hub.large else 40)
     found, _ = fetch(hub.url)
     assert found["error"] == "ComponentError"
@@ -100,16 +93,17 @@ def test_a_damaged_file_is_refused_and_not_kept(hub: Any, fetch: Fetch, tmp_path
     assert not [path for path in tmp_path.rglob("*") if path.name in (Path(damaged).name, hub.announced[damaged])]
 
 
-def test_a_refused_connection_names_the_host_and_the_ways_without_it(fetch: Fetch, unreachable: str) -> None:
-    found, _ = fetch(unreachable)
+def test_a_refused_connection_names_the_host_and_the_ways_without_it(fetch: Fetch) -> None:
+    address = unreachable()
+    found, _ = fetch(address)
     assert found["error"] == "ComponentError"
-    assert found["sentence"].startswith(f"Piper voice {NAME} cannot be downloaded from {unreachable}: ")
+    assert found["sentence"].startswith(f"Piper voice {NAME} cannot be downloaded from {address}: ")
     assert "refused" in found["sentence"]
     assert found["sentence"].endswith(f"; {OFFLINE}")
     assert "\n" not in found["sentence"]
 
 
-def test_one_checked_voice_does_not_vouch_for_another(hub: Any, fetch: Fetch) -> None:
+def test_one_checked_voice_does_not_vouch_for_another(hub: Hub, fetch: Fetch) -> None:
     """They share a repository and a commit; as after a power failure between the other's download and its check."""
     found, _ = fetch(hub.url)
     there = Path(found["path"]).parents[len(Path(MODEL).parents) - 1] / OTHER_MODEL
@@ -123,15 +117,15 @@ def test_one_checked_voice_does_not_vouch_for_another(hub: Any, fetch: Fetch) ->
     assert found["cached"][NAME] != "None"
 
 
-def test_a_voice_stays_in_the_cache_when_the_hub_moves_on(hub: Any, fetch: Fetch, unreachable: str) -> None:
+def test_a_voice_stays_in_the_cache_when_the_hub_moves_on(hub: Hub, fetch: Fetch) -> None:
     first, _ = fetch(hub.url)
     hub.commit = "f" * 40
     second, _ = fetch(hub.url, OTHER)
     assert hub.commit in second["path"]
-    assert fetch(unreachable)[0] == first
+    assert fetch(unreachable())[0] == first
 
 
-def test_a_voice_that_the_hub_lacks_is_a_wrong_setting_answered_with_similar_names(hub: Any, fetch: Fetch) -> None:
+def test_a_voice_that_the_hub_lacks_is_a_wrong_setting_answered_with_similar_names(hub: Hub, fetch: Fetch) -> None:
     found, _ = fetch(hub.url, "en_US-lesac-medium")
     assert found["error"] == "ConfigurationError"
     assert f"has no voice en_US-lesac-medium, but {NAME}; use a name" in found["sentence"]

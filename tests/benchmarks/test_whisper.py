@@ -1,6 +1,6 @@
 """How long after the detector's decision Whisper's text is final, and what listening costs, in real time.
 
-python -m pytest tests/voice/asr/whisper/test_whisper_benchmarks.py -m slow -s
+python -m pytest tests/benchmarks/test_whisper.py -m slow -s
 
 The models have Whisper's true shapes and scripted words. The detector follows the labels of the recordings: speech is
 reported after 0.2 s of it, the hint comes after 96 ms of silence and the end after 192 ms, as Silero's windows have it.
@@ -40,7 +40,7 @@ from voice.turns.turn_frames import EagerHintFrame
 
 pytestmark = pytest.mark.slow
 
-SAMPLES = Path(__file__).parents[4] / "samples"
+SAMPLES = Path(__file__).parents[2] / "samples"
 FIXTURES = [SAMPLES / name for name in ("arithmetic", "units", "small_talk", "commands", "barge_in")]
 FRAME = 0.02
 START, HINT, STOP = 0.2, 0.096, 0.192
@@ -146,7 +146,7 @@ async def test_final_text_after_the_end_of_speech(
 
 @pytest.mark.skipif("VOICE_WHISPER_DIR" not in os.environ, reason="needs the folder of a Whisper model")
 def test_word_error_rate_of_both_contexts(capsys: pytest.CaptureFixture[str]) -> None:
-    """`VOICE_WHISPER_DIR=MODEL python -m pytest -m slow -s -k error_rate tests/voice/asr/whisper`."""
+    """`VOICE_WHISPER_DIR=MODEL python -m pytest -m slow -s -k error_rate tests/benchmarks`."""
     folder = from_folder(Path(os.environ["VOICE_WHISPER_DIR"]))
     turns = [turn for fixture in load_fixtures([SAMPLES]) for turn in fixture.turns if turn.text and turn.speech]
     words = sum(len(bare(turn.text)) for turn in turns)

@@ -1,10 +1,11 @@
-"""What the README tells a newcomer to type is what works."""
+"""The README and docs: every command works, every printed block is what is printed, every link leads somewhere."""
 
 import json
 import re
 import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,20 +14,49 @@ from pipelines import settings
 from pipelines.cli import parser
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXT = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+BLOCKS = [block for text in TEXT.values() for block in re.findall(r"```(\w+)\n(.*?)```", text, flags=re.DOTALL)]
 SHELL = [body.strip() for language, body in BLOCKS if language == "sh"]
-INLINE = sorted(set(re.findall(r"`((?:voice|latency) [^`]*)`", README)))
+INLINE = sorted(
+    {" ".join(code.split()) for text in TEXT.values() for code in re.findall(r"`((?:voice|latency) [^`]*)`", text)}
+)
+REPORTS = [
+    block
+    for text in TEXT.values()
+    for block in re.findall(r"<!-- report: .*? -->\n```text\n(.*?)```", text, flags=re.DOTALL)
+]
 
 
 def run(*command: str, cwd: Path = ROOT, timeout: float = 60) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout)
 
 
-def test_the_readme_has_its_three_commands_and_their_reports() -> None:
+def test_the_readme_is_short_and_the_reference_has_at_most_five_pages() -> None:
+    assert len(TEXT["README.md"]) < 9_800
+    assert len(PAGES) <= 6
+
+
+def test_the_readme_has_its_three_commands() -> None:
     commands = [command.split(".venv/bin/")[-1] for command in SHELL]
     assert commands[:3] == ["voice replay", "pytest -n 2", "voice replay --pipeline sim-fallback"]
-    assert sum("Turn latency" in body for language, body in BLOCKS if language == "text") == 3
+
+
+def test_the_printed_reports_use_the_words_of_the_report() -> None:
+    printed = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "latency" / "render").rglob("*.py"))
+    assert len(REPORTS) == 3
+    for report in REPORTS:
+        lines = report.splitlines()
+        assert lines[0].startswith("Turnaround: runs/")
+        assert any(line.startswith("Turn latency  p50") for line in lines)
+        assert max(map(len, lines)) <= 80
+        headings = [before for before, line in pairwise(lines) if set(line) == {"─"}]
+        assert headings
+        columns = [column for heading in headings for column in re.split(r"\s{2,}", heading.strip())]
+        # A name stands at the start of a line, two spaces or more before its figures.
+        names = [name[1] for line in lines if (name := re.match(r"([A-Za-z][\w -]*?)\s{2,}\S", line))]
+        for word in {*columns, *names} - {"Turn latency", "turn"}:
+            assert f'"{word}' in printed, word
 
 
 @pytest.mark.parametrize(
@@ -52,7 +82,7 @@ def test_the_gate_is_a_shell_command_that_passes_and_fails(tmp_path: Path) -> No
 
 
 def test_the_language_models_shown_are_a_pipeline(tmp_path: Path) -> None:
-    (shown,) = [body for language, body in BLOCKS if language == "toml"]
+    (shown,) = re.findall(r"```toml\n(.*?)```", TEXT["README.md"], flags=re.DOTALL)
     (tmp_path / "mine.toml").write_text(f'[asr]\nengine = "sphinx"\n{shown}')
     llm = settings.load(str(tmp_path / "mine.toml")).llm
     assert isinstance(llm, settings.Tiers)
@@ -86,9 +116,17 @@ def test_the_pipelines_it_names_are_listed() -> None:
     assert {"auto", "embedded", "local", "openai"} <= {line.split()[0] for line in done.stdout.splitlines()}
 
 
-def test_the_links_lead_to_files() -> None:
-    for target in re.findall(r"\]\(([^)#]+)", README):
-        assert target.startswith("http") or (ROOT / target).exists(), target
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_lead_to_files_and_headings(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", TEXT[page.name]):
+        if target.startswith("http"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}, target
 
 
 @pytest.mark.slow

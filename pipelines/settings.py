@@ -28,36 +28,43 @@ class Vad(Table):
     """Voice activity detection (Silero)."""
 
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.7
+    """How sure the detector must be that a window of 32 ms is speech."""
     start_ms: Annotated[int, Field(ge=32, le=1000)] = 200
+    """How long sound must be speech before it counts as the start of a turn or as a barge-in."""
     stop_ms: Annotated[int, Field(ge=32, le=2000)] = 200
+    """The silence after which speech has stopped; no turn ends sooner."""
     min_volume: Annotated[float, Field(ge=0, le=1)] = 0.4
+    """The loudness below which nothing is speech, as pipecat measures it."""
 
 
 class Turns(Table):
-    """When the user has finished: by Smart Turn, or by a silence.
-
-    `fallback_ms`: the silence that ends a turn whose words are in doubt; the default leaves time for a prepared answer
-    within the 800 ms of a turn.
-    `adaptive`: how finished the words read, and the caller's own pauses, count too; words that are hardly finished, and
-    those of a caller who pauses in most turns, may then wait for longer than `fallback_ms`. `risk`: the estimated
-    chance of cutting the user off at which an adaptive silence ends the turn; a smaller one costs time.
-    `speculation`: what starts before the end of a turn that is likely to be over: nothing, the answer, or also the
-    speech of its first clause. `hint_ms`: the silence after which the recogniser starts to finish its text.
-    """
+    """When the user has finished; see docs/turns.md."""
 
     detector: Literal["smart-turn", "silence"] = "smart-turn"
+    """What judges whether the words sound finished: Smart Turn, or nothing but the silence after them."""
     fallback_ms: Annotated[int, Field(ge=100, le=5000)] = 700
+    """The silence that ends a turn whose words are in doubt. The default leaves time for a prepared answer within the
+    800 ms of a turn."""
     adaptive: bool = True
+    """Whether it also counts how finished the words read and how the caller pauses. Words that are hardly finished, and
+    callers who pause in most turns, may then be given more than `fallback_ms`."""
     risk: Annotated[float, Field(gt=0, lt=1)] = RISK
+    """The estimated chance of cutting the caller off at which an adaptive silence ends the turn. A smaller one costs
+    time, a larger one cuts off more callers."""
     speculation: Literal["off", "llm", "llm+tts"] = "llm+tts"
+    """What starts before the end of a turn that is likely to be over: nothing, the answer, or also the speech of its
+    first clause."""
     hint_ms: Annotated[int, Field(ge=0, le=1000)] = 64
+    """The silence after which the recogniser starts to finish its text, and the answer may be started; 0 for never."""
 
 
 class Settings(Table):
     """A whole pipeline, as resolved: every value that was used."""
 
     name: str
+    """What the pipeline is called."""
     description: str = ""
+    """One sentence for `voice pipelines`."""
     vad: Vad = Vad()
     turns: Turns = Turns()
     asr: Annotated[AsrTable, OneOf("engine", RECOGNISERS)]

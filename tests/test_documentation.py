@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import settings
+from pipelines import settings, settings_page
 from pipelines.cli import parser
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -87,6 +87,19 @@ def test_the_language_models_shown_are_a_pipeline(tmp_path: Path) -> None:
     llm = settings.load(str(tmp_path / "mine.toml")).llm
     assert isinstance(llm, settings.Tiers)
     assert list(llm.tiers) == ["large", "fast"]
+
+
+def test_the_page_of_settings_is_generated_from_the_settings() -> None:
+    assert TEXT["settings.md"] == settings_page.page(), "python -m pipelines.settings_page > docs/settings.md"
+
+
+def test_every_setting_that_a_page_names_exists() -> None:
+    """In the pages on turns and the budget: `turns.risk` and the like."""
+    named = re.findall(r"`((?:vad|turns|asr|tts)\.\w+)", TEXT["turns.md"] + TEXT["budget.md"])
+    assert named
+    for name in named:
+        table, key = name.split(".")
+        assert re.search(rf"^## `\[{table}\].*?^\| `{key}` ", TEXT["settings.md"], flags=re.DOTALL | re.MULTILINE), name
 
 
 @pytest.mark.parametrize("command", [c for c in INLINE if c.startswith("voice ")])

@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
 
 class Piper(TtsTable):
-    """Piper: `voice` is "embedded", a voice's .onnx file, or a published name such as en_US-lessac-medium.
-
-    `streaming`: send a sentence's audio while the rest of it is made, where the voice allows it.
-    """
+    """Piper."""
 
     engine: Literal["piper"] = "piper"
     voice: str = "embedded"
+    """`embedded`, a voice's .onnx file, or a published name such as en_US-lessac-medium."""
     streaming: bool = True
+    """Whether a sentence's audio is sent while the rest of it is made, where the voice allows it."""
 
     @property
     def summary(self) -> str:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Sphinx(AsrTable):
-    """The embedded recogniser. `domain_weight`: share of the responder's own sentences in the language model."""
+    """PocketSphinx, the embedded recogniser."""
 
     engine: Literal["sphinx"]
     domain_weight: Annotated[float, Field(ge=0, lt=1)] = DOMAIN_WEIGHT
+    """The share of the responder's own sentences in the language model."""
 
     def recogniser(self) -> Recogniser:
         """A pool of worker processes; not started yet."""

@@ -16,18 +16,20 @@ if TYPE_CHECKING:
 
 
 class Whisper(AsrTable):
-    """faster-whisper: `model` is a folder or a name on the hub.
-
-    `context`: what a pass encodes, "full" windows of 30 s or ("auto") little more than the audio, several times faster;
-    see `voice.asr.whisper.decoding`. `streaming`: decode speech while it goes on, where a pass is fast enough for that.
-    """
+    """faster-whisper."""
 
     engine: Literal["whisper"]
     model: str = "tiny.en"
+    """A model's folder, or its name on the hub."""
     device: Literal["cpu", "cuda"] = "cpu"
+    """Where it runs."""
     compute_type: Literal["int8", "int8_float16", "float16", "float32"] = "int8"
+    """The precision of its weights."""
     context: Literal["full", "auto"] = "full"
+    """What a pass encodes: whole windows of 30 s, or (`auto`) little more than the audio, several times faster; see
+    `voice.asr.whisper.decoding`."""
     streaming: bool = True
+    """Whether it decodes while the user speaks, where a pass is fast enough for that."""
 
     def needs(self) -> list[str]:
         """The weights."""

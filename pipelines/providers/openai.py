@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 
 class OpenAITier(WireTable):
-    """Any server that speaks OpenAI's protocols. The key is read from the variable `api_key_env`."""
+    """Any server that speaks OpenAI's protocols."""
 
     provider: Literal["openai"]
     model: str
+    """The model's name on the server."""
     base_url: str | None = None
+    """The server's URL; OpenAI's unless set."""
     api_key_env: str | None = None
+    """The environment variable that holds the API key."""
 
     @property
     def label(self) -> str:

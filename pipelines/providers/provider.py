@@ -35,13 +35,11 @@ class TierModel(Protocol):
 
 
 class TierTable(Table, ABC):
-    """The table of a tier, such as `[llm.large]`.
-
-    `p95_ms`: how long its first clause takes in 95 of 100 requests; assumed until enough is measured.
-    """
+    """The table of a tier, such as `[llm.large]`."""
 
     provider: str
     p95_ms: Annotated[int, Field(ge=10, le=60_000)] | None = None
+    """How long its first clause takes in 95 of 100 requests; assumed until enough has been measured."""
 
     @property
     @abstractmethod

@@ -20,20 +20,25 @@ PREFIX = "sim:"
 
 
 class Simulator(Table):
-    """Whose figures simulated models have, and the seed of their chance."""
+    """What all simulated models share."""
 
     preset: Literal["field", "optimistic"] = "field"
+    """Whose latencies they have: measured in the field, or as published."""
     seed: int = 1
+    """The same seed gives the same latencies."""
 
 
 class SimTier(WireTable):
-    """A model of our simulator, which is started with the pipeline. `ttft_ms` fixes its time to first token."""
+    """A model of our simulator, which is started with the pipeline."""
 
     provider: Literal["sim"]
     model: str = "sonnet"
+    """One of the models that `voice simulate` lists."""
     # A status such as 500 is a number to TOML.
     fault: Annotated[Fault, BeforeValidator(lambda fault: str(fault) if type(fault) is int else fault)] | None = None
+    """A fault that each of its requests has."""
     ttft_ms: Annotated[float, Field(gt=0, le=60_000)] | None = None
+    """A fixed time to first token."""
 
     @property
     def label(self) -> str:

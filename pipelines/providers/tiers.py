@@ -34,19 +34,23 @@ class Tiers(Table):
     Each table in here that names a provider is a tier, and its key is the tier's name. A policy asks the tiers in the
     roles large and fast: those that `roles` names, else `[llm.large]` and `[llm.fast]`, else a lone tier as the large
     one. A call can change over to any other tier.
-
-    `swap_tool`: offer the models a tool with which they change which tier answers from then on.
     """
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Annotated[TierTable, OneOf("provider", PROVIDERS)]] = Field(init=False)
 
     policy: Literal["single", "hedged", "fallback", "race", "adaptive"] = "adaptive"
+    """Which tier is asked when; see docs/budget.md."""
     budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = 450
+    """The time from the end of the user's turn to the first clause that can be spoken."""
     bridge: bool = True
+    """Whether a hold phrase is said when no answer is there in time."""
     hold_phrases: list[str] = []
+    """What is said then; the usual phrases unless set."""
     prompt: str = PROMPT
+    """The system prompt."""
     swap_tool: bool = False
+    """Whether the models are offered a tool that changes which tier answers from then on."""
     roles: Roles = Roles()
     simulator: Simulator = Simulator()
 

@@ -21,15 +21,14 @@ log = logging.getLogger(__name__)
 
 
 class WireTable(TierTable):
-    """A tier on one of OpenAI's protocols.
-
-    `wire`: Chat Completions, or Responses over a WebSocket that is kept open. `max_tokens`: of an answer.
-    `silence_ms`: how long it may send nothing, before an answer or inside it, until its request has failed.
-    """
+    """A tier on one of OpenAI's protocols."""
 
     wire: Literal["chat", "responses"] = "chat"
+    """Chat Completions on a kept-alive connection, or Responses over a WebSocket that is kept open."""
     max_tokens: Annotated[int, Field(ge=1, le=8192)] = 300
+    """The longest answer, in tokens."""
     silence_ms: Annotated[int, Field(ge=100, le=120_000)] = 10_000
+    """How long it may send nothing, before an answer or inside it, until its request has failed."""
 
 
 class WireModel:

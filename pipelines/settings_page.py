@@ -116,15 +116,20 @@ def _type(annotation: Any) -> str:
         return ", ".join(_type(part) for part in get_args(annotation) if part is not NoneType)
     if hasattr(annotation, "__metadata__"):
         return _type(annotation.__origin__)
+    if annotation is Any:
+        return "text"
     names = {str: "text", int: "whole number", float: "number", bool: "`true`, `false`"}
-    return names.get(annotation, "list of texts" if get_origin(annotation) is list else "")
+    return names.get(
+        annotation,
+        "list of texts" if get_origin(annotation) is list else "table" if get_origin(annotation) is dict else "",
+    )
 
 
 def _default(name: str, field: FieldInfo) -> str:
     if field.is_required():
         return "required" if name != "name" else "the file's name"
     value = field.get_default(call_default_factory=True)
-    if value is None or value in ("", []):
+    if value is None or value in ("", [], {}):
         return ""
     shown = str(value).lower() if isinstance(value, bool) else str(value)
     return "see `pipelines/providers/tiers.py`" if len(shown) > 60 else f"`{shown}`"

@@ -44,8 +44,11 @@ class Outside(Table):
     """
 
     service: Annotated[Any, BeforeValidator(_checked), PlainSerializer(_path, return_type=str)]
+    """The class, as `package.module.Class`."""
     parameters: dict[str, Any] = Field(default={}, repr=False)
+    """What the class is made with. A table `settings` in it holds the fields of the class's own `Settings`."""
     api_key_env: str | None = None
+    """The environment variable that holds the API key, which the class is given as `api_key`."""
 
     @property
     def summary(self) -> str:

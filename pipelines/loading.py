@@ -56,7 +56,7 @@ class Engines:
         detector = "Smart Turn v3.2" if self.settings.turns.detector == "smart-turn" else "silence"
         return {
             "vad": f"Silero ({pipecat})",
-            "turns": f"{detector}, fallback {self.settings.turns.fallback_ms} ms",
+            "turns": f"{detector}, silence timeout {self.settings.turns.fallback_ms} ms",
             "asr": self.recogniser.name,
             **self.models.components,
             "tts": self.synthesiser.name,

@@ -10,9 +10,9 @@ from latency.report.waterfall import Bar, Kind, Row, Waterfall
 NATURAL, TARGET = 0.4, TARGET_MS / 1000
 """Seconds after the end of speech: how fast people answer each other, and what a turn may take."""
 LABEL, NUMBER, NOTE = 20, 6, 34
-"""Widths of the columns beside the bars; a longer note stands below its row."""
+"""Widths of the columns next to the bars; a longer note is printed below its row."""
 ROOMY = 100
-"""Characters of a line below which all notes stand below their rows."""
+"""Characters of a line below which all notes are printed below their rows."""
 NARROWEST, INDENT = 30, 4
 
 _TICKS = (0.2, 0.4, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0)

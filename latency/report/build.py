@@ -1,4 +1,4 @@
-"""From a run folder to its report: sessions are judged, their outcomes summarised, the thresholds held against them."""
+"""Builds the report of a run folder: judges sessions, summarises their outcomes, and checks the thresholds."""
 
 import math
 import os
@@ -23,7 +23,7 @@ from latency.report.thresholds import Threshold
 
 
 def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
-    """Derive the figures of a run and hold the thresholds against them; of a refused run only those without a clock.
+    """Derive the figures of a run and check the thresholds; for a refused run, only those that need no clock.
 
     Raises:
         RunError: A recording is there but cannot be read.
@@ -73,7 +73,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
 
 
 def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:
-    # A run that was killed has turns of a session that run.json does not list yet.
+    # A killed run has turns of a session that run.json does not list yet.
     sessions = {session.name: session for session in run.sessions}
     spoken: dict[str, list[TurnRecord]] = {name: [] for name in sessions}
     for turn in sorted(run.turns, key=lambda turn: turn.turn):
@@ -87,13 +87,13 @@ def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:
         judged = judge_session(session, turns, run.recording(session), is_whole=is_whole)
         return _until(judged, run.recorded_until.get(session.name))
 
-    # Nearly all of a large run's time goes into its recordings, and numpy lets other threads go on meanwhile.
+    # Nearly all of the time for a large run goes into its recordings, during which numpy lets other threads run.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(judge, sessions.values())
 
 
 def _until(judged: SessionOutcome, end: float | None) -> SessionOutcome:
-    """The session with the turns that reach beyond the end of a recording that was cut short as not recorded."""
+    """The session, in which turns beyond the end of a truncated recording count as not recorded."""
     if end is None:
         return judged
     turns = [outcome.turn for outcome in judged.outcomes]

@@ -19,17 +19,17 @@ from latency.report.speculation import Speculation
 from latency.report.stats import Distribution, Spread
 
 SCHEMA = 1
-"""Of the report's JSON."""
+"""Version of the report's JSON."""
 RESIDUAL_FLAG_MS = FLAGGED * 1000
-"""A turn whose marks leave more than this unexplained is flagged."""
+"""A turn with more unexplained latency than this is flagged."""
 LATE_FLAG_MS = 20.0
-"""A turn of which a frame was fed later than this is flagged."""
+"""A turn with an audio frame sent later than this is flagged."""
 HOST = ("platform", "python", "cpus", "load_before", "load_after")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The figures of a run, and below them what a person needs beside the figures."""
+    """The figures of a run, followed by what people need to interpret them."""
 
     schema: int
     truth: Literal["labelled", "estimated"]
@@ -40,11 +40,11 @@ class Report:
     turn_ms_cold: Distribution
     """First turns of a server's process."""
     turn_ms_detected_complete: Distribution
-    """Those of `turn_ms` that the turn detector took for complete."""
+    """Those of `turn_ms` that were judged complete at once."""
     turn_ms_fallback: Distribution
-    """Those of `turn_ms` that waited for the fallback silence."""
+    """Those of `turn_ms` that a silence timeout (`turns.fallback_ms`) or the watchdog ended."""
     answer_ms: Distribution
-    """The same as `turn_ms` to the answer itself, where opening words may come first."""
+    """Like `turn_ms`, but to the answer itself, which opening words may precede."""
     contributions_ms: dict[str, Spread]
     llm: Llm
     barge_in: BargeIn
@@ -60,7 +60,7 @@ class Report:
     turn_ms_barge_in: Distribution
     """Turns that interrupted the bot."""
     whole_answer_ms: Distribution
-    """The same as `turn_ms` to the end of answers that were heard to their end."""
+    """Like `turn_ms`, but to the end of answers that were played to their end."""
     sessions: tuple[SessionOutcome, ...]
     scored: int
     """Turns whose answer can be called right or wrong."""
@@ -72,15 +72,15 @@ class Report:
     host: Mapping[str, Any]
     """The keys of `HOST`; loads are averages of a minute. None where unknown."""
     late_turns: int
-    """Turns that were fed more than 20 ms late: flagged, not dropped."""
+    """Turns with audio sent more than 20 ms late: flagged, not dropped."""
     refused: str | None
-    """Why no latency of this run can be believed, in one sentence; None when they can."""
+    """Why the latencies of this run are not credible, in one sentence; None when they are."""
     watched: bool
     """Whether the server's event loop was watched for stalls."""
     stalls: tuple[TurnStall, ...]
-    """Those of the server's event loop of 20 ms and more, in order."""
+    """Stalls of the server's event loop of at least 20 ms, in order."""
     unexplained: tuple[Unexplained, ...]
-    """The turns that are flagged in `residual_ms`, and where the unexplained stretch lies."""
+    """The turns that are flagged in `residual_ms`, with the place of the unexplained stretch."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -94,5 +94,5 @@ class Report:
 
     @property
     def only_cold(self) -> bool:
-        """Whether the one turn with a latency was the first of its process, so that no figure of a usual one exists."""
+        """Whether the only turn with a latency was the first of its process, so that no warm one has a figure."""
         return self.turn_ms_cold.n == 1 and not (self.turn_ms.n or self.turn_ms_barge_in.n)

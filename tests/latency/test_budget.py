@@ -61,7 +61,7 @@ def test_without_a_known_end_of_speech_the_llm_budget_alone_is_the_deadline() ->
         (9.9, 0.02, 0.03, 10.45, "llm"),
     ],
 )
-def test_the_deadline_is_the_earlier_of_budget_and_what_the_turn_has_left(
+def test_the_deadline_is_the_earlier_of_the_llm_budget_and_the_rest_of_the_turn(
     speech_end: float, synthesis: float | None, transport: float | None, at: float, limit: str
 ) -> None:
     commit = Commit(at=10.0, speech_end=speech_end, synthesis_p95=synthesis, transport_p95=transport, fast_p95=0.2)
@@ -104,7 +104,7 @@ def test_a_fast_tier_that_is_slower_than_the_budget_never_moves_a_deadline_beyon
     assert deadline.at == pytest.approx(10.45)
 
 
-def test_a_floor_tells_when_the_answer_was_due_without_it() -> None:
+def test_a_floor_keeps_the_deadline_that_it_replaced() -> None:
     floored = Commit(at=10.0, speech_end=9.4, fast_p95=0.2).deadline(Budget())
     assert floored.limit == "floor"
     assert floored.hold_until == pytest.approx(what_a_turn_leaves(9.4, Budget()))
@@ -113,7 +113,7 @@ def test_a_floor_tells_when_the_answer_was_due_without_it() -> None:
     assert usual.hold_until == usual.at
 
 
-def test_what_a_turn_leaves_knows_no_commit() -> None:
+def test_the_rest_of_a_turn_does_not_depend_on_its_commit() -> None:
     assert what_a_turn_leaves(10.0, Budget()) == pytest.approx(10.67)
     assert what_a_turn_leaves(10.0, Budget(), 0.1, 0.2) == pytest.approx(10.5)
 

@@ -15,7 +15,7 @@ BAR, SHORTEST_BAR = 28, 8
 NARROW = 78
 """Characters of a line below which percentiles between p50 and p95, and what a stage does, have no room."""
 BESIDE_BARS = 69
-"""Characters beside the bars: a stage's name, its figures, and what it does."""
+"""Characters next to the bars: a stage's name, its figures, and what the time is spent on."""
 
 STAGES = {
     "endpointing_wait": "noticing that speech ended",
@@ -63,7 +63,7 @@ def latency_table(report: Report, *, width: int = 120) -> Table:
 def interval_lines(report: Report) -> Iterator[str]:
     """The intervals of the percentiles that have one, a line for each latency."""
     for name, one in _latencies(report):
-        if one.p50_ci and one.p95_ci:
+        if one.p50_ci and one.p95_ci and (name == "turn" or one != report.turn_ms):
             yield f"{INTERVAL} % intervals of {name.strip()}: p50 {_from_to(one.p50_ci)}, p95 {_from_to(one.p95_ci)} ms"
 
 

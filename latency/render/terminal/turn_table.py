@@ -23,7 +23,7 @@ SHORTEST_TEXT = 8
 ROOMY = 100
 """Characters of a line below which texts are shortened, so that no other column is cut."""
 SHORTEST_REMARK = 20
-"""Characters that a remark needs beside its turn; with fewer it stands below."""
+"""Characters that a remark needs next to its turn; with fewer it is printed below."""
 BELOW = 7
 """Characters by which such a remark is indented."""
 ENDS = {

@@ -32,7 +32,7 @@ def test_a_soft_beginning_and_end_is_found_by_its_length(seed: int) -> None:
     assert heard.ends(SOUND + 200, before=SPECTRA) == pytest.approx(SOUND + 240 - BLUR, abs=4)
 
 
-def test_a_consonant_before_a_closure_belongs_to_the_sound_and_what_lies_far_from_it_does_not() -> None:
+def test_a_consonant_before_a_closure_belongs_to_the_sound_and_a_distant_one_does_not() -> None:
     near = background(powers(1, (SOUND - 30, SOUND - 14, 12, 4.0)))
     far = background(powers(1, (SOUND - 110, SOUND - 94, 12, 4.0)))
     assert near.begins(SOUND, after=0) == pytest.approx(SOUND - 30 + BLUR, abs=2)
@@ -47,7 +47,7 @@ def test_noise_alone_moves_an_edge_once_in_fifty_times_at_the_most() -> None:
     assert sum(moved) <= len(moved) / 50
 
 
-def test_what_is_too_weak_to_be_heard_moves_no_edge() -> None:
+def test_inaudible_sound_moves_no_edge() -> None:
     soft = powers(2, (SOUND - 40, SOUND, 14, 1.5))
     assert background(soft, limit=1.1).begins(SOUND, after=0) < SOUND
     assert background(soft, limit=1.5).begins(SOUND, after=0) == SOUND

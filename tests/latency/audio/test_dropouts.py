@@ -28,7 +28,7 @@ def test_shorter_holes_are_no_gap() -> None:
 
 
 @pytest.mark.parametrize("offset", [0, 1, 79, 159])
-def test_the_shortest_gap_is_found_wherever_it_lies_among_frames(offset: int) -> None:
+def test_the_shortest_gap_is_found_at_any_offset_to_the_frames(offset: int) -> None:
     right = bot(Conversation(4).bot(0.5, 3.0)).copy()
     first = round(1.3 * RATE) + offset
     right[first - 80 : first + 720] = 8000
@@ -43,7 +43,7 @@ def test_a_fading_pause_between_sentences_is_a_gap_only_when_the_loudspeaker_ran
     assert gaps(right, RATE, underruns=[(4.2, 4.3)]) == []
 
 
-def test_an_answer_that_an_interruption_stopped_is_no_gap() -> None:
+def test_an_interrupted_answer_is_no_gap() -> None:
     right = bot(Conversation(5).bot(0.5, 2.0).bot(2.7, 4.0))
     assert near(gaps(right, RATE), [(2.0, 2.7)], tolerance=0.002)
     assert gaps(right, RATE, flushes=[1.995]) == []
@@ -57,14 +57,14 @@ def test_silence_holds_no_gap() -> None:
     assert gaps(np.zeros(RATE), RATE) == []
 
 
-def test_utterances_that_are_known_already_are_not_looked_for_again() -> None:
+def test_known_utterances_are_not_searched_again() -> None:
     right = bot(Conversation(4).bot(0.5, 3.0).silence_bot(1.3, 1.36))
     assert gaps(right, RATE, spoken=utterances(right, RATE)) == gaps(right, RATE)
     assert gaps(right, RATE, spoken=[]) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_speech_that_was_stopped_breaks_off_and_a_sentence_that_ends_does_not(seed: int) -> None:
+def test_stopped_speech_breaks_off_and_a_finished_sentence_does_not(seed: int) -> None:
     sound = synthetic.voice(2.0, RATE, np.random.default_rng(seed))
     samples = np.zeros(3 * RATE)
     samples[: RATE + 4321] = sound[: RATE + 4321]

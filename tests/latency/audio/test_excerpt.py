@@ -38,7 +38,7 @@ def test_the_margin_ends_with_the_recording_and_noise_is_no_turn() -> None:
     assert stretch_of(turn(speech=[]), [], None, 6.1) is None
 
 
-def test_the_file_lies_in_the_run_and_is_named_after_the_session_and_the_turn() -> None:
+def test_the_file_is_in_the_run_folder_and_named_after_session_and_turn() -> None:
     run = Path("runs/20261120-1703")
     assert default_path(run, turn(), several=True) == run / "two-callers-turn-3.wav"
     assert default_path(run, turn(), several=False) == run / "turn-3.wav"
@@ -68,6 +68,6 @@ def test_the_same_sound_is_left_as_it_is_and_any_other_file_is_never_overwritten
     assert path.read_text() == "notes of mine"
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ExcerptError, match="the audio cannot be written to .*: No such file or directory"):
         write_excerpt(tmp_path / "nowhere" / "turn.wav", STEREO, (1.0, 2.0))

@@ -13,13 +13,13 @@ def db(value: float) -> float:
     return float(20 * np.log10(value))
 
 
-def test_the_median_of_five_is_the_median_of_five() -> None:
+def test_the_median_by_comparisons_is_the_median() -> None:
     values = np.random.default_rng(0).random(500).astype(np.float32)
     expected = max(float(np.median(values[at : at + 5])) for at in range(496))
     assert frames.loudest(values) == pytest.approx(expected)
 
 
-def test_a_channel_speaks_at_the_level_of_its_speech_whatever_pauses_and_clicks_there_are() -> None:
+def test_the_active_level_ignores_pauses_and_clicks() -> None:
     sound = np.zeros(20 * RATE, np.float32)
     sound[RATE : 3 * RATE] = synthetic.noise(2.0, RATE, np.random.default_rng(1), level=-23)
     sound[10 * RATE : 10 * RATE + 100] = 1.0
@@ -38,7 +38,7 @@ def test_silence_has_no_level_no_extremes_and_no_background(count: int) -> None:
 
 
 @pytest.mark.parametrize("pink", [False, True])
-def test_steady_noise_around_speech_is_background_and_speech_is_none(pink: bool) -> None:
+def test_steady_noise_around_speech_is_background_and_speech_is_not(pink: bool) -> None:
     random = np.random.default_rng(2)
     sound = synthetic.noise(5.0, RATE, random, level=-40, pink=pink)
     sound[2 * RATE : 3 * RATE] += synthetic.voice(1.0, RATE, random)
@@ -66,6 +66,6 @@ def test_ranges_less_than_the_distance_apart_are_one() -> None:
 
 
 @pytest.mark.parametrize("samples", [np.zeros((4, 2)), np.zeros((0, 1), np.int16)])
-def test_what_is_not_one_channel_is_refused(samples: Any) -> None:
+def test_an_array_that_is_not_one_channel_is_refused(samples: Any) -> None:
     with pytest.raises(ValueError, match="one dimension"):
         frames.as_floats(samples)

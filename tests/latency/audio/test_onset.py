@@ -155,7 +155,7 @@ def test_a_loud_and_an_ordinary_voice_share_one_limit() -> None:
 
 
 @pytest.mark.parametrize(("level", "limit"), [(None, 0.011), (-40.0, 0.011), (-30.0, 0.02)])
-def test_where_a_user_spoke_is_estimated_in_quiet_and_behind_noise(level: float | None, limit: float) -> None:
+def test_the_users_speech_is_estimated_in_quiet_and_in_noise(level: float | None, limit: float) -> None:
     samples = at((0.8, voice(1.5)), (3.2, voice(1.2)), seconds=5.5)
     if level is not None:
         samples += synthetic.noise(5.5, RATE, np.random.default_rng(4), level=level, pink=True)

@@ -24,7 +24,7 @@ def test_a_recording_is_read_as_it_was_written_and_nothing_else_is_left(path: Pa
     assert [one.name for one in path.parent.iterdir()] == ["call.wav"]
 
 
-def test_one_that_was_cut_short_is_read_to_its_last_whole_sample(path: Path) -> None:
+def test_a_truncated_recording_is_read_to_its_last_whole_sample(path: Path) -> None:
     for size in range(44, 44 + 13):
         os.truncate(path, size)
         found = read(path)
@@ -34,7 +34,7 @@ def test_one_that_was_cut_short_is_read_to_its_last_whole_sample(path: Path) -> 
         write(path, STEREO)
 
 
-def test_one_without_its_header_is_not_there(path: Path) -> None:
+def test_a_recording_without_its_header_counts_as_missing(path: Path) -> None:
     os.truncate(path, 43)
     assert (extent(path), read(path)) == (None, None)
 
@@ -57,7 +57,7 @@ def test_another_format_is_refused_with_its_name(
         extent(path)
 
 
-def test_what_is_no_wav_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_wav_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "call.wav"
     path.write_text("what time is it" * 10)
     with pytest.raises(RecordingError, match="is not a readable recording"):

@@ -40,17 +40,17 @@ def test_a_hiss_below_the_noises_level_stands_out_where_the_noise_is_weak() -> N
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_nothing_stands_out_of_noise_alone(seed: int) -> None:
+def test_nothing_stands_out_from_noise_alone(seed: int) -> None:
     assert spans(in_noise(np.zeros(0), seed=seed)) == []
 
 
-def test_what_is_too_weak_to_be_heard_does_not_count() -> None:
+def test_inaudible_sound_does_not_count() -> None:
     sound = synthetic.voice(1.0, RATE, np.random.default_rng(1), level=-50)
     assert spans(in_noise(sound, level=-75))
     assert spans(in_noise(sound, level=-75), limit=0.05) == []
 
 
-def test_digital_silence_beside_the_noise_is_not_taken_for_noise() -> None:
+def test_digital_silence_next_to_noise_does_not_count_as_noise() -> None:
     samples = in_noise(synthetic.voice(1.0, RATE, np.random.default_rng(1)))
     samples[round(2.2 * RATE) :] = 0
     found = spans(samples)

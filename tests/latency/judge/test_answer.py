@@ -43,7 +43,7 @@ def test_without_a_phrase_the_first_utterance_is_the_answer() -> None:
         pytest.param(bridged(12.5, 19.0), id="a phrase that was not heard"),
     ],
 )
-def test_an_answer_that_cannot_be_told_apart_is_unknown(record: TurnRecord) -> None:
+def test_an_answer_that_cannot_be_separated_from_a_phrase_is_unknown(record: TurnRecord) -> None:
     heard = spans((12.6, 13.3), (15.0, 16.0))
     assert first_answer(record, heard, heard) is None
 

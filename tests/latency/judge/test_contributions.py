@@ -13,7 +13,7 @@ def test_an_instant_that_was_overtaken_takes_no_time_and_keeps_no_name() -> None
     assert (after.after, after.before) == ("vad_stop", "turn_commit")
 
 
-def test_a_label_outranks_the_servers_end_of_speech_and_nobody_else_does() -> None:
+def test_only_a_label_replaces_the_servers_end_of_speech() -> None:
     marks = {Mark.SPEECH_END: 1.8}
     assert known_instants(marks, speech_end=2.0) == {Mark.SPEECH_END: 2.0}
     assert known_instants(marks, speech_end=None) == marks

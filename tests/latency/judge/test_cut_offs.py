@@ -21,11 +21,11 @@ def outcome(*, ends_heard: bool = False, pauses_cut: int = 0) -> Outcome:
         ([1.5, 2.4, 4.2], CutOffs(pauses=1, in_pauses=1, elsewhere=1, heard=0)),
     ],
 )
-def test_a_turn_taken_for_finished_too_early_is_a_cut_off(ends: list[float], expected: CutOffs) -> None:
+def test_a_turn_committed_too_early_is_a_cut_off(ends: list[float], expected: CutOffs) -> None:
     assert cut_offs([outcome()], {"s": ends}) == expected
 
 
-def test_an_agent_that_tells_no_turn_ends_is_judged_by_what_is_heard() -> None:
+def test_an_agent_that_reports_no_turn_ends_is_judged_by_its_audio() -> None:
     assert cut_offs([outcome(ends_heard=True, pauses_cut=1)], {}) == CutOffs(
         pauses=1, in_pauses=1, elsewhere=0, heard=1
     )

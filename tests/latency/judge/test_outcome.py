@@ -91,7 +91,7 @@ def test_the_whole_answer_ends_with_the_turns_last_sound_if_it_was_heard_to_its_
 
 
 @pytest.mark.parametrize(("answer", "gaps"), [(3.8, 0), (2.5, 1)])
-def test_waiting_for_an_answer_behind_a_phrase_is_no_drop_out(answer: float, gaps: int) -> None:
+def test_the_wait_between_a_phrase_and_its_answer_is_no_drop_out(answer: float, gaps: int) -> None:
     marks = {"first_audible": 2.5, "first_answer_audible": answer}
     found = judge(Conversation(9).bot(2.5, 3.2).bot(3.8, 5), turn(0, (1, 2), marks=marks), underruns=[(3.2, 3.79)])
     assert len(found.gaps) == gaps
@@ -164,7 +164,7 @@ def test_a_user_who_goes_on_before_an_answer_could_come_has_talked_over_it() -> 
     assert lost.outcomes[0].unanswered is Unanswered.RECORD_LOST, "whoever went on, and when"
 
 
-def test_an_interruption_by_something_that_is_no_turn_is_told() -> None:
+def test_an_interruption_without_a_turn_is_counted() -> None:
     stopped = turn(0, (1, 2), interrupted=True, server_turns=REPORT)
     assert only(Conversation(9), stopped).unanswered is Unanswered.INTERRUPTED
 
@@ -191,7 +191,7 @@ def test_a_closed_session_and_a_missing_recording_are_reasons_too() -> None:
         ({"contains": [], "said": "7 times 8 is 56."}, None),
     ],
 )
-def test_answers_are_scored_when_it_is_known_what_is_right(values: dict[str, Any], right: bool | None) -> None:
+def test_answers_are_scored_when_the_right_answer_is_known(values: dict[str, Any], right: bool | None) -> None:
     assert only(Conversation(6).bot(2.5, 4), turn(0, (1, 2), **values)).right is right
 
 
@@ -201,7 +201,7 @@ MARKS = {
 }  # fmt: skip
 
 
-def test_the_residual_is_what_the_marks_leave_unexplained_of_the_recording() -> None:
+def test_the_residual_is_the_recorded_latency_that_the_marks_do_not_explain() -> None:
     talk = Conversation(6).bot(2.5, 4)
     assert only(talk, turn(0, (1, 2), marks=MARKS)).residual == pytest.approx(0, abs=0.001)
     moved = {**MARKS, "first_audible": 2.46}
@@ -214,13 +214,13 @@ def test_the_residual_is_unknown_without_the_servers_marks() -> None:
     assert only(Conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={"first_audible": 2.5})).residual is None
 
 
-def test_answer_audio_is_told_apart_from_the_opening_before_it() -> None:
+def test_answer_audio_is_separated_from_the_opening_before_it() -> None:
     found = only(Conversation(6).bot(2.5, 4), turn(0, (1, 2), marks={**MARKS, "first_answer_audible": 3.1}))
     assert found.latency == pytest.approx(0.5, abs=NEAR)
     assert found.answer == pytest.approx(1.1, abs=NEAR)
 
 
-def test_the_answer_behind_an_opening_is_read_from_the_recording_and_the_servers_word() -> None:
+def test_the_answer_after_an_opening_is_found_from_recording_and_server_report() -> None:
     report = {
         "marks": {"turn_commit": 2.2, "llm_first_clause": 3.0},
         "opening": "One moment.",
@@ -238,7 +238,7 @@ def test_the_answer_behind_an_opening_is_read_from_the_recording_and_the_servers
     assert found.gaps == ()
 
 
-def test_beside_a_lost_record_nobody_knows_where_an_answer_ends() -> None:
+def test_next_to_a_lost_record_the_end_of_an_answer_is_unknown() -> None:
     talk = Conversation(14).bot(2.5, 4).bot(6.5, 8).bot(10.5, 12)
     answered = turn(0, (1, 2), marks={"first_audible": 2.5})
     whole = [outcome.whole for outcome in judge(talk, answered, turn(2, (9, 10))).outcomes]
@@ -256,7 +256,7 @@ def test_beside_a_lost_record_nobody_knows_where_an_answer_ends() -> None:
         ({"first_sent": 4.5}, None),
     ],
 )
-def test_a_turn_beside_a_lost_record_is_given_only_the_answer_that_its_marks_vouch_for(
+def test_a_turn_next_to_a_lost_record_gets_only_the_answer_that_its_marks_confirm(
     marks: dict[str, float], latency: float | None
 ) -> None:
     talk = Conversation(14).bot(2.5, 4).bot(10.5, 12)

@@ -39,7 +39,7 @@ def test_marks_that_agree_with_the_recording_leave_nothing() -> None:
 )
 @pytest.mark.parametrize("latency", [0.6, 0.78, 0.95])
 @pytest.mark.parametrize("moved", [{}, {"first_sent": 3.2}, {"transcript_final": 2.5}])
-def test_stages_and_stretches_add_up_to_what_was_recorded(
+def test_stages_and_stretches_add_up_to_the_recorded_latency(
     unknown: tuple[str, ...], latency: float, moved: dict[str, float]
 ) -> None:
     one = turn(**moved | dict.fromkeys(unknown))

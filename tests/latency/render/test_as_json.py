@@ -39,7 +39,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert found["thresholds"] == [{"expr": "turn p95 < 800", "verdict": "failed"}]
 
 
-def test_how_the_figures_came_about_is_told_behind_them(short_run: Path, load: Callable[[Path], Run]) -> None:
+def test_the_method_follows_the_figures(short_run: Path, load: Callable[[Path], Run]) -> None:
     report = build(load(short_run), [Threshold.parse("turn p99 < 800")])
     found = json.loads(text(report))
     assert found["thresholds"] == [

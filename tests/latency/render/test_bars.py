@@ -48,7 +48,7 @@ def test_ascii_is_drawn_where_unicode_cannot_be() -> None:
     assert lines[-2].startswith("# critical path  - in parallel")
 
 
-def test_the_shortest_event_is_seen_and_what_lies_beyond_the_axis_is_marked_at_its_edge() -> None:
+def test_the_shortest_event_is_visible_and_events_beyond_the_axis_are_marked_at_its_edge() -> None:
     rows = (
         Row(label="short", group="stage", bars=(Bar(0.1, 0.1001, "path"),)),
         Row(label="at the end", group="model", bars=(Bar(1.0, 1.0, "instant"),)),

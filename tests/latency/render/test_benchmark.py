@@ -38,7 +38,7 @@ def printed(benchmark: Benchmark) -> str:
     return file.getvalue()
 
 
-def test_the_table_says_how_fast_at_what_price() -> None:
+def test_the_tables_show_latency_conduct_and_cost() -> None:
     shown = printed(made_up(a_row("ours", 0.5), a_row("stock-pipecat", 1.0)))
     rows = [line for line in shown.splitlines() if line.startswith("ours ")]
     assert "545 [" in rows[0]
@@ -58,7 +58,7 @@ def test_a_benchmark_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any("10  2045 [2020-2070]  2086 [2061-2090]  1.00 [1.00-1.00]" in line for line in shown.splitlines())
 
 
-def test_a_table_says_what_each_piece_is_worth() -> None:
+def test_a_table_shows_the_worth_of_each_piece() -> None:
     lacking = a_row("ours-no-hint", 0.7, without="hint", cpu=1.5)
     slow = made_up(a_row("ours", 0.5), lacking, a_row("ours-adaptive", 0.4), a_row("stock-pipecat", 1.0))
     shown = printed(slow).splitlines()

@@ -68,7 +68,7 @@ def test_only_turns_that_both_answered_are_compared() -> None:
     assert difference(lacking([]), a_row(OURS)) is None
 
 
-def test_only_an_agent_without_a_piece_is_held_against_ours_with_the_same_model() -> None:
+def test_only_an_agent_without_a_piece_is_compared_with_ours_on_the_same_model() -> None:
     rows = [
         a_row(OURS),
         a_row(OURS, llm="100:1000"),

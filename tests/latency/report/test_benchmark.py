@@ -94,7 +94,7 @@ def test_latencies_are_compared_on_the_turns_that_both_answered(folder: Path) ->
     assert itself.value == 1.0
 
 
-def test_the_index_tells_what_an_agent_is_without(folder: Path) -> None:
+def test_the_index_names_the_piece_that_an_agent_lacks(folder: Path) -> None:
     write_index(
         folder, {"variant": "ours", "folder": "ours"}, {"variant": "slow", "folder": "stock", "without": "hint"}
     )
@@ -120,7 +120,7 @@ def test_without_the_baseline_there_is_no_ratio(folder: Path) -> None:
     assert found.ratio(found.rows[0]) is None
 
 
-def test_a_run_that_was_not_fed_in_real_time_is_told(folder: Path) -> None:
+def test_a_run_not_sent_in_real_time_is_refused(folder: Path) -> None:
     late = {"frames": 100, "late_over_20ms": 50, "late_max_ms": 90.0, "clock_ratio": 1.0}
     write_run(folder / "late", [0.5, 0.5], calls={}, pacing=late)
     repeated = [{"session": "a-1", "why": "late"}]

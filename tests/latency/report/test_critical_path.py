@@ -23,7 +23,7 @@ def by_key(record: TurnRecord) -> dict[str, Stage]:
     return {stage.key: stage for stage in stages(record)}
 
 
-def test_every_contribution_but_the_unnamed_has_a_beginning_and_an_end_in_the_same_order() -> None:
+def test_every_named_contribution_has_a_start_and_an_end_in_the_same_order() -> None:
     assert tuple(key for key, _, _ in WORK) == tuple(key for key in CONTRIBUTIONS if key != UNNAMED)
     assert set(OF_THE_MODEL) < set(CONTRIBUTIONS)
 
@@ -50,7 +50,7 @@ def test_the_critical_path_tiles_the_turn_as_its_contributions_do(marks: dict[st
     assert {key: seconds for key, seconds in waited.items() if seconds} == pytest.approx(expected)
 
 
-def test_what_a_stage_did_while_another_was_waited_for_is_work_beside_the_path() -> None:
+def test_work_during_the_wait_for_another_stage_is_off_the_path() -> None:
     found = by_key(turn(OVERLAPPED))
     assert found["turn_detection"].work == (2.2, 2.29)
     assert found["turn_detection"].path == ((2.25, 2.29),)
@@ -59,26 +59,26 @@ def test_what_a_stage_did_while_another_was_waited_for_is_work_beside_the_path()
     assert found["tier_hold"].path == ((2.45, 2.55),)
 
 
-def test_a_clause_that_nobody_can_hold_ends_where_synthesis_begins() -> None:
+def test_without_tier_hold_a_clause_ends_where_synthesis_starts() -> None:
     found = by_key(turn({key: at for key, at in OVERLAPPED.items() if key != "clause_ready"}))
     assert found["sentence_aggregation"].work == (2.40, 2.55)
     assert "tier_hold" not in found
 
 
-def test_a_model_that_was_bridged_works_on_beside_the_path() -> None:
+def test_a_bridged_model_continues_to_work_off_the_path() -> None:
     found = by_key(turn({**OVERLAPPED, "llm_first_token": 2.9, "clause_ready": 3.0}))
     assert found["llm_inference"].path == ((2.29, 2.55),)
     assert found["llm_inference"].work == (2.24, 2.9)
     assert found["sentence_aggregation"].path == ()
 
 
-def test_unknown_instants_leave_stretches_that_no_stage_accounts_for() -> None:
+def test_unknown_instants_leave_unnamed_stretches() -> None:
     found = by_key(turn({"vad_stop": 2.2, "turn_commit": 2.3, "clause_to_tts": 2.5, "tts_first_sample": 2.6}))
     assert found[UNNAMED].path == ((2.2, 2.3), (2.3, 2.5))
     assert found[UNNAMED].waited == pytest.approx(0.3)
 
 
-def test_a_turn_of_which_nothing_is_known_has_no_stages() -> None:
+def test_an_unknown_turn_has_no_stages() -> None:
     assert stages(turn({})) == ()
     assert stages(turn({}, speech=[], wants_answer=False)) == ()
 
@@ -87,9 +87,7 @@ def test_a_turn_of_which_nothing_is_known_has_no_stages() -> None:
     ("start", "end", "key"),
     [(2.0, 2.1, "endpointing_wait"), (2.24, 2.30, "turn_detection"), (2.3, 2.5, "llm_inference"), (2.7, 2.9, None)],
 )
-def test_what_the_user_waited_for_meanwhile_is_the_stage_with_the_largest_share(
-    start: float, end: float, key: str | None
-) -> None:
+def test_the_awaited_stage_is_the_one_with_the_largest_share(start: float, end: float, key: str | None) -> None:
     assert waiting_for(turn(OVERLAPPED), start, end) == key
 
 

@@ -43,12 +43,12 @@ def test_latencies_come_from_the_recording_with_barge_ins_apart(report: Report) 
     assert report.turn_ms_barge_in.p50 == pytest.approx(700, abs=10)
 
 
-def test_turns_taken_for_complete_and_turns_that_waited_are_apart(report: Report) -> None:
+def test_turns_judged_complete_and_turns_that_waited_are_counted_apart(report: Report) -> None:
     assert report.turn_ms_detected_complete.p50 == pytest.approx(600, abs=10)
     assert report.turn_ms_fallback.p50 == pytest.approx(900, abs=10)
 
 
-def test_quality_stands_beside_latency(report: Report) -> None:
+def test_quality_is_reported_with_latency(report: Report) -> None:
     quality = report.quality
     assert (quality.cut_offs, quality.pauses, quality.false_cut_off_rate, quality.gaps) == (1, 1, 1.0, 0)
     # One word of four mistaken, one word of one not heard, seven right.
@@ -57,7 +57,7 @@ def test_quality_stands_beside_latency(report: Report) -> None:
     assert report.barge_in.stop_p50_ms == pytest.approx(500, abs=10)
 
 
-def test_a_recogniser_that_is_told_the_words_has_no_word_error_rate(short_run: Path, load: Load) -> None:
+def test_a_scripted_recogniser_has_no_word_error_rate(short_run: Path, load: Load) -> None:
     run = load(short_run)
     header = replace(run.header, components={"asr": "faster-whisper scripted:whisper-tiny (int8, cpu)"})
     assert build(replace(run, header=header)).quality.wer is None
@@ -115,9 +115,7 @@ def test_bad_pacing_is_a_complaint_that_names_the_session(make_run: MakeRun, loa
     assert found.complaints[0].startswith("session 'commands': 5.0% of the audio frames")
 
 
-def test_a_run_that_was_not_fed_in_real_time_is_refused_but_for_what_no_clock_decides(
-    make_run: MakeRun, load: Load
-) -> None:
+def test_a_run_not_sent_in_real_time_keeps_only_figures_without_a_clock(make_run: MakeRun, load: Load) -> None:
     starved = Pacing(frames=1000, late_over_20ms=50, late_max_ms=80.0, clock_ratio=1.0)
     limits = ("turn p95 < 800", "cut_offs == 0", "llm within > 0", "answered == 1", "unanswered > 0")
     folder = make_run([turn(0, 1, 2)], Conversation(5).bot(2.5, 3).samples, pacing=starved)
@@ -159,7 +157,7 @@ def test_a_run_whose_server_was_not_watched_says_so(report: Report) -> None:
     assert (report.watched, report.stalls) == (False, ())
 
 
-def test_a_report_says_when_where_and_with_what_it_was_measured(make_run: MakeRun, load: Load) -> None:
+def test_a_report_names_its_date_host_and_versions(make_run: MakeRun, load: Load) -> None:
     header = replace(HEADER, command=["voice", "replay"], versions={"pipecat-ai": "1.14.0"}, host={"cpus": 2})
     found = build(load(make_run([turn(0, 1, 2)], None, header=header)))
     assert (found.created, found.command, found.versions) == (
@@ -200,6 +198,6 @@ def test_turns_are_judged_in_order_however_they_were_written(make_run: MakeRun, 
     assert [round((o.latency or 0) * 10) for o in found.outcomes] == [5, 10]
 
 
-def test_thresholds_are_held_against_the_finished_report(short_run: Path, load: Load) -> None:
+def test_thresholds_are_judged_on_the_finished_report(short_run: Path, load: Load) -> None:
     found = build(load(short_run), [Threshold.parse("cut_offs == 0"), Threshold.parse("gaps == 0")])
     assert [judgement.verdict for judgement in found.thresholds] == ["failed", "passed"]

@@ -58,7 +58,7 @@ def test_only_a_part_of_overlapping_work_is_on_the_critical_path() -> None:
     assert sum(one.waited or 0.0 for one in made.rows) == pytest.approx(0.66)
 
 
-def test_every_request_has_a_row_and_only_what_was_used_is_on_the_path() -> None:
+def test_every_request_has_a_row_and_only_used_ones_are_on_the_path() -> None:
     made = laid_out(outcome())
     assert spans(row(made, "large")) == [(0.29, 0.54, "work")]
     assert row(made, "large").note == "cancelled"

@@ -44,7 +44,7 @@ def llm() -> Llm:
     return llm_figures(turns, budget=0.45, policy="fallback")
 
 
-def test_the_block_says_what_the_budget_came_to(llm: Llm) -> None:
+def test_the_block_shows_how_the_budget_was_kept(llm: Llm) -> None:
     assert list(llm_lines(llm)) == [
         "LLM budget   450 ms: within 1, rescued by another tier 1, bridged by a phrase 1, missed 1; "
         "within or rescued 50 % of 4 judged turns",

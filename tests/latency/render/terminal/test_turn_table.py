@@ -90,7 +90,7 @@ def test_columns_are_aligned_and_figures_right_aligned(short_run: Path, load: Ca
     ]
 
 
-def test_rows_are_coloured_by_what_went_wrong(short_run: Path, load: Callable[[Path], Run]) -> None:
+def test_rows_are_coloured_by_their_problems(short_run: Path, load: Callable[[Path], Run]) -> None:
     styles = [style for _, style in turn_table(build(load(short_run)), width=120)]
     assert styles == ["bold", "dim", "", "red", "", "red"]
 

@@ -14,10 +14,11 @@ from voice.errors import VoiceError as VoiceError
 
 if TYPE_CHECKING:
     from pipelines.agent import Agent as Agent
+    from pipelines.replaying.agent_replay import replay as replay
     from pipelines.serving.serve import serve as serve
 
-_LAZY = {"Agent": "pipelines.agent", "serve": "pipelines.serving.serve"}
-__all__ = ["Agent", "ComponentError", "ConfigurationError", "FixtureError", "VoiceError", "serve"]
+_LAZY = {"Agent": "pipelines.agent", "replay": "pipelines.replaying.agent_replay", "serve": "pipelines.serving.serve"}
+__all__ = ["Agent", "ComponentError", "ConfigurationError", "FixtureError", "VoiceError", "replay", "serve"]
 
 
 def __getattr__(name: str) -> Any:

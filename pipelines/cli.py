@@ -52,6 +52,8 @@ def parser() -> Parser:
     replay.add_argument("--all", action="store_true", help="replay every conversation in samples/")
     _pipeline_options(replay)
     _call_options(replay)
+    # The server at --url has just started: its first turn is a cold one.
+    replay.add_argument("--fresh", action="store_true", help=argparse.SUPPRESS)
     replay.add_argument("--repeat", type=count, default=1, metavar="N", help="replay everything N times (1)")
     replay.add_argument("--listen", action="store_true", help="play both sides aloud")
     replay.add_argument(

@@ -105,6 +105,7 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
         rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
         groups = Counter(fixture.group for fixture in fixtures)
         status: Status = "interrupted"
+        cold = args.fresh or not args.url
         try:
             for number, (fixture, round_) in enumerate(rounds):
                 # A file with a single conversation needs no second name.
@@ -112,7 +113,7 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
                 if args.repeat > 1:
                     name = f"{name}-{round_ + 1}"
                 shown = progress.call(name)
-                await one_call(server, fixture, name, writer, shown, cold=not (number or args.url), listen=args.listen)
+                await one_call(server, fixture, name, writer, shown, cold=cold and not number, listen=args.listen)
             status = "complete"
         finally:
             with writing(writer.folder):

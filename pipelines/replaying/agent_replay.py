@@ -1,0 +1,136 @@
+"""`replay` in Python: recorded conversations with an agent of one's own, and limits on what they took."""
+
+import asyncio
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from latency.command_line import RUNS
+from latency.record.run import Run
+from latency.report.build import build
+from latency.report.report import Report
+from pipelines.agent import Agent
+from pipelines.replaying.replay import chosen_fixtures, parse_checks
+from pipelines.replaying.run_folder import check_folder
+from pipelines.serving.child import LISTENING
+from pipelines.serving.serve import log_warnings, serve_agent
+from voice.errors import ComponentError, ConfigurationError, VoiceError
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A finished replay: its run folder, which `latency report` reads, too, and its report."""
+
+    folder: Path
+    report: Report
+
+    def check(self, *expressions: str) -> None:
+        """Hold limits against the report, such as "turn p95 < 1500" and "answers_ok == 1".
+
+        The first turn after the agent has started is a figure of its own, `turn_cold`: replay a recording more than
+        once to have it count as `turn`.
+
+        Raises:
+            AssertionError: a limit is not kept, or there is no figure to hold it against.
+            ConfigurationError: an expression cannot be understood.
+        """
+        judged = [threshold.judge(self.report) for threshold in parse_checks(expressions)]
+        broken = [
+            f"{one.expr}: {one.reason if one.value is None else f'it is {one.value:g}'}"
+            for one in judged
+            if one.verdict != "passed"
+        ]
+        if broken:
+            raise AssertionError(f"{'; '.join(broken)} (run folder: {self.folder})")
+
+
+def replay(
+    agent: Agent,
+    fixtures: str | Path | Sequence[str | Path] = (),
+    *,
+    repeat: int = 1,
+    out: str | Path | None = None,
+) -> Replay:
+    """Call `agent` with recordings in real time, as `voice replay` does, and return what was measured.
+
+    The agent is served in this process, on a thread with an event loop of its own, because its tools and components are
+    live objects. The caller is a child process: one that shared an interpreter with the server would measure its own
+    waiting. This process should do nothing else meanwhile. The agent is started here and closed at the end.
+
+    Args:
+        agent: not served elsewhere at the same time.
+        fixtures: recordings or folders; none for the tour of samples.
+        repeat: how often all of them are replayed.
+        out: the run folder, which must be new; None for a new one in runs/.
+
+    Raises:
+        ConfigurationError: the run folder cannot be written, or the pipeline needs something that is not there.
+        FixtureError: a recording cannot be used.
+        ComponentError: an engine is missing or broken, or a call was cut short.
+    """
+    paths = [str(fixtures)] if isinstance(fixtures, str | Path) else list(map(str, fixtures))
+    chosen_fixtures(paths, everything=False)
+    folder = Path(out) if out else RUNS / f"{datetime.now():%Y%m%d-%H%M%S}-replay"
+    check_folder(str(folder))
+    log_warnings()
+    options = ["--out", str(folder), "--repeat", str(repeat)]
+    with served(agent) as url:
+        command = [sys.executable, "-m", "pipelines.cli", "replay", *paths, "--url", url, "--fresh", *options]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        raise _error(done.returncode, done.stderr)
+    return Replay(folder, build(Run.load(folder)))
+
+
+@contextmanager
+def served(agent: Agent) -> Iterator[str]:
+    """Serve an agent on a free loopback port while the context lasts; gives the URL.
+
+    Raises:
+        VoiceError: it cannot be started.
+    """
+    url: Future[str] = Future()
+    end: Future[Callable[[], object]] = Future()
+
+    async def run() -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        end.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
+        await serve_agent(
+            agent, host="127.0.0.1", port=0, announce=lambda line: url.set_result(line.removeprefix(LISTENING).strip())
+        )
+
+    def on_thread() -> None:
+        try:
+            with suppress(asyncio.CancelledError):
+                asyncio.run(run())
+        except BaseException as error:
+            # It belongs to the thread that asked for the server.
+            if url.done():
+                raise
+            url.set_exception(error)
+
+    thread = threading.Thread(target=on_thread, name="agent")
+    thread.start()
+    try:
+        yield url.result()
+    finally:
+        if thread.is_alive():
+            with suppress(RuntimeError):
+                # The loop may be closed already.
+                end.result()()
+        thread.join()
+
+
+def _error(code: int, said: str) -> VoiceError:
+    """What a `voice replay` that failed said last."""
+    last = next((line for line in reversed(said.splitlines()) if line.strip()), "the replay failed without a word")
+    kind = ConfigurationError if code == ConfigurationError.exit_code else ComponentError
+    return kind(re.sub("^voice[^:]*: ", "", last))

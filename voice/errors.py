@@ -1,4 +1,4 @@
-"""What can go wrong, sorted by what the user can do about it. Each error is one sentence that names the remedy."""
+"""Errors, sorted by what the user can do about them. Each message is one sentence that names the remedy."""
 
 
 class VoiceError(Exception):
@@ -14,7 +14,7 @@ class ConfigurationError(VoiceError):
 
 
 class SaidBefore(VoiceError):
-    """A child process has failed and told the user why; nothing remains to be said, and its exit code is ours."""
+    """A child process has failed and has already reported why; its exit code becomes ours."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__()

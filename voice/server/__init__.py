@@ -1,1 +1,1 @@
-"""The server: WebSocket calls and health. It takes a session factory and knows no assembly."""
+"""The server: takes calls over WebSockets and reports its health. It does not know how pipelines are assembled."""

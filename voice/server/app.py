@@ -1,4 +1,4 @@
-"""The web application: calls on /ws and readiness on /healthz."""
+"""The web application: takes calls on /ws and reports readiness on /healthz."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class Agent(Protocol):
-    """What the application serves, once its models are loaded."""
+    """The agent that the application serves once its models are loaded."""
 
     @property
     def native_rate(self) -> int:
@@ -38,7 +38,7 @@ class Calls:
 
     Args:
         agent: builds the pipeline of each call.
-        interventions: told when calls have ended; None leaves their memory to Python.
+        interventions: called when calls have ended; None leaves their memory to Python.
     """
 
     def __init__(self, agent: Agent, interventions: Interventions | None = None) -> None:

@@ -59,7 +59,6 @@ class Interventions:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._watch: LoopWatch | None = None
-        self._thresholds = gc.get_threshold()
         self._uncollected = 0
 
     def __enter__(self) -> "Interventions":

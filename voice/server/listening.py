@@ -1,4 +1,4 @@
-"""Where a server process listens, and when its parent has gone."""
+"""Opens a server's listening socket, and notices when its parent process has gone."""
 
 import asyncio
 import errno
@@ -12,14 +12,14 @@ def listen(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes a free one.
 
     Raises:
-        ConfigurationError: the address cannot be had.
+        ConfigurationError: the address is in use, not allowed, or not of this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # With the protocol named, asyncio sets TCP_NODELAY; without, small messages wait 40 ms for an acknowledgement.
+    # If the protocol is named, asyncio sets TCP_NODELAY; otherwise small messages wait 40 ms for an acknowledgement.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # An empty name would be every address of the machine.
+        # An empty name would mean every address of the machine.
         sock.bind((host or " ", port))
         sock.listen(128)
     except (OSError, UnicodeError) as error:
@@ -29,7 +29,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 async def stdin_closed() -> None:
-    """Return at the end of standard input, so that a child never outlives its parent."""
+    """Return when standard input ends, so that a child never outlives its parent."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -38,7 +38,7 @@ async def stdin_closed() -> None:
 
 
 def _refusal(host: str, port: int, error: OSError | UnicodeError) -> str:
-    why = error.strerror if isinstance(error, OSError) else "no host name"
+    why = error.strerror if isinstance(error, OSError) else "not a host name"
     if isinstance(error, OSError) and error.errno in (errno.EADDRINUSE, errno.EACCES):
         return f"Cannot listen on {host}:{port} ({why}); choose another port with --port, or 0 for a free one."
     return f'Cannot listen on "{host}" ({why}); give an address of this machine with --host, such as 127.0.0.1.'

@@ -1,4 +1,4 @@
-"""The wire of one call: pipecat's WebSocket transport with strict input and a head start for each answer."""
+"""One call's transport: pipecat's WebSocket transport with strict input and a head start for each answer."""
 
 import asyncio
 import time
@@ -25,17 +25,17 @@ from pipecat.transports.websocket.fastapi import (
 from voice.errors import WireError
 from voice.wire.endpoint import IN_RATE
 
-# How much of an answer is sent at once. The client starts to play at 60 ms, so 60 ms of jitter are forgiven, and an
-# interruption has at most this much to take back.
 HEAD_START = 0.12
+"""Seconds of an answer that are sent at once. The client starts playout at 60 ms, which leaves 60 ms for jitter, and an
+interruption has at most this much to take back."""
 
 AHEAD = 10.0
-"""Seconds by which audio may run ahead of real time. More has not been spoken into a microphone, and recognising it
-would take the cores from the calls under way."""
+"""Seconds by which audio may run ahead of real time. More cannot have been spoken into a microphone, and recognising
+it would take the cores from the calls under way."""
 
 
 class StrictSerializer(ProtobufFrameSerializer):
-    """pipecat's protobuf frames, refusing what it would log and swallow or hand on broken.
+    """Reads pipecat's protobuf frames, and refuses what pipecat would drop with a log line or pass on broken.
 
     `refusal` holds the reason after a message was refused.
 
@@ -53,7 +53,8 @@ class StrictSerializer(ProtobufFrameSerializer):
         """One message to one frame.
 
         Raises:
-            WireError: not a frame, a message that is no JSON object, or audio that is not 16 kHz mono s16 in real time.
+            WireError: it is not a frame, its message is not a JSON object, or its audio is not 16 kHz mono s16 in real
+                time.
         """
         try:
             frame = await super().deserialize(data)
@@ -74,7 +75,7 @@ class StrictSerializer(ProtobufFrameSerializer):
         return frame
 
     def _check_pace(self, seconds: float) -> None:
-        # Since the first of it: what a slow network held back may come all at once.
+        # Counted since the first audio: what a slow network held back may arrive all at once.
         now = self._clock()
         self._heard_until = (now if self._heard_until is None else self._heard_until) + seconds
         if self._heard_until - now > AHEAD:
@@ -88,18 +89,18 @@ class StrictSerializer(ProtobufFrameSerializer):
 class HeadStartOutput(FastAPIWebsocketOutputTransport):
     """Sends the first 120 ms of an answer at once, then keeps that lead over real time.
 
-    pipecat paces at exactly 1x and starts its schedule over when it is late, so every delay of the loop becomes a gap
-    at the listener; here the schedule is the playout clock itself and a delay is caught up.
+    pipecat sends at exactly real time and restarts its schedule when it is late, so every delay of the event loop
+    becomes a gap that the user hears. Here the schedule is the playout clock itself, and delays are caught up.
 
-    Of an answer that was interrupted nothing follows the interruption: pipecat lets the chunks under way through, which
-    the client, having flushed, would take for the start of the next answer.
+    After an interruption, nothing more of the interrupted answer is sent. pipecat lets the chunks under way through,
+    and the client, which has flushed its buffer, would take them for the start of the next answer.
     """
 
     _played_until: float | None = None
     _interrupted = False
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Note where answers are interrupted and where new speech starts."""
+        """Note when answers are interrupted and when new speech starts."""
         if isinstance(frame, InterruptionFrame):
             self._interrupted = True
         elif isinstance(frame, TTSStartedFrame):
@@ -142,6 +143,6 @@ class CallTransport(FastAPIWebsocketTransport):
 
     async def refuse(self, reason: str) -> None:
         """Close the call because of what its client sent; `reason` is at most 123 bytes."""
-        # pipecat would close it once more at the end of the pipeline, and log that it cannot.
+        # Otherwise pipecat would close it again at the end of the pipeline, and log that it cannot.
         self._client._closing = True
         await self._socket.close(1007, reason)

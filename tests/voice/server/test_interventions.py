@@ -1,4 +1,4 @@
-"""The interventions of a server: they last as long as their context, and finished calls leave little behind."""
+"""A server's interventions last as long as their context, and finished calls leave little to collect."""
 
 import asyncio
 import gc
@@ -41,7 +41,7 @@ def call_of(*parts: FrameProcessor) -> PipelineWorker:
 
 
 @pytest.mark.usefixtures("uncollected")
-async def test_the_parts_of_a_call_go_without_the_collector() -> None:
+async def test_an_emptied_call_needs_no_collector() -> None:
     kept, left = ([IdentityFilter(), IdentityFilter()] for _ in range(2))
     untouched, finished = call_of(*kept), call_of(*left)
     refs = [[weakref.ref(part) for part in parts] for parts in (kept, left)]
@@ -53,7 +53,7 @@ async def test_the_parts_of_a_call_go_without_the_collector() -> None:
 
 
 @pytest.mark.usefixtures("uncollected")
-async def test_services_that_the_pipeline_does_not_see_go_too() -> None:
+async def test_services_that_the_pipeline_does_not_see_are_emptied_too() -> None:
     service = OpenAILLMService(api_key="none")
     service.push_frame = service.push_frame  # type: ignore[method-assign]  # a circle, as a tier's tap makes one
     call, left = call_of(TieredLLMService([Tier("large", service)])), weakref.ref(service)

@@ -3,8 +3,8 @@
 import asyncio
 import gc
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -13,14 +13,15 @@ from voice.server.interventions import Interventions
 from voice.server.loop_watch import TICK, LoopWatch
 
 
-def watched() -> tuple[Interventions, LoopWatch]:
-    """The interventions of the running loop, in force, and its watch."""
+@contextmanager
+def watched() -> Iterator[LoopWatch]:
+    """The watch of the running loop, while the interventions are in force."""
     loop = asyncio.get_running_loop()
-    interventions = Interventions(loop)
-    interventions.models_loaded()
-    watch = LoopWatch.of(loop)
-    assert watch is not None
-    return interventions, watch
+    with Interventions(loop) as interventions:
+        interventions.models_loaded()
+        watch = LoopWatch.of(loop)
+        assert watch is not None
+        yield watch
 
 
 def block(seconds: float) -> None:
@@ -28,8 +29,7 @@ def block(seconds: float) -> None:
 
 
 async def test_a_block_of_a_real_loop_is_noted_with_its_time_and_length() -> None:
-    interventions, watch = watched()
-    with interventions:
+    with watched() as watch:
         await asyncio.sleep(0)
         before = time.monotonic()
         block(0.15)
@@ -42,8 +42,7 @@ async def test_a_block_of_a_real_loop_is_noted_with_its_time_and_length() -> Non
 
 
 async def test_a_long_collection_is_noted_as_one() -> None:
-    interventions, watch = watched()
-    with interventions:
+    with watched() as watch:
         rings: list[list[object]] = [[] for _ in range(600_000)]
         for ring in rings:
             ring.append(ring)
@@ -95,8 +94,7 @@ def test_watching_a_call_costs_less_than_a_hundredth_of_a_core(capsys: pytest.Ca
 
     def cpu(watching: bool) -> float:
         async def run() -> float:
-            interventions, watch = watched() if watching else (nullcontext(), None)
-            with interventions:
+            with watched() if watching else nullcontext() as watch:
                 if watch:
                     watch.call_began()
                 before = time.process_time()

@@ -1,4 +1,4 @@
-"""What the server refuses to hear, and that it says why."""
+"""The server refuses broken input and says why."""
 
 import json
 
@@ -41,9 +41,9 @@ async def test_audio_and_json_objects_come_through() -> None:
     heard = await read(audio())
     assert isinstance(heard, InputAudioRawFrame)
     assert (len(heard.audio), heard.sample_rate, heard.num_channels) == (640, IN_RATE, 1)
-    told = await read(message(json.dumps({"label": "rtvi-ai", "type": "client-ready"})))
-    assert isinstance(told, InputTransportMessageFrame)
-    assert told.message["type"] == "client-ready"
+    received = await read(message(json.dumps({"label": "rtvi-ai", "type": "client-ready"})))
+    assert isinstance(received, InputTransportMessageFrame)
+    assert received.message["type"] == "client-ready"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ async def test_anything_else_is_refused_with_the_reason(data: str | bytes, reaso
     assert len(serializer.refusal.encode()) <= 123, "a WebSocket's closing reason has no more bytes"
 
 
-async def test_audio_may_come_late_but_not_faster_than_it_can_be_spoken() -> None:
+async def test_audio_may_arrive_late_but_not_faster_than_speech() -> None:
     clock = Clock()
     serializer = StrictSerializer(clock=clock)
     await read(audio(SECOND), serializer)

@@ -51,7 +51,7 @@ def test_a_swap_without_data_asks_what_is_in_force() -> None:
     assert read_request("llm", None) == SwapRequest()
 
 
-def test_a_ping_that_is_not_an_object_is_nobodys_request() -> None:
+def test_a_ping_that_is_not_an_object_is_not_this_protocols() -> None:
     assert read_request("clock", 12.5) == Custom("clock", 12.5)
 
 

@@ -1,1 +1,1 @@
-"""One call as a client holds it: dialled, paced, recorded."""
+"""One call from the client's side: connected, paced and recorded."""

@@ -1,4 +1,4 @@
-"""What a call left behind: the recording, where the truth lies in it, and what the server reported."""
+"""What remains of a call: the recording, the true speech in it, and what the server reported."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ class ReportedTurn:
 
     number: int
     report: Mapping[str, Any]
-    """As it came; instants are on the server's clock."""
+    """As received; instants are on the server's clock."""
     received: float
-    """When its first report came, seconds on the recording's clock."""
+    """When its first report arrived, seconds on the recording's clock."""
     origin: float
-    """When sample 0 of the recording was, on the client's clock and as known when the report came: a sound card's clock
+    """When sample 0 of the recording was, on the client's clock, as known when the report arrived: a sound card's clock
     drifts, and the instants of a report are as old as the report."""
 
     def instant(self, mark: Mark) -> float | None:
-        """When `mark` was, seconds on the server's clock; None when unknown."""
+        """When `mark` happened, seconds on the server's clock; None when unknown."""
         at = self.report["marks"].get(mark)
         return float(at) if isinstance(at, int | float) else None
 
@@ -44,10 +44,10 @@ class CallResult:
     placed: tuple[PlacedTurn, ...]
     turns: tuple[ReportedTurn, ...]
     alignment: ClockAlignment | None
-    """None: the server answered no ping."""
+    """None when the server answered no ping."""
     pacing: PacingLog
     rate: int | None
-    """Hertz of the bot's audio; None when none came."""
+    """Hertz of the bot's audio; None when none arrived."""
     jitter: float
     utterances: tuple[Utterance, ...]
     underruns: tuple[tuple[float, float], ...]
@@ -65,13 +65,13 @@ class CallResult:
         return self.recorder.stereo()
 
     def recording_time(self, server_time: float, turn: ReportedTurn) -> float | None:
-        """An instant that `turn` reports on the recording's clock; None when the clocks could not be aligned."""
+        """Convert an instant that `turn` reports to the recording's clock; None when the clocks are not aligned."""
         return None if self.alignment is None else self.alignment.to_client(server_time) - turn.origin
 
     def stopped(self, turn: ReportedTurn) -> float:
         """When the server heard the user stop, seconds on the recording's clock.
 
-        Without aligned clocks that is when the turn's first report came, a network's delay after its commit.
+        Without aligned clocks it is when the turn's first report arrived: the turn commit plus the network's delay.
         """
         known = (turn.instant(mark) for mark in (Mark.VAD_STOP, Mark.TURN_COMMIT))
         at = next((at for at in known if at is not None), None)

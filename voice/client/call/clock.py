@@ -1,15 +1,15 @@
-"""Aligning the server's monotonic clock with the client's from ping exchanges. Pure."""
+"""Aligns the server's monotonic clock with the client's by ping exchanges. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 PINGS = 8
-"""Exchanges at connect: with fewer, a single delayed one can decide the offset."""
+"""Exchanges when the call begins: with fewer, a single delayed one can decide the offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockExchange:
-    """One ping: seconds, the client's clock except `server`."""
+    """One ping and its answer; instants are seconds on the client's clock, except `server`."""
 
     sent: float
     received: float
@@ -27,7 +27,7 @@ class ClockExchange:
 
     @property
     def offset(self) -> float:
-        """Server's clock minus client's, if both ways took equally long."""
+        """Server's clock minus client's in seconds, assuming that both ways took equally long."""
         return self.server - (self.sent + self.received) / 2
 
 
@@ -40,7 +40,7 @@ class ClockAlignment:
     rtt: float
     """Round trip of that exchange, seconds; half of it bounds the error."""
     pings: int
-    """Exchanges it was chosen from."""
+    """Number of exchanges that it was chosen from."""
 
     @classmethod
     def of(cls, exchanges: Iterable[ClockExchange]) -> "ClockAlignment | None":
@@ -52,5 +52,5 @@ class ClockAlignment:
         return cls(offset=best.offset, rtt=best.rtt, pings=len(known))
 
     def to_client(self, server_time: float) -> float:
-        """An instant of the server's clock on the client's."""
+        """Convert an instant from the server's clock to the client's."""
         return server_time - self.offset

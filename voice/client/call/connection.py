@@ -1,4 +1,4 @@
-"""How a call is dialled: what an address must be, the connection, and why the other side ended it."""
+"""The WebSocket connection of a call: valid addresses, connecting, and why the server closed it."""
 
 from urllib.parse import urlsplit
 
@@ -10,21 +10,21 @@ from voice.errors import ComponentError, ConfigurationError
 from voice.wire.endpoint import CALL_PATH, with_rate
 
 HANG_UP_WITHIN = 0.5
-"""Seconds a server may take to say goodbye; who hangs up does not wait for one that is stuck."""
+"""Seconds that a server may take to answer the closing handshake; hanging up does not wait for a stuck server."""
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def check_url(url: str) -> None:
-    """Refuse what cannot be called.
+    """Check that a call can be made to the address.
 
     Raises:
-        ConfigurationError: it is no WebSocket address.
+        ConfigurationError: it is not a WebSocket address.
     """
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("ws", "wss") and bool(parts.hostname) and parts.port != 0 and not parts.fragment
-    except ValueError:  # a port that is no number, or half a pair of brackets
+    except ValueError:  # a port that is not a number, or an unmatched bracket
         is_address = False
     if not is_address:
         raise ConfigurationError(f'"{url}" is not a WebSocket address; use ws://host:port{CALL_PATH}.')
@@ -35,13 +35,13 @@ async def connect_call(url: str, *, sample_rate: int | str) -> ClientConnection:
 
     Args:
         url: see `check_url`.
-        sample_rate: what the bot's audio should come at, hertz or `native`, unless the URL says so itself.
+        sample_rate: the rate that the bot's audio should have, in hertz or `native`, unless the URL names one.
 
     Raises:
         ComponentError: the server cannot be reached or refuses the call.
     """
     dialled = with_rate(url, sample_rate)
-    # asyncio sets TCP_NODELAY by itself: frames are not held back to be sent together.
+    # asyncio sets TCP_NODELAY by itself, so frames are not held back to be sent together.
     is_local = urlsplit(dialled).hostname in _LOOPBACK
     try:
         return await connect(
@@ -54,17 +54,17 @@ async def connect_call(url: str, *, sample_rate: int | str) -> ClientConnection:
         )
     except InvalidStatus as error:
         body = (error.response.body or b"").decode(errors="replace").strip()
-        told = f": {body[:200]}" if body else ""
+        reason = f": {body[:200]}" if body else ""
         status = error.response.status_code
-        raise ComponentError(f"{url} refused the call with HTTP {status}{told}.") from error
+        raise ComponentError(f"{url} refused the call with HTTP {status}{reason}.") from error
     except TimeoutError as error:
         raise ComponentError(f"{url} did not answer within 10 s; is the server running?") from error
-    except (OSError, UnicodeError, WebSocketException) as error:  # Unicode: a host name that cannot be one
+    except (OSError, UnicodeError, WebSocketException) as error:  # UnicodeError: an impossible host name
         raise ComponentError(f"{url} cannot be reached ({error}); is the server running there?") from error
 
 
 def close_reason(socket: ClientConnection) -> str:
-    """Why the other side ended the connection, as a clause."""
+    """Why the server closed the connection, as a clause."""
     if socket.close_code is None or socket.close_code == 1006:
         return "the connection to the server was lost"
     reason = socket.close_reason or CLOSE_CODE_EXPLANATIONS.get(socket.close_code)

@@ -1,4 +1,4 @@
-"""The user's end of a call: where its audio comes from, on which clock, and where the bot's audio goes."""
+"""The user's end of a call: where the user's audio comes from, on which clock, and where the bot's audio goes."""
 
 import asyncio
 import itertools
@@ -13,10 +13,10 @@ from voice.client.sound.pcm import FRAME, RATE, Pcm
 
 
 class Source(Protocol):
-    """Gives the user's audio when asked; a `ScriptedCaller` is one."""
+    """Supplies the user's audio; a `ScriptedCaller` is one."""
 
     answer_pending: bool
-    """The agent has said that its answer is still to come."""
+    """Whether the agent has announced that its answer is still to come."""
 
     @property
     def placed(self) -> Sequence[PlacedTurn]:
@@ -40,22 +40,22 @@ class Line(Protocol):
         """When sample 0 of the recording was, seconds on the monotonic clock."""
 
     def open(self, *, keep: bool) -> Playout:
-        """Start the clock; the loudspeaker that goes with it. `keep`: its audio will be wanted at the end."""
+        """Start the clock and return its loudspeaker; `keep` says whether the played audio is kept."""
 
     def frames(self) -> AsyncGenerator[Pcm, None]:
-        """The user's audio frame by frame, each when its last sample has been captured."""
+        """The user's audio frame by frame, each as soon as its last sample has been captured."""
 
     def wait_for_answer(self, pending: bool) -> None:
-        """Whether the agent has said that its answer is still to come."""
+        """Note whether the agent has announced that its answer is still to come."""
 
     def close(self) -> None:
-        """Release what `open` took; may be called without it."""
+        """Release what `open` acquired; may be called without it."""
 
 
 class PacedLine:
     """Plays a source in real time: a frame leaves when its last sample would have been captured.
 
-    Deadlines are absolute, so that a late frame delays no other.
+    Deadlines are absolute, so that a late frame does not delay the next ones.
 
     Args:
         source: what the user says and when.
@@ -99,7 +99,7 @@ class PacedLine:
         """The source's frames in real time until it hangs up."""
         for index in itertools.count():
             due = self.origin + (index + 1) * FRAME / RATE
-            # Even when late, sleep(0) lets the receiver note what has arrived.
+            # Even when late, sleep(0) lets the receiver process what has arrived.
             await asyncio.sleep(max(0.0, due - self._clock()))
             now = self._clock()
             self._playout.advance(now)
@@ -112,8 +112,8 @@ class PacedLine:
             yield frame
 
     def wait_for_answer(self, pending: bool) -> None:
-        """The source knows what to make of it."""
+        """Tell the source, which may wait longer."""
         self._source.answer_pending = pending
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There is nothing to release."""

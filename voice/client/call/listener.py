@@ -1,4 +1,4 @@
-"""What happens in a call while it happens, for a live display."""
+"""Callbacks about a call while it is under way, for a live display."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from voice.wire.requests import Reply
 
 
 class CallListener:
-    """Override what is of interest; called on the call's event loop, so return quickly: the audio waits meanwhile."""
+    """Override the callbacks of interest. They run on the call's event loop and must return quickly: audio waits."""
 
     def on_ready(self) -> None:
         """The bot is ready and the recording begins."""
@@ -19,10 +19,10 @@ class CallListener:
         """A scripted turn has started to play."""
 
     def on_speaking(self, who: Literal["user", "bot"], speaking: bool) -> None:
-        """The server noticed that someone began or stopped to speak."""
+        """The server noticed that someone started or stopped speaking."""
 
     def on_partial(self, text: str) -> None:
-        """What the recogniser has heard so far of the turn."""
+        """What the recogniser has heard of the turn so far."""
 
     def on_heard(self, text: str) -> None:
         """A final transcript of (part of) the turn."""
@@ -47,7 +47,7 @@ class CallListener:
 
 
 class LiveEvents:
-    """Turns messages into calls of a listener."""
+    """Calls a listener back about messages."""
 
     def __init__(self, listener: CallListener) -> None:
         self._listener = listener

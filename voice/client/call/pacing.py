@@ -1,4 +1,4 @@
-"""Whether the user's audio left in real time: the check that makes a call's figures believable. Pure."""
+"""Checks that the user's audio was sent in real time, without which a call's figures mean little. Pure."""
 
 from array import array
 from dataclasses import dataclass
@@ -6,38 +6,38 @@ from dataclasses import dataclass
 from voice.client.sound.pcm import FRAME, RATE
 
 LATE = 0.02
-"""Seconds; a frame later than this has missed more than its own duration."""
+"""Seconds; a frame that is later than this is late by more than its own duration."""
 
 _FRAME_SECONDS = FRAME / RATE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pacing:
-    """How well the frames kept to their times."""
+    """How punctual the frames were."""
 
     frames: int
     late_over_20ms: int
     late_max_ms: float | None
     clock_ratio: float | None
-    """Time that passed per second of audio sent: 1.0 is real time. None for calls of fewer than two frames."""
+    """Seconds that passed for each second of audio sent: 1.0 is real time. None for calls of fewer than two frames."""
 
 
 class PacingLog:
-    """Notes when each frame was due and when it left."""
+    """Notes when each frame was due and when it was sent."""
 
     def __init__(self) -> None:
         self._lateness = array("f")
         self._first = self._last = 0.0
 
     def note(self, due: float, left: float) -> None:
-        """The next frame was due at `due` and left at `left`, seconds on one clock."""
+        """The next frame was due at `due` and was sent at `left`, seconds on one clock."""
         if not self._lateness:
             self._first = left
         self._last = left
         self._lateness.append(left - due)
 
     def late_max(self, start: float, end: float) -> float | None:
-        """Seconds that the latest frame between two instants of the recording was late; None when none left."""
+        """How late the latest frame between two instants of the recording was, seconds; None when none was sent."""
         part = self._lateness[max(0, int(start / _FRAME_SECONDS)) : max(0, int(end / _FRAME_SECONDS))]
         return max(part, default=None)
 

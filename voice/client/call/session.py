@@ -1,4 +1,4 @@
-"""One call over a WebSocket: user audio out, bot audio in, and everything that was said about it."""
+"""One call over a WebSocket: sends the user's audio, plays the bot's, and collects the server's messages."""
 
 import asyncio
 import contextlib
@@ -27,22 +27,22 @@ READY_WITHIN = 5.0
 """Seconds the server may take from the handshake's first message to `bot-ready`."""
 
 PING_GAP, PING_EVERY = 0.05, 5.0
-"""Seconds between the pings at connect, and after them."""
+"""Seconds between the pings when the call begins, and between those that follow."""
 
 
 class CallSession:
-    """One call; `run` makes it, `result` is what there is of it at any time.
+    """One call; `run` makes it, and `result` returns what there is of it at any time.
 
     Args:
         url: `ws://host:port/ws`.
         line: the user's end.
-        listener: told what happens while it happens.
+        listener: called back while the call is under way.
         record: keep the audio of both sides for `CallResult.stereo`.
-        sample_rate: what the bot's audio should come at: hertz, or `native` for the voice's own rate.
+        sample_rate: the rate that the bot's audio should have: hertz, or `native` for the voice's own rate.
         clock: seconds, monotonic.
 
     Raises:
-        ConfigurationError: the address is no WebSocket address.
+        ConfigurationError: the URL is not a WebSocket address.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class CallSession:
         self._closed: str | None = None
 
     async def run(self) -> CallResult:
-        """Make the call until the line hangs up or the server ends it; what was recorded is kept either way.
+        """Make the call until the line hangs up or the server closes it; the recording is kept either way.
 
-        Cancelling it ends the call; `result` then has what was recorded.
+        Cancelling `run` ends the call; `result` then has what was recorded.
 
         Raises:
             ComponentError: the server cannot be reached, is not ready in time, or the line's device fails.
@@ -124,7 +124,7 @@ class CallSession:
         )
 
     async def _handshake(self, socket: ClientConnection) -> list[Incoming]:
-        """Say that the client is ready and wait for the bot; what else arrived meanwhile."""
+        """Announce the client and wait until the bot is ready; returns what else arrived meanwhile."""
         early: list[Incoming] = []
         try:
             await socket.send(framing.encode(ClientReady()))
@@ -160,7 +160,7 @@ class CallSession:
         try:
             await asyncio.wait((sender, receiver), return_when=asyncio.FIRST_COMPLETED)
             if socket.close_code is not None:
-                # The sender saw the connection end first; messages that came before are still to be read.
+                # The sender noticed the end of the connection first; messages from before it are still to be read.
                 await asyncio.wait((receiver,), timeout=1)
         finally:
             for task in tasks:

@@ -1,1 +1,1 @@
-"""Who speaks in a call: a script that plays recordings, or a person."""
+"""The user who speaks in a call: a script that plays recordings, or a person."""

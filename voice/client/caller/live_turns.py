@@ -1,6 +1,6 @@
-"""The turns of a call without a script: which of the user's sounds was which turn. Pure.
+"""Finds the turns of a call without a script in the user's channel of the recording. Pure.
 
-Nobody labelled them, so the speech is measured on the user's channel and marked as estimated.
+There are no labels, so the speech is measured, and its truth is marked as estimated.
 """
 
 from dataclasses import replace
@@ -16,13 +16,13 @@ from voice.client.fixtures.fixture import Fixture, FixtureTurn
 from voice.client.sound.pcm import RATE, Pcm
 
 BEFORE = 1.0
-"""Seconds of sound before a turn's speech that are looked at with it, for the room's noise."""
+"""Seconds of sound before a turn's speech that are measured with it, for the room's noise."""
 
 
 def with_live_turns(result: CallResult, *, name: str) -> tuple[CallResult, Fixture]:
-    """The call as if its user's turns had been played from recordings, and the fixture that they would make.
+    """The call as if its user's turns had been played from recordings, and the fixture of those turns.
 
-    A turn is what the server committed with words in it; a server whose clock could not be aligned gives none.
+    A turn is what the server committed with words in it. Without an aligned clock there are none.
     """
     user = np.ascontiguousarray(result.stereo()[:, 0])
     placed: list[PlacedTurn] = []
@@ -47,7 +47,7 @@ def _committed(result: CallResult, reported: ReportedTurn) -> float | None:
 def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | None:
     start = max(0.0, since - BEFORE)
     stretches = estimated_speech(user[round(start * RATE) : round(until * RATE)], RATE)
-    # What straddles the last commit is the part of it that came after.
+    # Of speech that straddles the last commit, only the part after it counts.
     speech = tuple((max(start + a, since), start + b) for a, b in stretches if start + b > since)
     if not speech:
         return None

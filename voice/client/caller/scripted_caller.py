@@ -1,11 +1,11 @@
-"""A caller who plays recordings: decides when each turn starts by what the loudspeaker has played. Pure.
+"""A caller who plays recordings, and starts each turn by what the loudspeaker has played. Pure.
 
-A turn begins anywhere in a frame, as people do, so that recordings do not all meet the server's speech detector alike;
-where follows from the turn's number.
+Turns begin anywhere in a frame, as people's do, so that recordings do not all meet the server's speech detector at the
+same phase; the turn's number decides where.
 
 The next turn starts 0.8 s after the bot has gone silent, or after 4 s without an answer, unless the turn says otherwise
-(`send_after`). Who is asked to wait ("One moment.") waits, up to 12 s. Between turns the line carries digital silence.
-After the last answer the caller waits a second and hangs up.
+(`send_after`). A caller who is asked to wait ("One moment.") waits for up to 12 s. Between turns the line carries
+digital silence. After the last answer the caller waits a second and hangs up.
 """
 
 from collections.abc import Sequence
@@ -63,12 +63,12 @@ class ScriptedCaller:
 
     Args:
         turns: the recordings, in order.
-        reply_wait: how long after a turn's end an answer may take to begin.
+        reply_wait: how long after the end of a turn the answer may start.
         after_reply: silence after an answer before the next turn.
         lead_in: silence before the first turn.
         hang_up_after: silence after the last answer.
-        patience: a bot that speaks longer than this is talked over.
-        pending_wait: how long after a turn's end an agent that has asked to wait may take.
+        patience: the caller talks over a bot that speaks longer than this.
+        pending_wait: how long after the end of a turn the answer of an agent that asked to wait may start.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ScriptedCaller:
         self.placed: list[PlacedTurn] = []
         """The turns that have started."""
         self.answer_pending = False
-        """The agent has said that its answer is still to come."""
+        """Whether the agent has announced that its answer is still to come."""
         self._turns = turns
         self._reply_wait = reply_wait
         self._after_reply = after_reply
@@ -122,7 +122,7 @@ class ScriptedCaller:
         return frame
 
     def _is_due(self, rule: SendAfter | None, at: float, playout: Playout, pause: float) -> bool:
-        """Whether what the bot has said since the last turn allows the next one (or the hang-up) now."""
+        """Whether the next turn (or the hang-up) may come now, given what the bot has said since the last turn."""
         if not self.placed and at < self._lead_in:
             return False
         since = self.placed[-1].end if self.placed else 0.0
@@ -145,8 +145,8 @@ class ScriptedCaller:
     def _heard(self, playout: Playout) -> list[Utterance]:
         """What the bot has said in answer to the last turn.
 
-        Speech that was under way when the user's turn ended counts unless it was interrupted: nothing else will follow
-        a bot that talked on.
+        Speech that was under way when the user's turn ended counts unless it was interrupted: nothing follows from a
+        bot that kept talking.
         """
         if not self.placed:
             return list(playout.utterances)

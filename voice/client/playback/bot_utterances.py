@@ -1,7 +1,7 @@
-"""Which stretches of played audio are bot speech. Pure: fed block by block with the instants they are heard at.
+"""Finds the bot's utterances in the audio that was played. Pure: it is fed block by block, with the time of each.
 
-A block is loud above -45 dBFS RMS. Speech starts at a loud block when 3 of it and the next 4 are loud (a click is no
-answer); its first sample above the same level is the onset. Silences under 300 ms belong to one utterance.
+A block is loud above -45 dBFS RMS. Speech starts at a loud block when 3 of it and the next 4 are loud (a click is not
+an answer); its first sample above the same level is the onset. Silences under 300 ms do not end an utterance.
 """
 
 from collections import deque
@@ -41,7 +41,7 @@ class _Block:
 
 
 class UtteranceTracker:
-    """Collects `utterances` from blocks of equal length given in playing order."""
+    """Collects `utterances` from blocks of equal length, given in the order in which they are played."""
 
     def __init__(self) -> None:
         self.utterances: list[Utterance] = []
@@ -56,10 +56,10 @@ class UtteranceTracker:
         """A block was played.
 
         Args:
-            at: seconds, when its first sample is heard.
+            at: when its first sample is heard, seconds.
             pcm: its samples.
             rate: hertz.
-            received: seconds, when the audio arrived that it belongs to.
+            received: when the audio that it belongs to arrived, seconds.
         """
         block = _loud_block(at, pcm, rate, received)
         self._recent.append(block)
@@ -83,7 +83,7 @@ class UtteranceTracker:
 
     @property
     def is_audible(self) -> bool:
-        """Whether the bot is heard to speak at the last block."""
+        """Whether the bot is audible at the last block."""
         return sum(block is not None for block in self._recent) >= NEEDED
 
 

@@ -1,8 +1,8 @@
-"""When buffered audio starts to play, runs dry and resumes. Pure: packets and blocks come with their instants.
+"""The jitter buffer: when audio starts to play, runs dry and resumes. Pure: packets and blocks come with their times.
 
-Playing starts when `jitter` seconds are buffered, or that long after the first packet when the sender never gets that
-far ahead. When the buffer runs dry everything starts over; that is an underrun when playing resumes within a second
-without an interruption in between: the bot was meant to be talking.
+Playout starts when `jitter` seconds are buffered, or that long after the first packet if the sender never gets that far
+ahead. When the buffer runs dry, everything starts over. It is an underrun when playout resumes within a second without
+an interruption in between, because the bot should have been talking.
 """
 
 from collections import deque
@@ -12,10 +12,10 @@ import numpy as np
 from voice.client.sound.pcm import Pcm
 
 RESUME = 1.0
-"""Seconds after running dry within which playing on makes it an underrun."""
+"""Seconds after running dry within which resumed playout makes it an underrun."""
 
 LEADING_SILENCE = 1.0
-"""Seconds of silence at the head of a burst that still belong to the utterance after it."""
+"""Seconds of silence at the start of a burst that still belong to the utterance after it."""
 
 _EARLY = 1e-9
 
@@ -24,7 +24,7 @@ class JitterBuffer:
     """Packets go in as they arrive; blocks come out as they are played.
 
     Args:
-        jitter: seconds buffered before playing starts.
+        jitter: seconds buffered before playout starts.
     """
 
     def __init__(self, jitter: float) -> None:
@@ -51,13 +51,13 @@ class JitterBuffer:
             self._buffered += len(pcm)
 
     def flush(self) -> None:
-        """Interrupted: forget everything that has not been played."""
+        """Drop everything that has not been played, because of an interruption."""
         self._packets.clear()
         self._buffered = 0
         self._playing, self._waiting_since, self._dry_since = False, None, None
 
     def is_playing(self, when: float, rate: int) -> bool:
-        """Whether the block that begins at `when` holds audio; starts to play when it is time to."""
+        """Whether the block that begins at `when` holds audio; starts playout when it is time to."""
         since = self._waiting_since
         if not self._playing and since is not None:
             enough = self._buffered >= round(self.jitter * rate)
@@ -85,8 +85,9 @@ class JitterBuffer:
     def received(self, when: float, *, speaking: bool) -> float:
         """When the audio of the block that begins at `when` arrived.
 
-        That is when its burst did, because leading silence is part of an answer; not so once the burst has been
-        `speaking`, or silent for long: then it is when the block's own first packet did. Ask before `take`.
+        It is when the burst began to arrive, because leading silence is part of an answer. Once the burst has been
+        `speaking`, or has been silent for long, it is when the block's own first packet arrived. Call this before
+        `take`.
         """
         own = self._packets[0][0] if self._packets else when
         if self._began is None:

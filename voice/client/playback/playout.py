@@ -1,6 +1,6 @@
-"""The loudspeaker's clock: what the user hears, rendered in 10 ms blocks, exact given the arrival times. Pure.
+"""Playout: what the user hears, rendered in blocks of 10 ms, exact for given arrival times. Pure.
 
-One core serves two clocks: a simulated device, where `advance` renders what a loudspeaker would have played by now
+It serves two clocks: a simulated device, for which `advance` renders what a loudspeaker would have played by now,
 however late it is called, and a sound card, which calls `pull` from its own thread.
 """
 
@@ -17,18 +17,18 @@ _EARLY = 1e-9
 
 
 class Playout:
-    """Feed it packets as they arrive; it plays them as a loudspeaker would.
+    """Takes packets as they arrive and plays them as a loudspeaker would.
 
     Instants given are seconds on any one clock; instants it reports are seconds since `start` (the recording's clock).
     `push`, `flush` and `pull` may be called from different threads.
 
     Args:
-        start: when block 0 begins; unused with a sound card, whose block 0 is the first one it pulls.
-        jitter: seconds buffered before playing starts.
+        start: when block 0 begins; unused with a sound card, whose block 0 is the first one that it pulls.
+        jitter: seconds buffered before playout starts.
         block: seconds rendered at once; 1/block must be whole.
-        device_rate: hertz of a sound card that drives the clock through `pull`; None: `advance` and `push` drive it.
+        device_rate: hertz of a sound card that drives the clock by `pull`; None when `advance` and `push` drive it.
         delay: seconds between a block being pulled and being heard (the sound card's latency).
-        keep: whether `rendered` is wanted; without it hours of playing take no memory.
+        keep: whether to keep the audio for `rendered`; without it, hours of playout take no memory.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Playout:
 
     @property
     def jitter(self) -> float:
-        """Seconds buffered before playing starts."""
+        """Seconds buffered before playout starts."""
         return self._buffer.jitter
 
     @property
     def underruns(self) -> list[tuple[float, float]]:
-        """Gaps in bot speech because audio came too late: start and end as heard."""
+        """Gaps in bot speech where audio arrived too late: start and end as heard, seconds."""
         return [(start + self._delay, end + self._delay) for start, end in self._buffer.underruns]
 
     @property
@@ -86,7 +86,7 @@ class Playout:
         return self._blocks / self._per_second
 
     def push(self, now: float, pcm: Pcm, rate: int) -> None:
-        """Audio (mono) arrived at `now`; nothing of it is in a block that began earlier.
+        """Mono audio arrived at `now`; blocks that began earlier do not contain it.
 
         Raises:
             ValueError: `rate` differs from the rate of the audio before it.
@@ -100,7 +100,7 @@ class Playout:
                 self._buffer.push(at, self._resampler.push(pcm) if self._resampler else pcm)
 
     def flush(self, now: float) -> None:
-        """Interrupted at `now`: what has not been played is dropped."""
+        """Drop what has not been played, because of an interruption at `now`."""
         with self._lock:
             at = self._reach(now)
             self._buffer.flush()
@@ -110,7 +110,7 @@ class Playout:
             self.flushes.append(at)
 
     def advance(self, now: float) -> None:
-        """Render every block that begins before `now`; does nothing with a sound card, which pulls by itself."""
+        """Render every block that begins before `now`; does nothing with a sound card, which pulls its own blocks."""
         with self._lock:
             self._reach(now)
 
@@ -160,7 +160,7 @@ class Playout:
             self._resampler = StreamResampler(rate, self.rate)
 
     def _first_sample(self, block: int, rate: int) -> int:
-        """At 22.05 kHz blocks of 10 ms take turns at 220 and 221 samples: the clock does not drift."""
+        """At 22.05 kHz, blocks of 10 ms have 220 and 221 samples in turn, so that the clock does not drift."""
         return block * rate // self._per_second
 
     def _render(self) -> Pcm:

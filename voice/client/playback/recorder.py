@@ -1,4 +1,4 @@
-"""A call's recording: both sides on one sample clock."""
+"""The recording of a call: both sides on one sample clock."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,11 +8,11 @@ from voice.client.sound.pcm import RATE, Pcm, resample
 
 
 class Recorder:
-    """Collects the user as injected and, at the end, the bot as played.
+    """Collects the user's side as sent and, at the end, the bot's side as played.
 
     Args:
         playout: the loudspeaker whose second 0 is the user's sample 0.
-        keep: False counts the samples and keeps none.
+        keep: False counts the samples without keeping them.
     """
 
     def __init__(self, playout: Playout, *, keep: bool = True) -> None:
@@ -42,7 +42,7 @@ class Recorder:
         return np.frombuffer(bytes(self._user), np.int16)
 
     def stereo(self) -> npt.NDArray[np.int16]:
-        """Shape (samples, 2), 16 kHz: left the user as injected, right the bot as played; as long as the user's side.
+        """Shape (samples, 2), 16 kHz: left the user as sent, right the bot as played; as long as the user's side.
 
         Raises:
             ValueError: made with keep=False.

@@ -1,4 +1,4 @@
-"""A live user: microphone and loudspeaker as one end of a call, on the sound card's own clock."""
+"""Microphone and loudspeaker as the user's end of a call, on the sound card's own clock."""
 
 import asyncio
 import functools
@@ -17,16 +17,16 @@ from voice.client.sound.sound_card import BLOCK, Device, DuplexCallback, SoundSt
 from voice.errors import ComponentError
 
 STALLED = 3.0
-"""Seconds without a sample after which a sound card is given up."""
+"""Seconds without a sample after which the sound card counts as failed."""
 
 _RECENT = 5 * RATE // BLOCK
-"""Callbacks (of 5 s) over which the card's clock is compared with the computer's: a late one must not count."""
+"""Callbacks (in 5 s) over which the card's clock is compared with the computer's, so that late ones do not count."""
 
 
 class DeviceLine:
     """A microphone and a loudspeaker; both sides of the recording share the card's sample clock.
 
-    The recording holds the bot when it is heard, not when it is handed to the card: the card's latency lies between.
+    The recording holds the bot's audio when it is heard, which is the card's latency after the card takes it.
 
     Args:
         input: the microphone; None for the default.
@@ -45,7 +45,7 @@ class DeviceLine:
     ) -> None:
         self.pacing = PacingLog()
         self.dropouts = 0
-        """Callbacks before which the card had lost input or run out of output."""
+        """Callbacks before which the card lost input or ran out of output."""
         self.placed: Sequence[PlacedTurn] = ()
         self._open_stream = open_stream or functools.partial(open_duplex, input=input, output=output)
         self._clock = clock
@@ -59,7 +59,7 @@ class DeviceLine:
 
     @property
     def origin(self) -> float:
-        """When sample 0 was captured, seconds on the monotonic clock, as the last 5 s of callbacks show it."""
+        """When sample 0 was captured, seconds on the monotonic clock, estimated from the last 5 s of callbacks."""
         return min(self._starts, default=self._clock()) - self._input_latency
 
     def open(self, *, keep: bool) -> Playout:
@@ -67,7 +67,7 @@ class DeviceLine:
 
         Raises:
             ComponentError: PortAudio or a device is missing or cannot be opened.
-            ConfigurationError: no device, or more than one, goes by the name given.
+            ConfigurationError: no device, or more than one, matches the name given.
         """
         loop = asyncio.get_running_loop()
         self._stream = self._open_stream(functools.partial(self._exchange, loop))
@@ -95,7 +95,7 @@ class DeviceLine:
             yield frame
 
     def wait_for_answer(self, pending: bool) -> None:
-        """A person hears that."""
+        """Do nothing: a person hears the announcement."""
 
     def close(self) -> None:
         """Stop the card."""
@@ -106,7 +106,7 @@ class DeviceLine:
     def _exchange(
         self, loop: asyncio.AbstractEventLoop, indata: Any, outdata: Any, frames: int, _times: Any, status: Any
     ) -> None:
-        """Runs in the card's thread: hand out what is to be played, hand over what was heard."""
+        """Runs in the card's thread: give it what is to be played, and pass on what was heard."""
         now = self._clock()
         outdata[:] = self._playout.pull(frames).tobytes()
         self._starts.append(now - self._samples / RATE)

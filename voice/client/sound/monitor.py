@@ -1,4 +1,4 @@
-"""Listening in on a replay: an output-only loudspeaker that plays both sides and has no effect on what is measured."""
+"""Plays both sides of a replay on a loudspeaker, without any effect on what is measured."""
 
 import functools
 import threading
@@ -10,11 +10,11 @@ from voice.client.sound.pcm import RATE, Pcm, StreamResampler
 from voice.client.sound.sound_card import Device, OutputCallback, SoundStream, open_output
 
 PREFILL, MOST = 0.1, 0.5
-"""Seconds buffered before a side sounds, and at most: two clocks drift apart, and one who listens in must not lag."""
+"""Seconds buffered before a side is played, and at most: the two clocks drift apart, and listening must not lag."""
 
 
 class _Side:
-    """What one side has said and the loudspeaker has not played."""
+    """What one side has said and the loudspeaker has not yet played."""
 
     def __init__(self) -> None:
         self._samples = np.zeros(0, np.int16)
@@ -56,13 +56,13 @@ class Monitor:
 
         Raises:
             ComponentError: PortAudio or a device is missing or cannot be opened.
-            ConfigurationError: no device, or more than one, goes by the name given.
+            ConfigurationError: no device, or more than one, matches the name given.
         """
         self._stream = self._open_stream(self._fill)
         self._stream.start()
 
     def play(self, pcm: Pcm, rate: int) -> None:
-        """The bot's next samples as they are played; what is too far behind is skipped."""
+        """The bot's next samples, as they are played; audio that lags too far is skipped."""
         if self._resampler is None:
             self._resampler = StreamResampler(rate, RATE)
         samples = self._resampler.push(pcm)

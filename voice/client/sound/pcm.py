@@ -1,7 +1,7 @@
 """16-bit audio in memory: the call's format, and conversion between sample rates.
 
-Conversion runs in float32 and rounds once. soxr's own 16-bit output is dithered: the same bytes would not come out
-twice, and digital silence would not stay silent.
+Conversion runs in float32 and rounds once. soxr's own 16-bit output is dithered, so the same input would not give the
+same bytes twice, and digital silence would not stay silent.
 """
 
 from typing import TypeAlias
@@ -16,14 +16,14 @@ Pcm: TypeAlias = npt.NDArray[np.int16]
 """Mono samples, 16-bit signed."""
 
 RATE = IN_RATE
-"""Hertz; what the client sends and what a recording holds."""
+"""Hertz of what the client sends and of recordings."""
 
 FRAME = RATE * 16 // 1000
 """Samples in one message of the user's audio: 16 ms. Two are one window of the server's speech detector (Silero's 512
-samples), so that no window waits for the rest of a message: of 20 ms they do, for 8 ms in the mean."""
+samples), so that no window waits for the rest of a message; with messages of 20 ms it waits 8 ms in the mean."""
 
 _CHUNK = 10
-"""Seconds converted at once, so that an hour of audio never stands in memory as floats."""
+"""Seconds converted at once, so that memory never holds an hour of audio as floats."""
 
 
 class StreamResampler:
@@ -31,7 +31,7 @@ class StreamResampler:
 
     Args:
         from_rate: Hertz of what is pushed.
-        to_rate: Hertz of what comes out; equal to `from_rate` passes samples through.
+        to_rate: Hertz of the result; if it equals `from_rate`, samples pass through.
         quality: soxr's name; LQ holds back 20 ms of speech until more arrives, HQ 40 ms.
     """
 

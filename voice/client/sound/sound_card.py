@@ -1,4 +1,4 @@
-"""Microphone and loudspeaker through PortAudio: which there are, and opening them at the call's format."""
+"""Lists the sound devices of this machine and opens them in the call's format, through PortAudio."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from voice.client.sound.pcm import FRAME, RATE
 from voice.errors import ComponentError, ConfigurationError
 
 BLOCK = FRAME // 2
-"""Samples a sound card exchanges at once: 8 ms, so that a message is full when a block is."""
+"""Samples that a sound card exchanges at once: 8 ms, so that every message ends with a block."""
 
 Device = int | str | None
 """A device's index, part of its name, or None for the system's default."""
@@ -20,7 +20,7 @@ OutputCallback = Callable[[Any, int, Any, Any], None]
 
 
 class SoundStream(Protocol):
-    """An open stream; sounddevice's are such."""
+    """An open stream, such as those of sounddevice."""
 
     @property
     def latency(self) -> Any:
@@ -78,7 +78,7 @@ def open_duplex(callback: DuplexCallback, *, input: Device = None, output: Devic
 
     Raises:
         ComponentError: PortAudio or the device is missing or cannot be opened.
-        ConfigurationError: no device, or more than one, goes by that name.
+        ConfigurationError: no device, or more than one, matches the name.
     """
     sounddevice = _sounddevice()
     devices = _choice(input), _choice(output)
@@ -102,7 +102,7 @@ def _choice(device: Device) -> int | str | None:
 def _opened(sounddevice: Any, make: Callable[[], SoundStream]) -> SoundStream:
     try:
         return make()
-    except ValueError as error:  # sounddevice's answer to a name that fits no device or several
+    except ValueError as error:  # sounddevice raises it when a name matches no device, or several
         names = ", ".join(f"{device.index} {device.name}" for device in list_devices()) or "none"
         raise ConfigurationError(f"{error}; the sound devices here are: {names}.") from error
     except sounddevice.PortAudioError as error:
@@ -122,6 +122,6 @@ def _sounddevice() -> Any:
             "Sound needs the PortAudio library: apt install libportaudio2, or brew install portaudio."
         ) from error
     except Exception as error:
-        # PortAudio itself did not start; the error's class lives in the module that could not be imported.
+        # PortAudio itself did not start; the class of the error is in the module that could not be imported.
         raise ComponentError(f"The sound system does not start ({error}); is an audio service running?") from error
     return sounddevice

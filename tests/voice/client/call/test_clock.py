@@ -1,4 +1,4 @@
-"""Clock alignment from pings."""
+"""Pings align the clocks."""
 
 import numpy as np
 import pytest
@@ -31,6 +31,6 @@ def test_eight_exchanges_over_a_jittery_way_find_the_offset_within_half_the_best
         assert abs(alignment.offset - 77.0) <= alignment.rtt / 2
 
 
-def test_an_answer_before_its_question_is_refused():
+def test_an_answer_before_its_ping_is_refused():
     with pytest.raises(ValueError, match="before it was sent"):
         ClockExchange(sent=2.0, received=1.0, server=5.0)

@@ -1,4 +1,4 @@
-"""Real-time pacing on a manual clock."""
+"""A paced line sends its frames in real time, tried on a manual clock."""
 
 import asyncio
 
@@ -60,7 +60,7 @@ async def play(line: PacedLine) -> list[int]:
     return [int(frame[0]) async for frame in line.frames()]
 
 
-async def test_frames_leave_on_absolute_deadlines_so_that_lateness_does_not_add_up(clock):
+async def test_frames_are_sent_on_absolute_deadlines_so_that_lateness_does_not_add_up(clock):
     source = Numbers(500)
     line = PacedLine(source, clock=clock)
     assert await play(line) == list(range(1, 501))
@@ -73,7 +73,7 @@ async def test_frames_leave_on_absolute_deadlines_so_that_lateness_does_not_add_
     assert pacing.clock_ratio == pytest.approx(1.0, abs=1e-6)
 
 
-async def test_after_a_stall_the_frames_catch_up_and_the_stall_is_told(clock):
+async def test_after_a_stall_the_frames_catch_up_and_the_stall_is_reported(clock):
     source = Numbers(100)
     line = PacedLine(source, clock=clock)
     line.open(keep=True)

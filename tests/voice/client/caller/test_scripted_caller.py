@@ -72,7 +72,7 @@ def test_the_first_turn_starts_a_second_after_the_bot_is_ready():
     assert starts == [pytest.approx(1.0, abs=SECONDS)]
 
 
-def test_a_greeting_is_heard_out_before_the_first_turn():
+def test_the_first_turn_waits_for_the_end_of_a_greeting():
     bot = Bot()
     bot.say(0.2, 2.0)
     starts, _, _ = bot.hold(ScriptedCaller([turn()]))
@@ -93,7 +93,7 @@ def test_without_an_answer_the_next_turn_starts_four_seconds_after_the_last_ones
 
 
 class Waiting(ScriptedCaller):
-    """A caller who is told to wait at 3 s and that the answer has begun at `until`."""
+    """A caller who hears at 3 s that the answer is still to come, and at `until` that it has begun."""
 
     until = 7.0
 
@@ -102,7 +102,7 @@ class Waiting(ScriptedCaller):
         return super().next_frame(at, playout)
 
 
-def test_who_is_asked_to_wait_waits_for_the_answer_itself():
+def test_a_caller_who_is_asked_to_wait_waits_for_the_answer_itself():
     bot = Bot()
     bot.say(3.0, 0.7)
     bot.say(7.0, 2.0)
@@ -110,7 +110,7 @@ def test_who_is_asked_to_wait_waits_for_the_answer_itself():
     assert starts[1] == pytest.approx(9.0 + 0.8, abs=0.05)
 
 
-def test_an_agent_that_never_comes_back_is_waited_for_twelve_seconds():
+def test_the_caller_waits_twelve_seconds_for_an_announced_answer():
     bot = Bot()
     bot.say(3.0, 0.7)
     caller = Waiting([turn(), turn()])
@@ -140,7 +140,7 @@ def test_a_barge_in_on_a_bot_that_never_speaks_is_sent_after_the_reply_wait():
     assert starts[1] == pytest.approx(2.2 + 4.0, abs=SECONDS * 2)
 
 
-def test_speech_that_a_barge_in_cut_is_not_taken_for_its_answer():
+def test_speech_that_a_barge_in_interrupted_is_not_its_answer():
     bot = Bot()
     bot.say(3.0, 10.0)
     # Heard from 3.0; the barge-in sounds from 4.0 to 4.3 and is obeyed only at 4.5; its answer comes at 6.5.
@@ -151,7 +151,7 @@ def test_speech_that_a_barge_in_cut_is_not_taken_for_its_answer():
     assert starts[2] == pytest.approx(7.5 + 0.8, abs=0.05)
 
 
-def test_the_reply_wait_after_a_barge_in_counts_from_when_the_bot_was_stopped():
+def test_the_reply_wait_after_a_barge_in_counts_from_the_interruption():
     bot = Bot()
     bot.say(3.0, 10.0)
     bot.stop(6.0)
@@ -160,7 +160,7 @@ def test_the_reply_wait_after_a_barge_in_counts_from_when_the_bot_was_stopped():
     assert starts[2] == pytest.approx(6.0 + 4.0, abs=0.05)
 
 
-def test_after_a_backchannel_the_bot_is_heard_out():
+def test_after_a_backchannel_the_caller_lets_the_bot_finish():
     bot = Bot()
     bot.say(3.0, 5.0)
     backchannel = turn(
@@ -174,7 +174,7 @@ def test_after_a_backchannel_the_bot_is_heard_out():
     assert starts[1:] == [pytest.approx(4.0, abs=0.03), pytest.approx(8.0 + 0.8, abs=0.05)]
 
 
-def test_a_plain_delay_counts_from_the_end_of_the_speech_before_and_never_cuts_a_recording():
+def test_a_plain_delay_counts_from_the_end_of_the_speech_before_and_never_truncates_a_recording():
     resumed = turn(send_after=SendAfter(event=None, delay=1.5))
     at_once = turn(send_after=SendAfter(event=None, delay=0.01))
     starts, _, _ = Bot().hold(ScriptedCaller([turn(1.0, pad=0.2), resumed, at_once]))
@@ -190,7 +190,7 @@ def test_a_turn_after_the_bot_stopped_speaking_waits_for_its_own_delay():
     assert starts[1] == pytest.approx(4.0 + 2.0, abs=0.05)
 
 
-def test_a_bot_that_never_stops_is_talked_over_at_last():
+def test_the_caller_talks_over_a_bot_that_never_stops():
     bot = Bot()
     bot.say(2.5, 200.0)
     starts, ended, _ = bot.hold(ScriptedCaller([turn(), turn()], patience=20.0))
@@ -198,7 +198,7 @@ def test_a_bot_that_never_stops_is_talked_over_at_last():
     assert ended == pytest.approx(starts[1] + 1.2 + 20.0, abs=0.03)
 
 
-def test_turns_lie_in_the_audio_where_the_caller_says_and_silence_is_digital_between():
+def test_turns_lie_where_the_caller_says_with_digital_silence_in_between():
     turns = [turn(0.5, level=3000), turn(0.333, level=4000)]
     caller = ScriptedCaller(turns)
     _, _, sent = Bot().hold(caller)

@@ -1,4 +1,4 @@
-"""The playout clock: what is heard, when, given the arrival times."""
+"""Given arrival times decide what is heard when."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def first_played(playout: Playout) -> float:
         pytest.param([(0.02, 0.5)], 0.02, id="a block that begins as the audio arrives holds it"),
     ],
 )
-def test_playing_starts_at_60_ms_buffered_or_60_ms_after_the_first_packet(packets, starts):
+def test_playout_starts_at_60_ms_buffered_or_60_ms_after_the_first_packet(packets, starts):
     playout = Playout(100.0)
     for at, seconds in packets:
         playout.push(100.0 + at, count(0, round(seconds * RATE)), RATE)
@@ -91,7 +91,7 @@ def test_blocks_of_10_ms_do_not_drift_at_22_05_khz():
         pytest.param(1.5, 0, id="plays on late: another utterance"),
     ],
 )
-def test_running_dry_is_an_underrun_when_playing_goes_on_within_a_second(pause, underruns):
+def test_running_dry_is_an_underrun_when_playout_resumes_within_a_second(pause, underruns):
     playout = Playout(0.0)
     playout.push(0.005, tone(0.1), RATE)
     playout.push(0.11 + pause, tone(0.02), RATE)
@@ -107,7 +107,7 @@ def test_an_underrun_lasts_from_the_last_sample_played_to_the_next_one():
     assert playout.underruns == [pytest.approx((0.11, 0.41))]
 
 
-def test_a_gap_caused_by_an_interruption_is_no_underrun():
+def test_a_gap_caused_by_an_interruption_is_not_an_underrun():
     playout = Playout(0.0)
     playout.push(0.005, tone(0.1), RATE)
     playout.advance(0.2)
@@ -157,7 +157,7 @@ def test_the_onset_is_the_first_audible_sample_and_not_the_first_sample():
     assert not utterance.cut
 
 
-def test_a_click_is_no_utterance_and_a_short_silence_does_not_end_one():
+def test_a_click_is_not_an_utterance_and_a_short_silence_does_not_end_one():
     playout = Playout(0.0)
     click = np.concatenate([tone(0.015), np.zeros(RATE, np.int16)])
     pause = np.zeros(round(0.25 * RATE), np.int16)
@@ -168,7 +168,7 @@ def test_a_click_is_no_utterance_and_a_short_silence_does_not_end_one():
     assert utterance.end == pytest.approx(1.665, abs=0.002)
 
 
-def test_silences_of_more_than_300_ms_separate_utterances_and_each_knows_when_its_audio_came():
+def test_silences_of_more_than_300_ms_separate_utterances_and_each_knows_when_its_audio_arrived():
     playout = Playout(0.0)
     playout.push(0.0, np.concatenate([tone(0.2), np.zeros(round(0.5 * RATE), np.int16)]), RATE)
     playout.push(0.4, tone(0.2), RATE)
@@ -258,7 +258,7 @@ def test_a_tap_hears_exactly_what_is_played():
     assert np.array_equal(np.concatenate([pcm for pcm, _ in tapped]), playout.rendered())
 
 
-def test_a_playout_that_keeps_nothing_still_tells_what_was_audible():
+def test_a_playout_that_keeps_no_audio_still_knows_what_was_audible():
     playout = Playout(0.0, keep=False)
     playout.push(0.0, tone(0.3), RATE)
     playout.advance(1.0)

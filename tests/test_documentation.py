@@ -1,6 +1,7 @@
 """The README and docs: every command works, every printed block is what is printed, every link leads somewhere."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -79,6 +80,18 @@ def test_the_gate_is_a_shell_command_that_passes_and_fails(tmp_path: Path) -> No
     broken = gate.replace("cut_offs == 0", "answered == 0").replace("runs/gate", "runs/other")
     assert run("bash", "-c", broken, cwd=tmp_path, timeout=120).returncode == 1
     assert run("bash", "-c", gate.replace("turn p95", "turn speed"), cwd=tmp_path).returncode == 2
+
+
+def test_the_gate_for_an_agent_of_ones_own_is_a_test_that_passes(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"```python\n(.*?)```", TEXT["measuring.md"], flags=re.DOTALL)
+    (tmp_path / "test_agent.py").write_text(shown)
+    (tmp_path / "samples").symlink_to(ROOT / "samples")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "pipelines.pytest_plugin", "test_agent.py"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_language_models_shown_are_a_pipeline(tmp_path: Path) -> None:

@@ -38,14 +38,6 @@ def speak() -> Callable[[str], bytes]:
 
 
 @pytest.fixture(scope="session")
-def rig() -> ModuleType:
-    """The module tests.voice.llm.answer.budgeted_rig: the budgeted service and a server that fails as providers do."""
-    from tests.voice.llm.answer import budgeted_rig as module
-
-    return module
-
-
-@pytest.fixture(scope="session")
 def turn_rig() -> ModuleType:
     """The module tests.voice.speculating.turn_rig: a call from turn taking to speech, driven frame by frame."""
     from tests.voice.speculating import turn_rig as module
@@ -59,19 +51,3 @@ def embedded() -> Iterator[Voice]:
     voice = Voice(embedded_voice())
     yield voice
     voice.close()
-
-
-@pytest.fixture(scope="session")
-def vits() -> ModuleType:
-    """The module tests.voice.tts.piper.vits_graph: voices of the true architecture with random weights."""
-    from tests.voice.tts.piper import vits_graph as module
-
-    return module
-
-
-@pytest.fixture(scope="session")
-def tts_rig() -> ModuleType:
-    """The module tests.voice.tts.piper.tts_rig: a call's speech."""
-    from tests.voice.tts.piper import tts_rig as module
-
-    return module

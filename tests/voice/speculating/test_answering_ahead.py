@@ -1,7 +1,6 @@
 """Answers begun ahead of the end of a turn, when something else happens at the same moment."""
 
 import asyncio
-from typing import Any
 
 import pytest
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
@@ -19,19 +18,17 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.tests.utils import SleepFrame
 
+from tests.voice.llm.answer import budgeted_rig as rig
+from tests.voice.speculating import turn_rig
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.bridging import NOT_ANSWERING
 from voice.llm.policy.tier_stats import PROBE_EVERY, TokenBucket
 from voice.llm.tools import describe
-
-PATIENT = 5.0
-"""Seconds of budget where the clock is to decide nothing."""
+from voice.tts.piper.voice import Voice
 
 
 @pytest.mark.parametrize("finished", [False, True])
-async def test_an_interruption_within_a_turn_withdraws_what_was_begun_ahead_and_says_so(
-    rig: Any, finished: bool
-) -> None:
+async def test_an_interruption_within_a_turn_withdraws_what_was_begun_ahead_and_says_so(finished: bool) -> None:
     async with rig.serving(rig.large(fault=None if finished else "keepalive")) as slow:
         call = rig.make_call("single", slow)
 
@@ -54,7 +51,7 @@ async def test_an_interruption_within_a_turn_withdraws_what_was_begun_ahead_and_
     assert last[1].limit in ("turn", "floor"), "the user's silence is still known"
 
 
-async def test_words_begun_ahead_and_interrupted_are_answered_all_the_same(turn_rig: Any, embedded: Any) -> None:
+async def test_words_begun_ahead_and_interrupted_are_answered_all_the_same(embedded: Voice) -> None:
     async with turn_rig.calling(embedded, wait=0.0) as call:
         await call.speaks()
         await call.hint()
@@ -70,9 +67,7 @@ async def test_words_begun_ahead_and_interrupted_are_answered_all_the_same(turn_
         assert (call.ends[0].confirmed, call.ends[0].discarded) == (False, 1)
 
 
-async def test_words_whose_request_is_lost_to_an_interruption_are_answered_all_the_same(
-    turn_rig: Any, embedded: Any
-) -> None:
+async def test_words_whose_request_is_lost_to_an_interruption_are_answered_all_the_same(embedded: Voice) -> None:
     async with turn_rig.calling(embedded, wait=0.0) as call:
         process, on_its_way = call.llm.process_frame, asyncio.Event()
 
@@ -96,9 +91,9 @@ async def test_words_whose_request_is_lost_to_an_interruption_are_answered_all_t
         assert (call.ends[0].confirmed, call.ends[0].discarded) == (False, 1)
 
 
-async def test_the_budget_of_a_context_that_the_end_of_its_turn_overtook_runs_from_that_end(rig: Any) -> None:
+async def test_the_budget_of_a_context_that_the_end_of_its_turn_overtook_runs_from_that_end() -> None:
     async with rig.serving(rig.large(wait=0.5)) as slow:
-        call = rig.make_call("single", slow, budget=PATIENT)
+        call = rig.make_call("single", slow, budget=rig.PATIENT)
         await call.run(
             [
                 UserStartedSpeakingFrame(), rig.ask(), lambda: slow.asked, rig.ask(speculation=True),
@@ -108,13 +103,13 @@ async def test_the_budget_of_a_context_that_the_end_of_its_turn_overtook_runs_fr
     first, second = call.records
     assert second.commit is not None
     assert second.commit < first.attempts[0]["end"] < second.attempts[0]["request"]
-    assert second.deadline == pytest.approx(second.commit + PATIENT)
+    assert second.deadline == pytest.approx(second.commit + rig.PATIENT)
 
 
 @pytest.mark.parametrize("committed", [False, True])
-async def test_the_same_words_begun_ahead_twice_are_answered_once(rig: Any, committed: bool) -> None:
+async def test_the_same_words_begun_ahead_twice_are_answered_once(committed: bool) -> None:
     async with rig.serving(rig.large(wait=0.5)) as slow:
-        call = rig.make_call("single", slow, budget=PATIENT)
+        call = rig.make_call("single", slow, budget=rig.PATIENT)
         end, answered = UserStoppedSpeakingFrame(), lambda: slow.answered == 2
         down = await call.run(
             [
@@ -128,9 +123,9 @@ async def test_the_same_words_begun_ahead_twice_are_answered_once(rig: Any, comm
     assert len(slow.asked) == 2
 
 
-async def test_the_words_of_a_withdrawn_answer_may_be_answered_ahead_again(rig: Any) -> None:
+async def test_the_words_of_a_withdrawn_answer_may_be_answered_ahead_again() -> None:
     async with rig.serving(rig.large(fault="dribble once")) as slow:
-        call = rig.make_call("single", slow, budget=PATIENT)
+        call = rig.make_call("single", slow, budget=rig.PATIENT)
         down = await call.run(
             [
                 UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: slow.asked,
@@ -142,7 +137,7 @@ async def test_the_words_of_a_withdrawn_answer_may_be_answered_ahead_again(rig: 
     assert len(slow.asked) == 2
 
 
-async def test_a_tool_call_withdrawn_while_it_streams_is_never_made_and_can_be_asked_for_again(rig: Any) -> None:
+async def test_a_tool_call_withdrawn_while_it_streams_is_never_made_and_can_be_asked_for_again() -> None:
     ran: list[str] = []
 
     async def order_status() -> str:
@@ -152,7 +147,7 @@ async def test_a_tool_call_withdrawn_while_it_streams_is_never_made_and_can_be_a
 
     tools = ToolsSchema(standard_tools=[describe(order_status)])
     async with rig.serving(rig.large(tool="order_status", fault="stall")) as slow:
-        call = rig.make_call("single", slow, budget=PATIENT)
+        call = rig.make_call("single", slow, budget=rig.PATIENT)
 
         def recovered() -> bool:
             slow.fault = None
@@ -173,10 +168,10 @@ async def test_a_tool_call_withdrawn_while_it_streams_is_never_made_and_can_be_a
 
 @pytest.mark.parametrize(("verdict", "heard"), [(UserStoppedSpeakingFrame, True), (EagerEndOfTurnCancelFrame, False)])
 async def test_an_answer_begun_ahead_that_breaks_off_is_made_whole_before_anyone_hears_it(
-    rig: Any, verdict: type[Frame], heard: bool
+    verdict: type[Frame], heard: bool
 ) -> None:
     async with rig.serving(rig.large(fault="midfail")) as slow, rig.serving(rig.fast()) as quick:
-        call = rig.make_call("fallback", slow, quick, budget=PATIENT)
+        call = rig.make_call("fallback", slow, quick, budget=rig.PATIENT)
         down = await call.run(
             [
                 UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: call.records,
@@ -190,7 +185,7 @@ async def test_an_answer_begun_ahead_that_breaks_off_is_made_whole_before_anyone
 
 @pytest.mark.parametrize(("verdict", "heard"), [(UserStoppedSpeakingFrame, True), (EagerEndOfTurnCancelFrame, False)])
 async def test_when_everybody_dies_ahead_of_the_end_the_turn_is_told_so_only_then(
-    rig: Any, verdict: type[Frame], heard: bool
+    verdict: type[Frame], heard: bool
 ) -> None:
     async with rig.serving(rig.large(fault="refuse")) as slow, rig.serving(rig.fast(fault="500")) as quick:
         call = rig.make_call("fallback", slow, quick)
@@ -208,10 +203,10 @@ async def test_when_everybody_dies_ahead_of_the_end_the_turn_is_told_so_only_the
 
 @pytest.mark.parametrize("finished", [False, True])
 async def test_an_interruption_right_behind_the_end_of_the_turn_cuts_the_answer_and_leaves_the_next_one_alone(
-    rig: Any, finished: bool
+    finished: bool,
 ) -> None:
     async with rig.serving(rig.large(fault=None if finished else "keepalive")) as slow:
-        call = rig.make_call("single", slow, budget=PATIENT)
+        call = rig.make_call("single", slow, budget=rig.PATIENT)
 
         def recovered() -> bool:
             slow.fault = None
@@ -232,7 +227,7 @@ async def test_an_interruption_right_behind_the_end_of_the_turn_cuts_the_answer_
     assert last[1].attempts[0]["outcome"] == "spoken"
 
 
-async def test_an_answer_begun_ahead_counts_as_a_turn_only_once_it_is_committed(rig: Any) -> None:
+async def test_an_answer_begun_ahead_counts_as_a_turn_only_once_it_is_committed() -> None:
     async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("adaptive", slow, quick)
         standing = call.book.standing["large"]
@@ -261,7 +256,7 @@ async def test_an_answer_begun_ahead_counts_as_a_turn_only_once_it_is_committed(
     assert call.book.hedges.allows
 
 
-async def test_a_hedge_of_an_answer_that_was_withdrawn_is_paid_for(rig: Any) -> None:
+async def test_a_hedge_of_an_answer_that_was_withdrawn_is_paid_for() -> None:
     async with rig.serving(rig.large(fault="silent")) as slow:
         call = rig.make_call("hedged", slow)
         call.book.observe("large", 0.05, reached=True)

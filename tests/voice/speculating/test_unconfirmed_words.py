@@ -6,19 +6,18 @@ strategy, gate, budgeted service and voice; the seed of a failing trial is in it
 
 import asyncio
 import random
-from typing import Any
 
 import pytest
 
+from tests.voice.speculating import turn_rig
+from voice.tts.piper.voice import Voice
 from voice.turns import speculation
 
 TRIALS_A_CALL = 20
 
 
 @pytest.mark.parametrize("trials", [20, pytest.param(1000, marks=pytest.mark.slow)])
-async def test_nothing_unconfirmed_is_let_out(
-    turn_rig: Any, embedded: Any, trials: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_nothing_unconfirmed_is_let_out(embedded: Voice, trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # As often as it can be, so that there is something to go wrong.
     monkeypatch.setattr(speculation, "LEAST_APART", 0.0)
     begun = used = withdrawn = booked = 0
@@ -28,7 +27,7 @@ async def test_nothing_unconfirmed_is_let_out(
             call.tempo = 0.25
             turns = 0
             for trial in range(seed, seed + TRIALS_A_CALL):
-                turns += await one_trial(call, turn_rig, rng)
+                turns += await one_trial(call, rng)
                 where = f"trial {trial} (seed {seed})"
                 assert not call.ear.breaches, where
                 said = set(call.user_messages)
@@ -49,7 +48,7 @@ async def test_nothing_unconfirmed_is_let_out(
     assert booked > 0
 
 
-async def one_trial(call: Any, turn_rig: Any, rng: random.Random) -> int:
+async def one_trial(call: turn_rig.Call, rng: random.Random) -> int:
     """A turn in up to four stretches of speech, sometimes over an answer; returns how many turns it made at least."""
     ended = len(call.ends)
     book = f"{turn_rig.BOOK} " if rng.random() < 0.2 else ""

@@ -27,6 +27,9 @@ from voice.llm.policy.tier_stats import TierBook
 from voice.server.interventions import Interventions
 from voice.server.loop_watch import LoopWatch
 
+PATIENT = 5.0
+"""Seconds of budget where the clock is to decide nothing."""
+
 
 @dataclass
 class Server:

@@ -3,12 +3,12 @@
 import statistics
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
 import pytest
 
+from tests.voice.tts.piper import vits_graph as vits
 from voice.tts.piper.graph_cut import CutGraph, cut_graph
 from voice.tts.piper.streaming import Feeds, StreamingGraph, WholeGraph, make_session
 from voice.tts.piper.voice import Voice, embedded_voice
@@ -17,13 +17,13 @@ RANDOM_OPERATIONS = {"RandomNormal", "RandomNormalLike", "RandomUniform", "Rando
 SENTENCE = "I have moved your appointment to Monday morning and sent a short reminder to everyone."
 
 
-def cut(vits: Any, shape: Any) -> CutGraph:
+def cut(shape: vits.Shape) -> CutGraph:
     found = cut_graph(vits.vits_model(shape))
     assert found is not None
     return found
 
 
-def feeds_of(shape: Any, phonemes: int, *, noise: float) -> Feeds:
+def feeds_of(shape: vits.Shape, phonemes: int, *, noise: float) -> Feeds:
     ids = np.random.default_rng(1).integers(1, 120, (1, phonemes))
     feeds = {
         "input": ids,
@@ -35,12 +35,12 @@ def feeds_of(shape: Any, phonemes: int, *, noise: float) -> Feeds:
 
 @pytest.mark.parametrize("size", ["SMALL", "SMALL_HIGH", "SMALL_OF_MANY"])
 @pytest.mark.parametrize("first", [1, 2500, 10_000_000])
-def test_audio_made_in_pieces_is_that_made_at_once(vits: Any, size: str, first: int) -> None:
+def test_audio_made_in_pieces_is_that_made_at_once(size: str, first: int) -> None:
     shape = getattr(vits, size)
     # Without noise the same latent comes from both.
     feeds = feeds_of(shape, 70, noise=0.0)
     (whole,) = WholeGraph(vits.vits_model(shape)).begin(feeds).chunks(first=0)
-    sentence = StreamingGraph(cut(vits, shape), sample_rate=shape.rate).begin(feeds)
+    sentence = StreamingGraph(cut(shape), sample_rate=shape.rate).begin(feeds)
     chunks = list(sentence.chunks(first=first))
     assert (len(chunks) > 2) == (first < 10_000_000)
     assert np.abs(whole).max() > 0.1
@@ -48,16 +48,16 @@ def test_audio_made_in_pieces_is_that_made_at_once(vits: Any, size: str, first: 
 
 
 @pytest.mark.parametrize("start", [0, 1, 20, 40])
-def test_a_piece_of_one_draw_of_noise_is_that_of_the_whole(vits: Any, start: int) -> None:
-    graph = StreamingGraph(cut(vits, vits.SMALL), sample_rate=vits.SMALL.rate)
+def test_a_piece_of_one_draw_of_noise_is_that_of_the_whole(start: int) -> None:
+    graph = StreamingGraph(cut(vits.SMALL), sample_rate=vits.SMALL.rate)
     sentence = graph.begin(feeds_of(vits.SMALL, 70, noise=1.0))
     whole = graph.decode(sentence.latent, 0, sentence.latent.shape[2], {})
     piece = graph.decode(sentence.latent, start, start + 30, {})
     np.testing.assert_allclose(piece, whole[start * 256 : (start + 30) * 256], atol=1e-5)
 
 
-def test_with_less_context_the_audio_would_differ(vits: Any) -> None:
-    graph = cut(vits, vits.SMALL_HIGH)
+def test_with_less_context_the_audio_would_differ() -> None:
+    graph = cut(vits.SMALL_HIGH)
     latent = np.random.default_rng(2).normal(size=(1, vits.SMALL_HIGH.hidden, 60)).astype(np.float32)
     decoder = make_session(graph.decoder)
     (whole,) = decoder.run(None, {graph.latent: latent})
@@ -73,13 +73,13 @@ def test_with_less_context_the_audio_would_differ(vits: Any) -> None:
 
 
 @pytest.mark.parametrize(("size", "context"), [("SMALL", 11), ("SMALL_HIGH", 14)])
-def test_the_context_is_what_the_generator_reaches(vits: Any, size: str, context: int) -> None:
-    graph = cut(vits, getattr(vits, size))
+def test_the_context_is_what_the_generator_reaches(size: str, context: int) -> None:
+    graph = cut(getattr(vits, size))
     assert (graph.context, graph.hop) == (context, 256)
 
 
-def test_chance_is_drawn_in_front_of_the_cut(vits: Any) -> None:
-    graph = cut(vits, vits.SMALL)
+def test_chance_is_drawn_in_front_of_the_cut() -> None:
+    graph = cut(vits.SMALL)
     kinds = [
         {node.op_type for node in onnx.load_from_string(part).graph.node} for part in (graph.encoder, graph.decoder)
     ]
@@ -92,7 +92,7 @@ def test_a_graph_without_the_generators_input_stays_whole() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Softmax", "CumSum"])
-def test_a_generator_that_looks_at_everything_stays_whole(vits: Any, kind: str) -> None:
+def test_a_generator_that_looks_at_everything_stays_whole(kind: str) -> None:
     model = vits.vits_model(vits.SMALL)
     last = next(node for node in model.graph.node if node.op_type == "Identity")
     last.op_type = kind
@@ -101,7 +101,7 @@ def test_a_generator_that_looks_at_everything_stays_whole(vits: Any, kind: str) 
     assert cut_graph(model) is None
 
 
-def test_a_generator_that_needs_the_phonemes_stays_whole(vits: Any) -> None:
+def test_a_generator_that_needs_the_phonemes_stays_whole() -> None:
     model = vits.vits_model(vits.SMALL)
     last = next(node for node in model.graph.node if node.op_type == "Identity")
     last.op_type = "Mul"
@@ -109,13 +109,13 @@ def test_a_generator_that_needs_the_phonemes_stays_whole(vits: Any) -> None:
     assert cut_graph(model) is None
 
 
-def test_a_voice_that_does_not_tell_durations_spreads_them(vits: Any) -> None:
+def test_a_voice_that_does_not_tell_durations_spreads_them() -> None:
     shape = vits.Shape(tells_durations=False)
-    lengths = StreamingGraph(cut(vits, shape), sample_rate=shape.rate).begin(feeds_of(shape, 10, noise=0.0)).lengths
+    lengths = StreamingGraph(cut(shape), sample_rate=shape.rate).begin(feeds_of(shape, 10, noise=0.0)).lengths
     assert lengths.tolist() == [shape.frames * 256] * 10
 
 
-def test_streaming_can_be_switched_off(vits: Any, tmp_path: Path) -> None:
+def test_streaming_can_be_switched_off(tmp_path: Path) -> None:
     path = vits.write_voice(tmp_path, vits.SMALL)
     flowing, whole = Voice(path), Voice(path, streaming=False)
     assert (flowing.streams, whole.streams) == (True, False)
@@ -125,7 +125,7 @@ def test_streaming_can_be_switched_off(vits: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_first_audio_inside_a_sentence_and_whole(vits: Any, tmp_path: Path) -> None:
+def test_first_audio_inside_a_sentence_and_whole(tmp_path: Path) -> None:
     # Processor time of this one thread is what a machine with nothing else to do needs, or a little more.
     path = vits.write_voice(tmp_path, vits.MEDIUM)
     print()

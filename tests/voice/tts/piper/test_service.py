@@ -6,7 +6,6 @@ Hold phrases come from what was synthesised before the call, apart from the answ
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from pipecat.frames.frames import (
 from pipecat.pipeline.worker import PipelineParams
 from pipecat.tests.utils import run_test
 
+from tests.voice.tts.piper import tts_rig
 from voice.errors import ConfigurationError
 from voice.llm.answer.answer_frames import HOLD_PHRASE, AnswerTextFrame, HoldPhraseFrame
 from voice.tts.piper.pieces import onset, samples_of
@@ -82,7 +82,7 @@ def test_a_file_that_is_no_voice_is_refused(tmp_path: Path) -> None:
         Voice(tmp_path / "x.onnx")
 
 
-async def test_text_of_another_language_model_is_cut_into_sentences_by_pipecat(tts_rig: Any, gated: Any) -> None:
+async def test_text_of_another_language_model_is_cut_into_sentences_by_pipecat(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.say(LLMFullResponseStartFrame(), *map(LLMTextFrame, tts_rig.ANSWER), LLMFullResponseEndFrame())
         await call.out.until(LLMFullResponseEndFrame)
@@ -90,7 +90,7 @@ async def test_text_of_another_language_model_is_cut_into_sentences_by_pipecat(t
     assert call.context.get_messages() == [{"role": "assistant", "content": "It is ten past four. Anything else?"}]
 
 
-async def test_clauses_are_spoken_as_they_come_and_not_cut_again(tts_rig: Any, gated: Any) -> None:
+async def test_clauses_are_spoken_as_they_come_and_not_cut_again(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.say(
             LLMFullResponseStartFrame(),
@@ -103,7 +103,7 @@ async def test_clauses_are_spoken_as_they_come_and_not_cut_again(tts_rig: Any, g
     assert gated.asked == ["It is. So,"]
 
 
-async def test_an_answer_that_is_only_read_makes_no_sound(tts_rig: Any, gated: Any) -> None:
+async def test_an_answer_that_is_only_read_makes_no_sound(gated: tts_rig.GatedVoice) -> None:
     start, end = LLMFullResponseStartFrame(), LLMFullResponseEndFrame()
     texts = tts_rig.answer_texts(tts_rig.ANSWER)
     for frame in (start, *texts, end):
@@ -115,7 +115,7 @@ async def test_an_answer_that_is_only_read_makes_no_sound(tts_rig: Any, gated: A
     assert call.context.get_messages() == [{"role": "assistant", "content": "It is ten past four. Anything else?"}]
 
 
-async def test_an_answer_is_spoken_clause_by_clause_in_order(tts_rig: Any, voice: Voice) -> None:
+async def test_an_answer_is_spoken_clause_by_clause_in_order(voice: Voice) -> None:
     words = ["Once ", "upon ", "a ", "time, ", "there ", "was ", "a ", "bell. ", "It ", "rang."]
     down, _ = await run_test(
         PiperTTSService(voice),
@@ -132,7 +132,7 @@ async def test_an_answer_is_spoken_clause_by_clause_in_order(tts_rig: Any, voice
 
 
 @pytest.fixture
-def gated(tts_rig: Any) -> Iterator[Any]:
+def gated() -> Iterator[tts_rig.GatedVoice]:
     voice = tts_rig.GatedVoice()
     yield voice
     voice.gate.set()
@@ -151,7 +151,7 @@ def silence_before(samples: np.ndarray, rate: int) -> float:
     return start / rate
 
 
-async def test_phrases_are_synthesised_once_for_all_calls(tts_rig: Any, gated: Any) -> None:
+async def test_phrases_are_synthesised_once_for_all_calls(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare([PHRASE, "Let me think.", PHRASE])
     await gated.prepare([f" {PHRASE} "])
     assert gated.asked == [PHRASE, "Let me think."]
@@ -167,7 +167,7 @@ async def test_a_phrase_that_cannot_be_spoken_is_refused(voice: Voice) -> None:
         await voice.prepare(["..."])
 
 
-async def test_preparing_leaves_the_event_loop_free(gated: Any) -> None:
+async def test_preparing_leaves_the_event_loop_free(gated: tts_rig.GatedVoice) -> None:
     gated.gate.clear()
     preparing = asyncio.create_task(gated.prepare([PHRASE]))
     await asyncio.sleep(0.05)
@@ -177,7 +177,7 @@ async def test_preparing_leaves_the_event_loop_free(gated: Any) -> None:
     await preparing
 
 
-async def test_a_hold_phrase_is_heard_while_the_synthesiser_is_busy(tts_rig: Any, gated: Any) -> None:
+async def test_a_hold_phrase_is_heard_while_the_synthesiser_is_busy(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare([PHRASE])
     gated.gate.clear()
     busy = asyncio.create_task(gated.speak("A clause of another call."))
@@ -190,7 +190,7 @@ async def test_a_hold_phrase_is_heard_while_the_synthesiser_is_busy(tts_rig: Any
         await busy
 
 
-async def test_a_hold_phrase_and_the_answer_come_in_order_and_apart(tts_rig: Any, gated: Any) -> None:
+async def test_a_hold_phrase_and_the_answer_come_in_order_and_apart(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare([PHRASE])
     async with tts_rig.calling(gated) as call:
         await call.say(HoldPhraseFrame(PHRASE))
@@ -212,7 +212,7 @@ async def test_a_hold_phrase_and_the_answer_come_in_order_and_apart(tts_rig: Any
     assert call.loudspeaker.played >= len(tts_rig.audio_of(frames, of_answer))
 
 
-async def test_a_hold_phrase_never_reaches_the_language_model(tts_rig: Any, gated: Any) -> None:
+async def test_a_hold_phrase_never_reaches_the_language_model(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare([PHRASE])
     async with tts_rig.calling(gated) as call:
         await call.say(HoldPhraseFrame(PHRASE))
@@ -222,7 +222,7 @@ async def test_a_hold_phrase_never_reaches_the_language_model(tts_rig: Any, gate
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["before the answer", "inside the answer"])
-async def test_after_a_hold_phrase_the_answer_has_its_own_lead_in(tts_rig: Any, gated: Any, inside: bool) -> None:
+async def test_after_a_hold_phrase_the_answer_has_its_own_lead_in(gated: tts_rig.GatedVoice, inside: bool) -> None:
     await gated.prepare([PHRASE])
     async with tts_rig.calling(gated) as call:
         if inside:
@@ -240,7 +240,7 @@ async def test_after_a_hold_phrase_the_answer_has_its_own_lead_in(tts_rig: Any, 
     assert gated.asked == [PHRASE, "It is ten past four.", "Anything else?"]
 
 
-async def test_a_phrase_that_an_answer_says_later_keeps_the_pause_between_clauses(tts_rig: Any, gated: Any) -> None:
+async def test_a_phrase_that_an_answer_says_later_keeps_the_pause_between_clauses(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare([PHRASE])
     async with tts_rig.calling(gated) as call:
         await call.answer([f"All right then. {PHRASE}"])
@@ -248,7 +248,7 @@ async def test_a_phrase_that_an_answer_says_later_keeps_the_pause_between_clause
     assert gated.asked == [PHRASE, "All right then.", PHRASE]
 
 
-async def test_an_interruption_during_a_hold_phrase_leaves_nothing_of_it(tts_rig: Any, gated: Any) -> None:
+async def test_an_interruption_during_a_hold_phrase_leaves_nothing_of_it(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare([PHRASE])
     async with tts_rig.calling(gated) as call:
         await call.say(HoldPhraseFrame(PHRASE))
@@ -270,7 +270,7 @@ async def test_an_interruption_during_a_hold_phrase_leaves_nothing_of_it(tts_rig
     assert call.context.get_messages() == [{"role": "assistant", "content": "It is ten past four. Anything else?"}]
 
 
-async def test_speech_that_was_not_prepared_is_synthesised(tts_rig: Any, gated: Any) -> None:
+async def test_speech_that_was_not_prepared_is_synthesised(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.say(TTSSpeakFrame("Your tea is ready."))
         await call.out.until(TTSStoppedFrame)

@@ -20,6 +20,8 @@ from pipecat.frames.frames import (
 from pipecat.pipeline.worker import PipelineParams
 from pipecat.tests.utils import run_test
 
+from tests.voice.tts.piper import tts_rig
+from tests.voice.tts.piper import vits_graph as vits
 from voice.llm.answer.answer_frames import HoldPhraseFrame, SpeakAheadFrame
 from voice.tts.piper.pieces import samples_of
 from voice.tts.piper.service import PiperTTSService
@@ -31,7 +33,7 @@ FIRST, SECOND = "It is ten past four.", "Anything else?"
 
 
 @pytest.fixture
-def gated(tts_rig: Any) -> Iterator[Any]:
+def gated() -> Iterator[tts_rig.GatedVoice]:
     voice = tts_rig.GatedVoice()
     yield voice
     voice.gate.set()
@@ -39,7 +41,7 @@ def gated(tts_rig: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def flowing(tts_rig: Any, vits: Any, tmp_path: Path) -> Iterator[Any]:
+def flowing(tmp_path: Path) -> Iterator[tts_rig.GatedVoice]:
     """A voice of the true architecture, gated."""
     voice = tts_rig.GatedVoice(vits.write_voice(tmp_path, vits.SMALL))
     yield voice
@@ -53,13 +55,13 @@ async def until(is_so: Callable[[], Any]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def idle(voice: Any) -> None:
+async def idle(voice: tts_rig.GatedVoice) -> None:
     """Nothing is left on the voice's thread."""
     voice.gate.set()
     await voice._thread.run(lambda: None, Urgency.LATER)
 
 
-async def test_audio_leaves_while_the_rest_of_the_sentence_is_made(tts_rig: Any, flowing: Any) -> None:
+async def test_audio_leaves_while_the_rest_of_the_sentence_is_made(flowing: tts_rig.GatedVoice) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
@@ -72,7 +74,7 @@ async def test_audio_leaves_while_the_rest_of_the_sentence_is_made(tts_rig: Any,
     assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
 
 
-async def test_an_interruption_ends_the_synthesis_with_the_chunk_under_way(tts_rig: Any, flowing: Any) -> None:
+async def test_an_interruption_ends_the_synthesis_with_the_chunk_under_way(flowing: tts_rig.GatedVoice) -> None:
     flowing.held_from = 2
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
@@ -89,7 +91,7 @@ async def test_an_interruption_ends_the_synthesis_with_the_chunk_under_way(tts_r
     assert flowing.asked == [COUNT, FIRST, SECOND]
 
 
-async def test_the_next_clause_is_made_while_one_plays(tts_rig: Any, gated: Any) -> None:
+async def test_the_next_clause_is_made_while_one_plays(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.answer([FIRST, " " + SECOND])
         await until(lambda: gated.steps == 4)
@@ -97,7 +99,7 @@ async def test_the_next_clause_is_made_while_one_plays(tts_rig: Any, gated: Any)
         await call.out.until(LLMFullResponseEndFrame)
 
 
-async def test_samples_reach_a_client_of_the_voices_rate_as_they_were_made(tts_rig: Any, flowing: Any) -> None:
+async def test_samples_reach_a_client_of_the_voices_rate_as_they_were_made(flowing: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(flowing) as call:
         await call.answer()
         await call.out.until(LLMFullResponseEndFrame)
@@ -108,7 +110,9 @@ async def test_samples_reach_a_client_of_the_voices_rate_as_they_were_made(tts_r
 
 
 @pytest.mark.parametrize("count", [1, 5, 9])
-async def test_of_an_interrupted_answer_the_context_keeps_the_words_heard(tts_rig: Any, gated: Any, count: int) -> None:
+async def test_the_context_keeps_the_words_heard_of_an_interrupted_answer(
+    gated: tts_rig.GatedVoice, count: int
+) -> None:
     async with tts_rig.calling(gated) as call:
         await call.answer([COUNT, " This is never heard."])
         await call.out.until(TTSTextFrame, count)
@@ -121,7 +125,7 @@ async def test_of_an_interrupted_answer_the_context_keeps_the_words_heard(tts_ri
     assert count <= len(kept) <= count + 2
 
 
-async def test_a_clause_is_announced_in_front_of_its_audio(tts_rig: Any, gated: Any) -> None:
+async def test_a_clause_is_announced_in_front_of_its_audio(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.answer([FIRST, " " + SECOND])
         await call.out.until(LLMFullResponseEndFrame)
@@ -130,7 +134,7 @@ async def test_a_clause_is_announced_in_front_of_its_audio(tts_rig: Any, gated: 
     assert told == [(AggregatedTextFrame, FIRST), *words[0], (AggregatedTextFrame, SECOND), *words[1]]
 
 
-async def test_nothing_of_a_phrase_without_a_word_heard_is_kept(tts_rig: Any, gated: Any) -> None:
+async def test_nothing_of_a_phrase_without_a_word_heard_is_kept(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.answer([COUNT])
         await until(lambda: call.loudspeaker.played)
@@ -139,10 +143,10 @@ async def test_nothing_of_a_phrase_without_a_word_heard_is_kept(tts_rig: Any, ga
     assert call.context.get_messages() == []
 
 
-async def test_words_wait_for_what_has_been_sent_ahead(tts_rig: Any) -> None:
+async def test_words_wait_for_what_has_been_sent_ahead() -> None:
     # How long this voice's phonemes last does not depend on chance.
     voice = Voice(embedded_voice())
-    sent = [await samples_before_words(tts_rig, voice, ahead) for ahead in (0.0, 0.3)]
+    sent = [await samples_before_words(voice, ahead) for ahead in (0.0, 0.3)]
     at_once, later = (np.array(samples) / voice.sample_rate for samples in sent)
     assert len(at_once) == len(COUNT.split())
     assert (np.diff(at_once) > 0.05).all()
@@ -151,7 +155,7 @@ async def test_words_wait_for_what_has_been_sent_ahead(tts_rig: Any) -> None:
     assert waited == pytest.approx(0.35, abs=0.07)
 
 
-async def samples_before_words(tts_rig: Any, voice: Voice, ahead: float) -> list[int]:
+async def samples_before_words(voice: Voice, ahead: float) -> list[int]:
     down, _ = await run_test(
         PiperTTSService(voice, sent_ahead=ahead),
         frames_to_send=[
@@ -171,7 +175,7 @@ async def samples_before_words(tts_rig: Any, voice: Voice, ahead: float) -> list
     return before
 
 
-async def test_a_clause_spoken_ahead_stays_here_until_it_is_wanted(tts_rig: Any, gated: Any) -> None:
+async def test_a_clause_spoken_ahead_stays_here_until_it_is_wanted(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.say(SpeakAheadFrame(text=FIRST))
         await until(lambda: gated.steps == 2)
@@ -187,7 +191,7 @@ async def test_a_clause_spoken_ahead_stays_here_until_it_is_wanted(tts_rig: Any,
     assert call.context.get_messages() == [{"role": "assistant", "content": FIRST}]
 
 
-async def test_a_clause_still_being_made_ahead_is_joined(tts_rig: Any, flowing: Any) -> None:
+async def test_a_clause_still_being_made_ahead_is_joined(flowing: tts_rig.GatedVoice) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
@@ -201,7 +205,7 @@ async def test_a_clause_still_being_made_ahead_is_joined(tts_rig: Any, flowing: 
     assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
 
 
-async def test_what_comes_ahead_next_leaves_the_clause_that_is_spoken_alone(tts_rig: Any, flowing: Any) -> None:
+async def test_what_comes_ahead_next_leaves_the_clause_that_is_spoken_alone(flowing: tts_rig.GatedVoice) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
@@ -215,7 +219,7 @@ async def test_what_comes_ahead_next_leaves_the_clause_that_is_spoken_alone(tts_
     assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
 
 
-async def test_a_hold_phrase_comes_before_the_clause_made_ahead(tts_rig: Any, gated: Any) -> None:
+async def test_a_hold_phrase_comes_before_the_clause_made_ahead(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare(["One moment."])
     async with tts_rig.calling(gated) as call:
         await call.say(SpeakAheadFrame(text=FIRST), HoldPhraseFrame("One moment."))
@@ -227,7 +231,7 @@ async def test_a_hold_phrase_comes_before_the_clause_made_ahead(tts_rig: Any, ga
 
 @pytest.mark.parametrize("drop", [EagerEndOfTurnCancelFrame, InterruptionFrame, lambda: SpeakAheadFrame(text=SECOND)])
 async def test_a_clause_made_ahead_is_dropped_with_its_turn(
-    tts_rig: Any, flowing: Any, drop: Callable[[], Frame]
+    flowing: tts_rig.GatedVoice, drop: Callable[[], Frame]
 ) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
@@ -246,7 +250,7 @@ async def test_a_clause_made_ahead_is_dropped_with_its_turn(
         assert call.tts.ahead.used == 0
 
 
-async def test_the_end_of_a_call_drops_what_was_made_ahead(tts_rig: Any, flowing: Any) -> None:
+async def test_the_end_of_a_call_drops_what_was_made_ahead(flowing: tts_rig.GatedVoice) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:

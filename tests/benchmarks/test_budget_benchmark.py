@@ -1,10 +1,9 @@
 """Deadlines and overheads of the budgeted service on the real clock; the figures are printed.
 
-python -m pytest tests/voice/llm/answer/test_budgeted_benchmarks.py -m slow -s
+python -m pytest tests/benchmarks/test_budget_benchmark.py -m slow -s
 """
 
 import time
-from typing import Any
 
 import pytest
 from pipecat.frames.frames import (
@@ -15,6 +14,7 @@ from pipecat.frames.frames import (
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.tests.utils import SleepFrame, run_test
 
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.server.loop_watch import LoopWatch
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ FAULTS = ["silent", "keepalive", "dribble", "refuse", "500", "midfail", "slow-co
 @pytest.mark.parametrize("policy", ["fallback", "race", "adaptive"])
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_whatever_the_large_tier_does_a_healthy_fast_tier_answers_by_the_deadline(
-    rig: Any, fault: str, policy: str
+    fault: str, policy: str
 ) -> None:
     turns = 2
     async with rig.serving(rig.large(fault=fault)) as slow, rig.serving(rig.fast()) as quick:
@@ -57,7 +57,7 @@ async def test_whatever_the_large_tier_does_a_healthy_fast_tier_answers_by_the_d
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_benchmark_of_a_fault(rig: Any, fault: str, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_benchmark_of_a_fault(fault: str, capsys: pytest.CaptureFixture[str]) -> None:
     """200 turns of each fault. Client and servers share one process, whose stalls are printed beside the latest."""
     turns = 200
     with rig.watched() as watch:
@@ -93,7 +93,7 @@ def stalls(watch: LoopWatch, since: float, until: float) -> str:
     return f"stalls of this process: {longest or 'none'}"
 
 
-async def test_benchmark_of_the_overhead(rig: Any, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_benchmark_of_the_overhead(capsys: pytest.CaptureFixture[str]) -> None:
     """A child by itself and under the policy, in turns: what the budget costs a turn that does not need it."""
     turns = 200
     async with rig.serving(rig.large(wait=0.05)) as alone, rig.serving(rig.large(wait=0.05)) as under:

@@ -4,7 +4,7 @@ Without audio: contexts go into the budgeted service, the simulator is a process
 is printed with its requests and with the time that this process's own event loop stood still in it: what is the
 machine's must be told from what is the policy's.
 
-Run with `pytest -m slow -s tests/voice/llm/policy/test_field_benchmark.py` (minutes; `-k fallback` for one policy).
+Run with `pytest -m slow -s tests/benchmarks/test_field_benchmark.py` (minutes; `-k fallback` for one policy).
 """
 
 import time
@@ -20,6 +20,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 from latency.judge.verdict import judge
 from latency.report.stats import percentile
 from pipelines.serving.child import announced
+from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.answer.tier import Tier
@@ -79,7 +80,7 @@ class Answer:
     [("single", 0.1, 0.4), ("hedged", 0.1, 0.4), ("fallback", 0.99, 1.0), ("race", 0.99, 1.0), ("adaptive", 0.99, 1.0)],
 )
 async def test_benchmark_of_a_policy_in_the_field(
-    rig: Any, policy: str, least: float, most: float, capsys: pytest.CaptureFixture[str]
+    policy: str, least: float, most: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with announced("simulate", "--preset", "field", "--seed", "1") as (url, _process):
         with rig.watched() as watch:

@@ -1,0 +1,86 @@
+"""The budgeted service answers speculatively, and its budget runs from the commit."""
+
+import pytest
+from pipecat.frames.frames import (
+    EagerEndOfTurnCancelFrame,
+    LLMFullResponseStartFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.tests.utils import SleepFrame
+
+from tests.voice.llm.answer import budgeted_rig as rig
+from voice.turns.turn_frames import TurnEndFrame
+
+
+async def test_speculation_is_silent_and_unbudgeted_until_the_commit() -> None:
+    async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick, budget=0.3)
+        down = await call.run(
+            [
+                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: slow.answered, SleepFrame(sleep=0.6),
+                VADUserStoppedSpeakingFrame(stop_secs=0.2), UserStoppedSpeakingFrame(), lambda: call.records,
+            ]
+        )  # fmt: skip
+    kinds = [type(frame) for frame in down]
+    assert kinds.index(LLMFullResponseStartFrame) > kinds.index(UserStoppedSpeakingFrame)
+    assert rig.said(down) == slow.text
+    assert quick.asked == []
+    assert rig.holds(down) == []
+
+
+async def test_the_budget_of_a_slow_speculation_runs_from_the_commit() -> None:
+    async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick)
+        down = await call.run(
+            [
+                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: slow.asked, SleepFrame(sleep=0.3),
+                UserStoppedSpeakingFrame(), lambda: call.records,
+            ]
+        )  # fmt: skip
+    assert rig.said(down) == quick.text
+    (record,) = call.records
+    assert record.commit is not None
+    assert record.commit - record.attempts[0]["request"] > 0.2
+    assert record.attempts[1]["request"] > record.commit
+    assert record.deadline == pytest.approx(record.commit + 0.45)
+
+
+async def test_a_withdrawn_speculation_is_cancelled_and_never_heard() -> None:
+    async with rig.serving(rig.large(fault="keepalive")) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("race", slow, quick)
+        down = await call.run(
+            [
+                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: slow.asked,
+                EagerEndOfTurnCancelFrame(), lambda: slow.left, UserStoppedSpeakingFrame(), SleepFrame(sleep=0.1),
+            ]
+        )  # fmt: skip
+    assert rig.said(down) == ""
+    assert call.records[0].commit is None
+
+
+async def test_a_late_commit_leaves_less_time_and_charges_nobody_until_the_floor() -> None:
+    async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick)
+        await call.run([VADUserStoppedSpeakingFrame(stop_secs=0.2), SleepFrame(sleep=0.1), rig.ask(), rig.ask()])
+    first, second = call.records
+    assert first.commit is not None
+    assert first.deadline is not None
+    assert second.commit is not None
+    assert first.limit == "turn"
+    assert first.deadline - first.commit < 0.4
+    assert second.limit == "llm"
+    assert second.deadline == pytest.approx(second.commit + 0.45)
+
+
+@pytest.mark.parametrize(("needed", "charged"), [(0.8, "endpointing"), (0.2, "transcription"), (None, "transcription")])
+async def test_the_wait_for_silence_is_charged_to_endpointing_and_not_to_the_recogniser(
+    needed: float | None, charged: str
+) -> None:
+    async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick)
+        stop = VADUserStoppedSpeakingFrame(stop_secs=0.2)
+        await call.run([stop, SleepFrame(sleep=0.65), TurnEndFrame(silence=needed), rig.ask()])
+    (record,) = call.records
+    assert (record.limit, record.charged) == ("floor", charged)

@@ -18,10 +18,10 @@ import psutil
 import pytest
 import soundfile
 import soxr
-from pipecat.frames.protobufs import frames_pb2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from tests.voice.wire.packed import audio, message
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener
 from voice.client.call.session import CallSession
@@ -39,26 +39,16 @@ CTRL_C_WITHIN = 3.0
 """Seconds; a second on a machine that does nothing else."""
 
 
-def packed(*, audio: bytes | None = None, rate: int = RATE, channels: int = 1, data: str | None = None) -> bytes:
-    """A pipecat frame with audio or with a message."""
-    frame = frames_pb2.Frame()
-    if audio is not None:
-        frame.audio.audio, frame.audio.sample_rate, frame.audio.num_channels = audio, rate, channels
-    if data is not None:
-        frame.message.data = data
-    return bytes(frame.SerializeToString())
-
-
 GARBAGE: dict[str, tuple[bytes | str, int, str]] = {
     "random bytes": (bytes(range(255, 100, -1)), 1007, "not a pipecat protobuf frame"),
     "text": ("hello", 1007, "not a pipecat protobuf frame"),
     "an empty message": (b"", 1007, "holds no frame"),
-    "another rate": (packed(audio=bytes(320), rate=8000), 1007, "audio must be 16000 Hz mono, not 8000 Hz"),
-    "half a sample": (packed(audio=bytes(641)), 1007, "an odd number of bytes"),
-    "20 MB": (packed(audio=bytes(20_000_000)), 1009, "exceeds limit"),
-    "20 s at once": (packed(audio=bytes(20 * 2 * RATE)), 1007, "ahead of real time"),
-    "broken JSON": (packed(data='{"label": "rtvi-ai", '), 1007, "holds no frame"),
-    "JSON that is no object": (packed(data="[1, 2]"), 1007, "not a JSON object"),
+    "another rate": (audio(bytes(320), rate=8000), 1007, "audio must be 16000 Hz mono, not 8000 Hz"),
+    "half a sample": (audio(bytes(641)), 1007, "an odd number of bytes"),
+    "20 MB": (audio(bytes(20_000_000)), 1009, "exceeds limit"),
+    "20 s at once": (audio(bytes(20 * 2 * RATE)), 1007, "ahead of real time"),
+    "broken JSON": (message('{"label": "rtvi-ai", '), 1007, "holds no frame"),
+    "JSON that is no object": (message("[1, 2]"), 1007, "not a JSON object"),
 }
 
 

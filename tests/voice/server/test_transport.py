@@ -4,13 +4,13 @@ import json
 
 import pytest
 from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessageFrame
-from pipecat.frames.protobufs import frames_pb2
 
+from tests.voice.wire.packed import audio, message
 from voice.errors import WireError
 from voice.server.transport import AHEAD, StrictSerializer
 from voice.wire.endpoint import IN_RATE
 
-SECOND = bytes(2 * IN_RATE)
+FRAME, SECOND = bytes(640), bytes(2 * IN_RATE)
 
 
 class Clock:
@@ -21,24 +21,12 @@ class Clock:
         return self.now
 
 
-def audio(pcm: bytes = bytes(640), *, rate: int = IN_RATE, channels: int = 1) -> bytes:
-    frame = frames_pb2.Frame()
-    frame.audio.audio, frame.audio.sample_rate, frame.audio.num_channels = pcm, rate, channels
-    return bytes(frame.SerializeToString())
-
-
-def message(text: str) -> bytes:
-    frame = frames_pb2.Frame()
-    frame.message.data = text
-    return bytes(frame.SerializeToString())
-
-
 async def read(data: str | bytes, serializer: StrictSerializer | None = None) -> Frame | None:
     return await (serializer or StrictSerializer()).deserialize(data)
 
 
 async def test_audio_and_json_objects_come_through() -> None:
-    heard = await read(audio())
+    heard = await read(audio(FRAME))
     assert isinstance(heard, InputAudioRawFrame)
     assert (len(heard.audio), heard.sample_rate, heard.num_channels) == (640, IN_RATE, 1)
     received = await read(message(json.dumps({"label": "rtvi-ai", "type": "client-ready"})))
@@ -52,8 +40,8 @@ async def test_audio_and_json_objects_come_through() -> None:
         (b"\xff\xfe\xfd\xfc", "not a pipecat protobuf frame"),
         ("hello", "not a pipecat protobuf frame"),
         (b"", "holds no frame"),
-        (audio(rate=8000), "16000 Hz mono, not 8000 Hz with 1 channels"),
-        (audio(channels=2), "16000 Hz mono, not 16000 Hz with 2 channels"),
+        (audio(FRAME, rate=8000), "16000 Hz mono, not 8000 Hz with 1 channels"),
+        (audio(FRAME, channels=2), "16000 Hz mono, not 16000 Hz with 2 channels"),
         (audio(bytes(641)), "an odd number of bytes"),
         (message('{"type": '), "holds no frame"),
         (message("[1, 2]"), "not a JSON object"),

@@ -13,9 +13,9 @@ from pipecat.frames.frames import (
     OutputTransportMessageFrame,
     TextFrame,
 )
-from pipecat.frames.protobufs import frames_pb2
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
 
+from tests.voice.wire.packed import audio, message
 from voice.errors import WireError
 from voice.wire import framing
 from voice.wire.framing import AudioPacket, Interruption, Text
@@ -103,18 +103,6 @@ async def test_messages_interruptions_and_text_are_read_as_pipecat_writes_them()
     assert framing.decode(await written(InterruptionFrame())) == Interruption()
     assert framing.decode(await written(TextFrame("hello"))) == Text("hello")
     assert framing.decode(json.dumps(message)) == BotReady()
-
-
-def audio(raw: bytes, rate: int = 16000, channels: int = 1) -> bytes:
-    frame = frames_pb2.Frame()
-    frame.audio.audio, frame.audio.sample_rate, frame.audio.num_channels = raw, rate, channels
-    return bytes(frame.SerializeToString())
-
-
-def message(text: str) -> bytes:
-    frame = frames_pb2.Frame()
-    frame.message.data = text
-    return bytes(frame.SerializeToString())
 
 
 @pytest.mark.parametrize(

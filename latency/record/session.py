@@ -29,13 +29,13 @@ class Pacing:
     def complaint(self) -> str | None:
         """Why latencies measured under this pacing cannot be trusted, in one sentence; None when they can."""
         if self.frames and self.late_over_20ms / self.frames > LATE_SHARE_ALLOWED:
-            share = self.late_over_20ms / self.frames
-            return f"{share:.1%} of the audio frames left more than 20 ms late ({LATE_SHARE_ALLOWED:.0%} is allowed)"
+            late, allowed = self.late_over_20ms / self.frames * 100, LATE_SHARE_ALLOWED * 100
+            return f"{late:.1f} % of the audio frames left more than 20 ms late ({allowed:g} % is allowed)"
         drift = 0.0 if self.clock_ratio is None else self.clock_ratio - 1
         # By less than a frame: in a short call, one that left a little late would look like drift.
         if abs(drift) > CLOCK_DRIFT_ALLOWED and abs(drift) * self.frames > 1:
             pace = "slow" if drift > 0 else "fast"
-            return f"audio was sent {abs(drift):.2%} too {pace} ({CLOCK_DRIFT_ALLOWED:.1%} is allowed)"
+            return f"audio was sent {abs(drift) * 100:.2f} % too {pace} ({CLOCK_DRIFT_ALLOWED * 100:g} % is allowed)"
         return None
 
 

@@ -18,10 +18,10 @@ def test_a_session_survives_run_json_and_later_keys_are_passed_over() -> None:
     ("late", "ratio", "complaint"),
     [
         (20, 1.0, None),
-        (21, 1.0, "2.1% of the audio frames left more than 20 ms late"),
+        (21, 1.0, "2.1 % of the audio frames left more than 20 ms late"),
         (0, 1.001, None),
-        (0, 0.9985, "audio was sent 0.15% too fast"),
-        (0, 1.0015, "audio was sent 0.15% too slow"),
+        (0, 0.9985, "audio was sent 0.15 % too fast"),
+        (0, 1.0015, "audio was sent 0.15 % too slow"),
         (0, None, None),
     ],
 )

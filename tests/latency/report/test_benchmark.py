@@ -127,7 +127,7 @@ def test_a_run_not_sent_in_real_time_is_refused(folder: Path) -> None:
     write_index(folder, {"variant": "ours", "folder": "late", "repeated": repeated})
     (row,) = Benchmark.load(folder).rows
     assert row.refused is not None
-    assert "50.0% of the audio frames" in row.refused
+    assert "50.0 % of the audio frames" in row.refused
     assert row.repeated == 1
 
 

@@ -112,7 +112,7 @@ def test_bad_pacing_is_a_complaint_that_names_the_session(make_run: MakeRun, loa
     starved = Pacing(frames=1000, late_over_20ms=50, late_max_ms=80.0, clock_ratio=1.0)
     found = build(load(make_run([turn(0, 1, 2)], None, pacing=starved))).pacing
     assert (found.ok, found.frames, found.late_over_20ms, found.late_max_ms) == (False, 1000, 50, 80.0)
-    assert found.complaints[0].startswith("session 'commands': 5.0% of the audio frames")
+    assert found.complaints[0].startswith("session 'commands': 5.0 % of the audio frames")
 
 
 def test_a_run_not_sent_in_real_time_keeps_only_figures_without_a_clock(make_run: MakeRun, load: Load) -> None:
@@ -121,14 +121,14 @@ def test_a_run_not_sent_in_real_time_keeps_only_figures_without_a_clock(make_run
     folder = make_run([turn(0, 1, 2)], Conversation(5).bot(2.5, 3).samples, pacing=starved)
     found = build(load(folder), [Threshold.parse(limit) for limit in limits])
     assert found.refused is not None
-    assert found.refused.startswith("the user's audio was not fed in real time (session 'commands': 5.0% of the")
+    assert found.refused.startswith("the user's audio was not fed in real time (session 'commands': 5.0 % of the")
     assert [one.verdict for one in found.thresholds] == ["no data", "no data", "no data", "passed", "failed"]
     assert found.thresholds[0].reason == f"the run is refused: {found.refused}"
 
 
 def test_a_drifting_clock_refuses_a_run_and_a_turn_that_was_fed_late_does_not(make_run: MakeRun, load: Load) -> None:
     drifting = Pacing(frames=5000, late_over_20ms=0, late_max_ms=8.0, clock_ratio=1.002)
-    assert "0.20% too slow" in str(build(load(make_run([turn(0, 1, 2)], None, pacing=drifting))).refused)
+    assert "0.20 % too slow" in str(build(load(make_run([turn(0, 1, 2)], None, pacing=drifting))).refused)
     real = Pacing(frames=5000, late_over_20ms=3, late_max_ms=31.0, clock_ratio=1.00001)
     turns = [turn(0, 1, 2, late_ms_max=31.0), turn(1, 3, 4, late_ms_max=20.0), turn(2, 5, 6)]
     found = build(load(make_run(turns, None, pacing=real)))

@@ -28,7 +28,7 @@ def test_latencies_are_compared_with_400_and_800_ms(report: Report) -> None:
 
 
 def test_a_refused_run_says_so_before_and_next_to_its_figures(report: Report) -> None:
-    why = "the user's audio was not fed in real time (session 'a': 5.0% of the audio frames left more than 20 ms late)"
+    why = "the user's audio was not fed in real time (session 'a': 5.0 % of the audio frames left more than 20 ms late)"
     _, second, third, _, figures = lines(replace(report, refused=why, notes=("this run is not complete",)))
     assert second == f"LATENCIES REFUSED: {why}"
     assert third == "note: this run is not complete"

@@ -4,7 +4,7 @@ import logging
 import os
 import sys
 
-LIMITS = {
+THREAD_LIMITS = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     # Idle OpenBLAS and OpenMP workers spin on the core that the event loop needs (70 ms of CPU per Whisper call).
@@ -18,12 +18,12 @@ def limit_threads() -> None:
 
     If numpy has been imported already, a warning is logged: calls work, but share their cores with more threads.
     """
-    late = [name for name in LIMITS if name not in os.environ] if "numpy" in sys.modules else []
-    for name, value in LIMITS.items():
+    late = [name for name in THREAD_LIMITS if name not in os.environ] if "numpy" in sys.modules else []
+    for name, value in THREAD_LIMITS.items():
         os.environ.setdefault(name, value)
     if late:
         log.warning(
             "numpy was imported before pipelines, so native threads are not limited to one per library: "
             "import Agent from pipelines first, or set %s.",
-            " and ".join(f"{name}={LIMITS[name]}" for name in late),
+            " and ".join(f"{name}={THREAD_LIMITS[name]}" for name in late),
         )

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 
-PACKAGES = ("turnaround", "pipecat-ai", "pocketsphinx", "faster-whisper", "ctranslate2", "piper-tts", "onnxruntime")
+REPORTED_PACKAGES = (
+    "turnaround",
+    "pipecat-ai",
+    "pocketsphinx",
+    "faster-whisper",
+    "ctranslate2",
+    "piper-tts",
+    "onnxruntime",
+)
 # Each look-up reads files, which /healthz must not do while calls are under way; loading fills the cache.
 version = cache(metadata.version)
 
@@ -12,7 +20,7 @@ version = cache(metadata.version)
 def versions() -> dict[str, str]:
     """Versions of the packages that a measurement depends on."""
     found = {}
-    for package in PACKAGES:
+    for package in REPORTED_PACKAGES:
         try:
             found[package] = version(package)
         except metadata.PackageNotFoundError:

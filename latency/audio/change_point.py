@@ -16,7 +16,7 @@ SHORTEST_STRETCH = 4
 """Spectra (10 ms); a stretch that adjoins the sound may have any length from this on."""
 LENGTHS = (4, 8, 12, 16, 24, 32)
 """Lengths, in spectra, that are tried for a stretch apart from the sound."""
-REACH = 80
+EDGE_REACH = 80
 """Spectra (0.2 s) by which one stretch may move an edge."""
 SILENCE = 16
 """Spectra (40 ms) of silence allowed between a stretch and the sound it belongs to: the closure of a consonant."""
@@ -24,9 +24,9 @@ EVIDENCE_NEEDED = 20.0
 """Nats of evidence for the best of some hundred stretches. Noise alone rarely has them: it moves one onset in fifty."""
 PRESENT = 1.5
 """Nats of evidence from which the power of a band counts as sound."""
-BLOCK = 8
+SPECTRA_IN_A_BLOCK = 8
 """Spectra (20 ms) in a block; blocks overlap so little that their means are practically independent."""
-BLUR = 1
+SPECTRUM_BLUR = 1
 """Spectra by which a stretch is detected too early, because a spectrum includes what comes next."""
 
 
@@ -86,21 +86,25 @@ def _moved(sums: Powers, background: Background, first: int, after: int) -> int:
 
 def _stretches(reached: int, after: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Starts and lengths of the stretches to try: any length up to `reached`, and some lengths a little before it."""
-    adjoining = np.arange(max(after, reached - REACH), reached - SHORTEST_STRETCH + 1)
+    adjoining = np.arange(max(after, reached - EDGE_REACH), reached - SHORTEST_STRETCH + 1)
     starts, lengths = [adjoining], [reached - adjoining]
     for length in LENGTHS:
-        apart = np.arange(max(after, reached - REACH, reached - SILENCE - length), reached - length)
+        apart = np.arange(max(after, reached - EDGE_REACH, reached - SILENCE - length), reached - length)
         starts.append(apart)
         lengths.append(np.full(len(apart), length))
     return np.concatenate(starts), np.concatenate(lengths)
 
 
 def _unblurred(reached: int, first: int) -> int:
-    return first if reached == first else min(reached + BLUR, first)
+    return first if reached == first else min(reached + SPECTRUM_BLUR, first)
 
 
 def _degrees(noise: Powers) -> Powers:
     """How many independent powers a spectrum holds in each band, estimated from the variance of the noise's means."""
-    blocks = noise[: len(noise) // BLOCK * BLOCK].reshape(-1, BLOCK, noise.shape[1]).mean(axis=1)
-    degrees: Powers = 1 / (BLOCK * np.maximum(blocks.var(axis=0), 1e-3))
+    blocks = (
+        noise[: len(noise) // SPECTRA_IN_A_BLOCK * SPECTRA_IN_A_BLOCK]
+        .reshape(-1, SPECTRA_IN_A_BLOCK, noise.shape[1])
+        .mean(axis=1)
+    )
+    degrees: Powers = 1 / (SPECTRA_IN_A_BLOCK * np.maximum(blocks.var(axis=0), 1e-3))
     return degrees

@@ -17,7 +17,7 @@ from latency.audio.loudness import (
 )
 from latency.audio.onset import audible_limit, utterances
 
-SHORTEST_GAP = 0.04
+SHORTEST_DROPOUT = 0.04
 GAP_REACH = 1.0
 """Seconds; after a longer silence, the bot had finished, whatever the cause."""
 EDGE = 0.005
@@ -77,7 +77,7 @@ def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
 
 
 def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: int) -> list[tuple[int, int]]:
-    """Digital silence of at least `SHORTEST_GAP` between two samples, as (first, end).
+    """Digital silence of at least `SHORTEST_DROPOUT` between two samples, as (first, end).
 
     Such a silence contains whole silent frames. So the search uses the frames' levels, and looks at single samples only
     around silent frames.
@@ -88,9 +88,9 @@ def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: in
     found = []
     for first, end in (runs(silent) + begin // size).tolist():
         from_, to = max(begin, (first - 1) * size), min(over, (end + 1) * size)
-        if to - from_ >= SHORTEST_GAP * rate:
+        if to - from_ >= SHORTEST_DROPOUT * rate:
             exact = runs(np.abs(samples[from_:to]) <= DIGITAL_SILENCE)
-            found += [(from_ + a, from_ + b) for a, b in exact.tolist() if b - a >= SHORTEST_GAP * rate]
+            found += [(from_ + a, from_ + b) for a, b in exact.tolist() if b - a >= SHORTEST_DROPOUT * rate]
     return found
 
 

@@ -27,7 +27,7 @@ STEADY = 30
 """Consecutive frames (0.3 s); if their levels hardly differ, they are background and not speech."""
 STEADY_DB = 3.0
 """Largest standard deviation of a background's levels. White noise has 0.5 dB, pink 1 dB, speech at least 4 dB."""
-EVEN_DB = 1.5
+EVEN_PARTS_DB = 1.5
 """How much louder one part of a background may be than another."""
 QUIETER_DB, QUIETER_SHARE = 5.0, 0.1
 """A tenth of all sound may be so much quieter than the background, because noise varies."""
@@ -121,7 +121,7 @@ def background(frames: Floats, above: float) -> npt.NDArray[np.bool_]:
         if np.mean(sounding < mean[steady].min() - QUIETER_DB) > QUIETER_SHARE:
             return found
         # Frames that are slightly louder are soft speech over the noise.
-        even = mean < mean[steady].min() + EVEN_DB
+        even = mean < mean[steady].min() + EVEN_PARTS_DB
         steady &= even & (deviation < EVEN_DEVIATION * deviation[steady].min())
     for first in np.flatnonzero(steady).tolist():
         found[first + BACKGROUND_MARGIN : first + STEADY - BACKGROUND_MARGIN] = True

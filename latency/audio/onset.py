@@ -46,13 +46,13 @@ CLOSURE = 0.1
 """Seconds of silence allowed between a consonant and the voice that it belongs to."""
 UTTERANCE_PAUSE = 0.3
 """Seconds of silence that separate two utterances."""
-EVEN_DB = 3.0
+EVEN_TENTHS_DB = 3.0
 """Largest difference between the quietest tenth of a second and the background that it is part of."""
 ROOM = 4.0
 """Percent of a recording's frames that are no louder than the room."""
 NOISY_DB = 32.0
 """Largest difference between the quietest and the loudest tenth of a second of a user in noise; more in quiet."""
-BLUR = 0.015
+ONSET_BLUR = 0.015
 """Seconds by which a spectrum shows the start of a sound early, and its end late."""
 
 
@@ -92,14 +92,14 @@ def estimated_speech(channel: Channel, rate: int) -> list[Span]:
     quietest, loudest = frames.extremes(levels)
     if quietest is None or loudest is None:
         return []
-    noise = frames.background(levels, above=quietest * decibels(-EVEN_DB))
-    is_noisy = bool(noise.any()) and _rms(levels[noise]) < quietest * decibels(EVEN_DB)
+    noise = frames.background(levels, above=quietest * decibels(-EVEN_TENTHS_DB))
+    is_noisy = bool(noise.any()) and _rms(levels[noise]) < quietest * decibels(EVEN_TENTHS_DB)
     if is_noisy and loudest < quietest * decibels(NOISY_DB):
         ranges = standing_out(samples, rate, noise, loudest * decibels(-35))
     else:
         floor = min(quietest, float(np.percentile(levels, ROOM)))
         limit = min(max(floor * decibels(10), loudest * decibels(-35)), loudest * decibels(-20))
-        limit = max(limit, floor * decibels(EVEN_DB))
+        limit = max(limit, floor * decibels(EVEN_TENTHS_DB))
         ranges = frames.runs(frames.sustained(levels > limit)) * (rate // 100)
     return _voices(samples, rate, levels, ranges, UTTERANCE_PAUSE)
 
@@ -144,7 +144,7 @@ def _sounds(samples: Floats, rate: int, levels: Floats) -> Ranges:
     level = _rms(levels[noise])
     if level > limit:
         return ranges
-    return _sharpened(samples, ranges, level * decibels(ABOVE_NOISE_DB), round(BLUR * rate))
+    return _sharpened(samples, ranges, level * decibels(ABOVE_NOISE_DB), round(ONSET_BLUR * rate))
 
 
 def _trimmed(samples: Floats, ranges: Ranges, limit: float) -> Ranges:

@@ -21,7 +21,7 @@ class RecordingError(ValueError):
     """A file that is no recording of a run; the message names it."""
 
 
-class Extent(NamedTuple):
+class RecordedTime(NamedTuple):
     """The seconds of a recording that exist, and the seconds that its header promises."""
 
     there: float
@@ -57,7 +57,7 @@ def write(path: Path, stereo: "npt.NDArray[np.int16]") -> None:
     os.replace(part, path)
 
 
-def extent(path: Path) -> Extent | None:
+def extent(path: Path) -> RecordedTime | None:
     """How much of a recording is there; None when it ends before its first sample.
 
     Raises:
@@ -79,7 +79,7 @@ def extent(path: Path) -> Extent | None:
             f"{CHANNELS}, {BYTES * 8}, {RATE}: left the user, right the bot"
         )
     there = (size - first) // (CHANNELS * BYTES)
-    return Extent(min(there, frames) / RATE, frames / RATE)
+    return RecordedTime(min(there, frames) / RATE, frames / RATE)
 
 
 def read(path: Path) -> "npt.NDArray[np.int16] | None":

@@ -13,7 +13,7 @@ from latency.audio.change_point import Background
 from latency.audio.loudness import Floats, Ranges, decibels, runs, sustained
 
 HOP = 0.0025
-WINDOW = 0.016
+SPECTRUM_SECONDS = 0.016
 """Seconds between spectra, and seconds of sound in each."""
 BANDS = 16
 LOWEST, HIGHEST = 90.0, 7600.0
@@ -25,13 +25,13 @@ SURE, BELONGS = 8.0, 3.5
 second is exceeded (hysteresis)."""
 BUSY, NEEDED = 20, 12
 """Spectra in a window (50 ms), and how many of them must be sure."""
-LIMIT = 50.0
+RATIO_LIMIT = 50.0
 """Upper limit of the ratio in one band, so that a clean onset does not outweigh the other bands."""
 AHEAD, LEAST = 16, 6
 """Within so many spectra (40 ms) before a sure sound, a weaker one of so many (15 ms) is its start: a consonant."""
-LATE = 2
+LATE_SPECTRA = 2
 """Spectra (5 ms) that still contain a part of a sound that has ended."""
-APART = 60
+SOFT_SPEECH_REACH = 60
 """Spectra (0.15 s) around a sound in which there may be speech too soft for the first pass."""
 RUMBLE = 60.0
 """Hz; hum and wind are below."""
@@ -60,9 +60,9 @@ def standing_out(samples: Floats, rate: int, noise: _Choice, limit: float) -> Ra
     total = powers.sum(axis=1)
     rest = total > total[surely].mean() * decibels(WEAKEST_DB) ** 2
     for first, end in found.tolist():
-        rest[max(0, first - APART) : end + APART] = False
+        rest[max(0, first - SOFT_SPEECH_REACH) : end + SOFT_SPEECH_REACH] = False
     noisy = rest if rest.sum() >= surely.sum() else surely
-    found = _found(powers, noisy, limit) - np.array([0, LATE])
+    found = _found(powers, noisy, limit) - np.array([0, LATE_SPECTRA])
     return np.minimum(_reaching(found, Background(powers, noisy, limit), len(powers)) * hop, len(samples))
 
 
@@ -81,7 +81,7 @@ def _found(powers: _Powers, noise: _Choice, limit: float) -> Ranges:
     """Ranges of spectra that stand out from the noise."""
     mean = powers[noise].mean(axis=0)
     above = np.maximum(powers / np.maximum(mean, 1e-14), 1)
-    ratio = _smoothed(np.minimum(above - 1 - np.log(above), LIMIT).mean(axis=1))
+    ratio = _smoothed(np.minimum(above - 1 - np.log(above), RATIO_LIMIT).mean(axis=1))
     score = (ratio - ratio[noise].mean()) / max(float(ratio[noise].std()), 1e-9)
     loud = _smoothed(np.maximum(powers - mean, 0).sum(axis=1)) > limit**2
     seeds = np.concatenate([[0], np.cumsum(sustained(score > SURE, BUSY, NEEDED))])
@@ -119,7 +119,7 @@ def _without_rumble(samples: Floats, rate: int) -> Floats:
 
 def _band_powers(samples: Floats, rate: int, hop: int) -> _Powers:
     """Mean square in each band around each `hop`-th sample, shape (spectra, bands)."""
-    size = round(WINDOW * rate)
+    size = round(SPECTRUM_SECONDS * rate)
     window = np.hanning(size).astype(np.float32)
     views = np.lib.stride_tricks.sliding_window_view(np.pad(samples, size // 2), size)[::hop]
     edges = _edges(rate, size)

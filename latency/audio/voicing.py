@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from latency.audio.loudness import Floats, Ranges
 
-FRAME = 0.04
+VOICING_FRAME = 0.04
 """Seconds: 2.6 periods of the deepest voice."""
 LOWEST, HIGHEST = 65.0, 500.0
 """Pitch of voices, Hz."""
@@ -51,7 +51,7 @@ def periodicity(samples: Floats, rate: int, frames: npt.NDArray[np.intp]) -> npt
     """How strongly the sound around each of some 10 ms frames repeats at a voice's pitch, 0 to 1."""
     # A pitch needs no more than 8 kHz, and computing the spectra takes the most time.
     thinned = rate // PITCH_RATE
-    size, step = round(FRAME * rate / thinned), rate // 100
+    size, step = round(VOICING_FRAME * rate / thinned), rate // 100
     taken = size * thinned
     window = np.hanning(size + 2)[1:-1]
     if len(samples) < taken:

@@ -11,7 +11,7 @@ from latency.record.turn import TurnRecord
 
 JITTER_BUFFER = 0.3
 """Seconds an answer may take from the server to the ear: handed over later than this before the next turn, it lost."""
-PATIENCE = 3.9
+CALLER_PATIENCE = 3.9
 """Seconds after which silence is the agent's fault: a replay's caller waits for 4 s, and looks once a frame."""
 
 
@@ -60,7 +60,7 @@ def why(
     if talked_on:
         return Unanswered.TALKED_ON
     # A call that ends takes the words of its last turn with it.
-    hasty = until is not None and turn.end is not None and until - turn.end < PATIENCE
+    hasty = until is not None and turn.end is not None and until - turn.end < CALLER_PATIENCE
     if hasty and following is None and turn.ended_by is None:
         return Unanswered.HUNG_UP
     if reported and not turn.heard:

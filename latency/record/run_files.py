@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from latency.audio.recording import Extent, RecordingError, extent
+from latency.audio.recording import RecordedTime, RecordingError, extent
 from latency.record.session import Session
 from latency.record.turn import TurnError, TurnRecord
 
@@ -170,7 +170,7 @@ def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[st
     return ends, notes
 
 
-def recording_extent(path: Path) -> Extent | None:
+def recording_extent(path: Path) -> RecordedTime | None:
     """How much of a recording is there; None when it ends before its first sample.
 
     Raises:

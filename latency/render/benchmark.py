@@ -16,7 +16,7 @@ LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
 CONDUCT = ("agent", "unanswered", "cut in pauses", "elsewhere", "broken off", "barge-in (n)")
 COST = ("agent", "requests", "wasted", "CPU s/min", "peak MB")
 PIECES = ("without", "n", "p50", "p95", "CPU s/min", "per ms")
-NAMES = ("agent", "without")
+TEXT_COLUMNS = ("agent", "without")
 """Headings of columns that hold text."""
 NOTE = 4
 """Characters by which a note goes on indented."""
@@ -41,11 +41,11 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
             (CONDUCT, [_conduct(row) for row in rows]),
             (COST, [_cost(row) for row in rows]),
         ):
-            console.print(table(headings, cells, text=NAMES))
+            console.print(table(headings, cells, text=TEXT_COLUMNS))
             console.print()
         if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:
             console.print("What each piece is worth: ours without it, less ours")
-            console.print(table(PIECES, pieces, text=NAMES))
+            console.print(table(PIECES, pieces, text=TEXT_COLUMNS))
             console.print()
     for line in _notes(benchmark):
         console.print(fitted(line, console.width, indent=NOTE))

@@ -11,7 +11,7 @@ from latency.report.stats import Spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
+class TurnCounts:
     """How many turns there were, and how many of those that want an answer got one."""
 
     total: int
@@ -25,7 +25,7 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BargeIn:
+class BargeInFigures:
     """Scripted interruptions of an audible bot, and interruptions without cause."""
 
     n: int
@@ -60,11 +60,11 @@ class Residual(Spread):
     flagged: int
 
 
-def turn_counts(outcomes: Sequence[Outcome]) -> Turns:
+def turn_counts(outcomes: Sequence[Outcome]) -> TurnCounts:
     """Count the turns and their outcomes."""
     expected = [outcome for outcome in outcomes if outcome.turn.wants_answer]
     scored = [outcome.right for outcome in expected if outcome.right is not None]
-    return Turns(
+    return TurnCounts(
         total=len(outcomes),
         expected=len(expected),
         answered=sum(outcome.answered for outcome in expected),
@@ -73,12 +73,12 @@ def turn_counts(outcomes: Sequence[Outcome]) -> Turns:
     )
 
 
-def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeIn:
+def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeInFigures:
     """How quickly the bot stopped for the user, and how often it stopped without cause."""
     stops = [o.barge_in_stop for session in sessions for o in session.outcomes if o.barge_in_stop is not None]
     spread = Spread.of(stops)
     recorded = [session for session in sessions if session.recorded]
-    return BargeIn(
+    return BargeInFigures(
         n=spread.n,
         stop_p50_ms=spread.p50,
         stop_p95_ms=spread.p95,

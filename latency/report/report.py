@@ -12,7 +12,7 @@ from latency.judge.outcome import Outcome, SessionOutcome
 from latency.judge.reconcile import FLAGGED, Unexplained
 from latency.record.session import PacingFigures
 from latency.record.stall import TurnStall
-from latency.report.figures import BargeIn, Cost, Quality, Residual, Turns
+from latency.report.figures import BargeInFigures, Cost, Quality, Residual, TurnCounts
 from latency.report.judgement import Judgement
 from latency.report.llm_budget import Llm
 from latency.report.speculation import Speculation
@@ -34,7 +34,7 @@ class Report:
     schema: int
     truth: Literal["labelled", "estimated"]
     simulated: tuple[str, ...]
-    turns: Turns
+    turns: TurnCounts
     turn_ms: Distribution
     """Warm turns that were no barge-in."""
     turn_ms_cold: Distribution
@@ -47,7 +47,7 @@ class Report:
     """Like `turn_ms`, but to the answer itself, which opening words may precede."""
     contributions_ms: dict[str, Spread]
     llm: Llm
-    barge_in: BargeIn
+    barge_in: BargeInFigures
     quality: Quality
     speculation: Speculation
     cost: Cost

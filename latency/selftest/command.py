@@ -16,12 +16,12 @@ from latency.record.session import Session
 from latency.report.build import build
 from latency.selftest.planted import Call, Hidden, calls
 
-TOLERANCE = 0.01
+RECOVERY_TOLERANCE = 0.01
 """Seconds: one frame of the measurement."""
 CREATED = "1970-01-01T00:00:00+00:00"
 ESTIMATES = ("no labels, noise 10 dB",)
 """Calls without labels whose noise is so loud that it covers the user's last sounds."""
-FIGURES = {
+FIGURE_NAMES = {
     "latency": "first audio",
     "answer": "answer",
     "cut_off": "cut-off",
@@ -32,7 +32,7 @@ FIGURES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class RecoveredGap:
     """What was hidden in a turn and what the report says; seconds, None if it found nothing."""
 
     is_promised: bool = True
@@ -49,7 +49,7 @@ class Finding:
         """Whether it was found to a frame."""
         if self.hidden is None or self.found is None:
             return self.hidden is self.found
-        return abs(self.found - self.hidden) <= TOLERANCE
+        return abs(self.found - self.hidden) <= RECOVERY_TOLERANCE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return FINE if all(finding.is_right or not finding.is_promised for finding in findings) else FAILED
 
 
-def judged(folder: Path, seed: int) -> Iterator[Finding]:
+def judged(folder: Path, seed: int) -> Iterator[RecoveredGap]:
     """Write the planted calls to a run folder, report it, and compare.
 
     Args:
@@ -91,14 +91,14 @@ def judged(folder: Path, seed: int) -> Iterator[Finding]:
         yield from _compared(session, hidden[session.session.name])
 
 
-def table(findings: Sequence[Finding]) -> Iterator[str]:
+def table(findings: Sequence[RecoveredGap]) -> Iterator[str]:
     """The findings as lines of text, and a sentence that sums them up."""
     width = max(len(finding.call) for finding in findings)
     yield f"{'call':<{width}}  turn  {'figure':<13}  {'hidden':>9}  {'found':>9}  {'error':>8}"
     for finding in findings:
         error = "" if finding.found is None or finding.hidden is None else _ms((finding.found - finding.hidden), "+")
         yield (
-            f"{finding.call:<{width}}  {finding.turn:>4}  {FIGURES[finding.figure]:<13}  "
+            f"{finding.call:<{width}}  {finding.turn:>4}  {FIGURE_NAMES[finding.figure]:<13}  "
             f"{_shown(finding, finding.hidden):>9}  {_shown(finding, finding.found):>9}  {error:>8}  "
             f"{'ok' if finding.is_right else 'WRONG' if finding.is_promised else 'an estimate'}"
         )
@@ -107,7 +107,7 @@ def table(findings: Sequence[Finding]) -> Iterator[str]:
     errors = [abs(f.found - f.hidden) for f in promised if f.found is not None and f.hidden is not None]
     yield ""
     yield folded(
-        f"{right} of {len(promised)} found to {TOLERANCE * 1000:.0f} ms; "
+        f"{right} of {len(promised)} found to {RECOVERY_TOLERANCE * 1000:.0f} ms; "
         f"the largest error is {max(errors, default=0.0) * 1000:.1f} ms; {len(findings) - len(promised)} estimates of "
         "an end of speech that noise covers are shown and not judged"
     )
@@ -131,7 +131,7 @@ def _written(folder: Path, seed: int) -> Iterator[Call]:
     writer.finish("complete")
 
 
-def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[Finding]:
+def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[RecoveredGap]:
     name = session.session.name
     for one in hidden:
         if one.figure == "gap":
@@ -140,7 +140,7 @@ def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[Fin
         else:
             value = getattr(session.outcomes[one.turn], one.figure)
             found = None if value is None else float(value)
-        yield Finding(
+        yield RecoveredGap(
             call=name,
             turn=one.turn,
             figure=one.figure,
@@ -153,14 +153,16 @@ def _compared(session: SessionOutcome, hidden: Sequence[Hidden]) -> Iterator[Fin
     for outcome in session.outcomes:
         number = outcome.turn.turn
         if outcome.cut_off and (number, "cut_off") not in planted:
-            yield Finding(call=name, turn=number, figure="cut_off", hidden=None, found=1.0)
+            yield RecoveredGap(call=name, turn=number, figure="cut_off", hidden=None, found=1.0)
         if outcome.turn.barge_in and (number, "barge_in_stop") not in planted:
-            yield Finding(call=name, turn=number, figure="barge_in_stop", hidden=None, found=outcome.barge_in_stop)
+            yield RecoveredGap(call=name, turn=number, figure="barge_in_stop", hidden=None, found=outcome.barge_in_stop)
     if session.gaps and not any(figure == "gap" for _, figure in planted):
-        yield Finding(call=name, turn=0, figure="gap", hidden=None, found=session.gaps[0].end - session.gaps[0].start)
+        yield RecoveredGap(
+            call=name, turn=0, figure="gap", hidden=None, found=session.gaps[0].end - session.gaps[0].start
+        )
 
 
-def _shown(finding: Finding, value: float | None) -> str:
+def _shown(finding: RecoveredGap, value: float | None) -> str:
     if value is None:
         return "none"
     return ("yes" if value else "no") if finding.figure == "cut_off" else _ms(value)

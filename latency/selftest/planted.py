@@ -74,7 +74,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class LineSound:
     """How a call sounds; levels in dBFS."""
 
     rate: int = RATE
@@ -102,7 +102,7 @@ def calls(seed: int) -> Iterator[Call]:
         yield plant(Call(name=name, random=np.random.default_rng((seed, len(LINES) + number))))
 
 
-def _plain(call: Call, line: Line) -> Call:
+def _plain(call: Call, line: LineSound) -> Call:
     at = 0.7
     for _ in range(TURNS):
         end = call.put(0, at, _voice(call, call.random.uniform(1.0, 2.2), line.rate, line.user, pitch=190))
@@ -224,22 +224,22 @@ def _drop_out(call: Call) -> Call:
     return call
 
 
-LINES: dict[str, Line] = {
-    "clean": Line(),
-    "noise 20 dB": Line(noise=USER_DB - 20),
-    "noise 10 dB": Line(noise=USER_DB - 10),
-    "music": Line(music=USER_DB - 12),
-    "quiet voices": Line(user=QUIET_DB, bot=QUIET_DB),
-    "8 kHz": Line(rate=8000),
-    "48 kHz": Line(rate=48000),
-    "comfort noise": Line(comfort=-52.0),
-    "bot in noise 20 dB": Line(comfort=BOT_DB - 20),
-    "click first": Line(before=_click),
-    "breath first": Line(before=_breath),
-    "leading silence": Line(before=_leading_silence),
-    "no labels": Line(labelled=False),
-    "no labels, noise 20 dB": Line(labelled=False, noise=USER_DB - 20),
-    "no labels, noise 10 dB": Line(labelled=False, noise=USER_DB - 10),
-    "no labels, quiet": Line(labelled=False, user=QUIET_DB),
+LINES: dict[str, LineSound] = {
+    "clean": LineSound(),
+    "noise 20 dB": LineSound(noise=USER_DB - 20),
+    "noise 10 dB": LineSound(noise=USER_DB - 10),
+    "music": LineSound(music=USER_DB - 12),
+    "quiet voices": LineSound(user=QUIET_DB, bot=QUIET_DB),
+    "8 kHz": LineSound(rate=8000),
+    "48 kHz": LineSound(rate=48000),
+    "comfort noise": LineSound(comfort=-52.0),
+    "bot in noise 20 dB": LineSound(comfort=BOT_DB - 20),
+    "click first": LineSound(before=_click),
+    "breath first": LineSound(before=_breath),
+    "leading silence": LineSound(before=_leading_silence),
+    "no labels": LineSound(labelled=False),
+    "no labels, noise 20 dB": LineSound(labelled=False, noise=USER_DB - 20),
+    "no labels, noise 10 dB": LineSound(labelled=False, noise=USER_DB - 10),
+    "no labels, quiet": LineSound(labelled=False, user=QUIET_DB),
 }
 """The plain calls by name."""

@@ -9,7 +9,7 @@ import psutil
 
 from pipelines.bench.peer import Parts
 from pipelines.bench.scripted.engine import whisper_engine
-from pipelines.bench.variants import FAST_URL, PACKAGES, Variant
+from pipelines.bench.variants import FAST_URL, PEER_PACKAGES, Variant
 from pipelines.serving.child import Server, listening, own_server
 from pipelines.versions import simulated, version, versions
 from voice.asr.whisper.weights import from_folder
@@ -67,7 +67,7 @@ def status(variant: Variant, parts: Parts) -> dict[str, Any]:
     """What our own server would say of itself on /healthz, of a peer."""
     assert variant.bot is not None
     components = {
-        "agent": f"{variant.bot} ({PACKAGES[variant.bot]} {version(PACKAGES[variant.bot])})",
+        "agent": f"{variant.bot} ({PEER_PACKAGES[variant.bot]} {version(PEER_PACKAGES[variant.bot])})",
         "asr": f"{from_folder(parts.whisper).name}, faster-whisper {version('faster-whisper')}",
         "llm": f"{parts.llm_model} at {parts.llm_url}",
         "tts": f"Piper {version('piper-tts')} {parts.voice.stem}",

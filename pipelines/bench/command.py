@@ -100,14 +100,14 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
 
     prepare_process(verbose=args.verbose)
     with loading_code():
-        from pipelines.bench.rounds import Plan, run_rounds
+        from pipelines.bench.rounds import BenchmarkPlan, run_rounds
         from voice.tts.piper.voice import embedded_voice
     speeds = parse_speeds(args.llm)
     variants, skipped = _variants(args.only)
     folder = Path(args.out) if args.out else RUNS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
     fixtures = _fixtures(args, folder)
     with tempfile.TemporaryDirectory() as scratch:
-        plan = Plan(
+        plan = BenchmarkPlan(
             folder=folder,
             variants=variants,
             skipped=skipped,

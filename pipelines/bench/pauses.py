@@ -28,9 +28,9 @@ BEFORE, BEHIND = 0.5, 0.4
 """Seconds of speech that must be on either side, so that there is something to take for a turn."""
 SOFT_DB = 22.0
 """How far below the loud parts of its stretch a gap between words lies."""
-SHORTEST_GAP = 0.03
+SHORTEST_SOFTNESS = 0.03
 """Seconds; softness that is shorter is inside a word."""
-APART = 0.25
+GAPS_APART = 0.25
 """Seconds between two gaps of a recording."""
 BLOCK, FADE = 0.01, 0.005
 FLOOR = 1e-4
@@ -86,7 +86,7 @@ def word_gaps(turn: FixtureTurn) -> list[Span]:
     found = list(chain.from_iterable(_soft_places(turn.samples, stretch) for stretch in turn.speech))
     kept: list[Span] = []
     for gap in sorted(found, key=lambda gap: gap[0] - gap[1]):
-        if all(abs(gap[0] - other[0]) >= APART for other in kept):
+        if all(abs(gap[0] - other[0]) >= GAPS_APART for other in kept):
             kept.append(gap)
     return kept
 
@@ -126,7 +126,7 @@ def _soft_places(samples: Pcm, stretch: Span) -> Iterator[Span]:
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
         start, stop = stretch[0] + begin * BLOCK, stretch[0] + end * BLOCK
         has_room = start - stretch[0] >= BEFORE and stretch[1] - stop >= BEHIND
-        if has_room and stop - start >= SHORTEST_GAP:
+        if has_room and stop - start >= SHORTEST_SOFTNESS:
             yield float(start), float(stop)
 
 

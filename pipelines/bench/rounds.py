@@ -23,7 +23,7 @@ from pipelines.serving.child import Server, announced
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
 
-MODEL = "sim:steady"
+BENCHMARK_MODEL = "sim:steady"
 ANSWER = "That is a good question, and I am glad you asked it. Let me tell you in a few words what I know about it."
 """What the language model always says: a first sentence of usual length, and long enough to be interrupted."""
 SEED = 1
@@ -54,7 +54,7 @@ FAST = ModelSpeed(100, 1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class BenchmarkPlan:
     """What is to be called how often.
 
     Parameters:
@@ -99,7 +99,7 @@ class Trial:
         return {**told, "without": variant.without, "repeated": self.repeated}
 
 
-async def run_rounds(plan: Plan, say: Say) -> None:
+async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
     """Make all calls; the folder is readable however this ends.
 
     Args:
@@ -129,13 +129,13 @@ def rotated(trials: Sequence[Trial], by: int) -> list[Trial]:
     return [*trials[first:], *trials[:first]]
 
 
-async def _visit(plan: Plan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
+async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
     """One agent's turn in a round: started, called with each conversation, stopped."""
     parts = Parts(
         whisper=plan.whisper,
         voice=plan.voice,
         llm_url=trial.speed.url(simulator),
-        llm_model=MODEL,
+        llm_model=BENCHMARK_MODEL,
         prompt=PROMPT,
     )
     folder = plan.folder / trial.folder
@@ -174,7 +174,7 @@ async def _call(server: Server, fixture: Fixture, name: str, trial: Trial, simul
 
 
 @contextmanager
-def _index(plan: Plan, trials: Sequence[Trial]) -> Iterator[Callable[[], None]]:
+def _index(plan: BenchmarkPlan, trials: Sequence[Trial]) -> Iterator[Callable[[], None]]:
     """Keeps the benchmark's index up to date, and ends its runs; call what it gives when something was added."""
     told = {
         "schema": SCHEMA,

@@ -15,7 +15,7 @@ BASELINE = "stock-pipecat"
 """The variant that the others are compared with."""
 FAST_URL = "{fast_url}"
 """Stands in a variant's settings for the address of the fast model."""
-PACKAGES = {"stock-pipecat": "pipecat-ai", "livekit-agents": "livekit-agents"}
+PEER_PACKAGES = {"stock-pipecat": "pipecat-ai", "livekit-agents": "livekit-agents"}
 """What a bot is made with."""
 
 
@@ -40,7 +40,7 @@ class Variant:
     @property
     def missing(self) -> str | None:
         """Why it cannot take part here and how it could, in a sentence; None when it can."""
-        package = PACKAGES.get(self.bot or "")
+        package = PEER_PACKAGES.get(self.bot or "")
         try:
             if package:
                 version(package)
@@ -58,10 +58,10 @@ def read_variants(path: Path = TABLE) -> list[Variant]:
     found = []
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
         is_ours = entry.keys() - {"without"} == {"about", "set"}
-        if not is_ours and (entry.keys() != {"about", "bot"} or entry["bot"] not in PACKAGES):
+        if not is_ours and (entry.keys() != {"about", "bot"} or entry["bot"] not in PEER_PACKAGES):
             raise ConfigurationError(
                 f"{path.name}: [{name}] needs about and set (perhaps without), or about and bot, one of "
-                f"{', '.join(PACKAGES)}."
+                f"{', '.join(PEER_PACKAGES)}."
             )
         variant = Variant(name, entry["about"], tuple(entry.get("set", ())), entry.get("bot"), entry.get("without"))
         load("local", variant.settings)

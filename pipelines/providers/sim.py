@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Fault = Literal[
     "silent", "keepalive", "dribble", "refuse", "401", "429", "500", "midfail", "slow-connect", "cut-socket"
 ]
-PREFIX = "sim:"
+SIM_PREFIX = "sim:"
 
 
 class Simulator(Table):
@@ -43,7 +43,7 @@ class SimTier(WireTable):
     @property
     def label(self) -> str:
         """The model, named as simulated."""
-        return f"{PREFIX}{self.model.removeprefix(PREFIX)}"
+        return f"{SIM_PREFIX}{self.model.removeprefix(SIM_PREFIX)}"
 
     @property
     def summary(self) -> str:
@@ -62,7 +62,7 @@ class SimTier(WireTable):
         from voice.simulator.timing.profiles import load_profiles
 
         profiles = load_profiles(llm.simulator.preset)
-        if (model := self.model.removeprefix(PREFIX).partition("?")[0]) not in profiles:
+        if (model := self.model.removeprefix(SIM_PREFIX).partition("?")[0]) not in profiles:
             raise ConfigurationError(
                 f"llm.{name}: there is no simulated model {model}; choose one of {', '.join(profiles)}."
             )

@@ -7,7 +7,7 @@ from voice.wire.messages import ClientMessage
 from voice.wire.requests import Reply, SwapRequest, SwapState
 
 _NOW = SwapRequest()
-KEYS: dict[str, tuple[str, SwapRequest]] = {
+SWAP_KEYS: dict[str, tuple[str, SwapRequest]] = {
     "l": ("large only", SwapRequest(tier="large")),
     "f": ("fast only", SwapRequest(tier="fast")),
     "a": ("adaptive", SwapRequest(policy="adaptive")),
@@ -45,7 +45,7 @@ class SwapKeys:
 
     def press(self, key: str) -> None:
         """A key was typed; those that mean nothing do nothing."""
-        if (meaning := KEYS.get(key.lower())) is None:
+        if (meaning := SWAP_KEYS.get(key.lower())) is None:
             return
         asked = self._send(meaning[1])
         loop = asyncio.get_running_loop()
@@ -59,7 +59,7 @@ class SwapKeys:
         self.several = len(reply.tiers) > 1
         if asked == self._first:
             if self.several and self.active:
-                self._say(" · ".join(f"{key} {name}" for key, (name, _) in KEYS.items()))
+                self._say(" · ".join(f"{key} {name}" for key, (name, _) in SWAP_KEYS.items()))
             return
         self._say(f"{'in force' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.threads import LIMITS, limit_threads
+from pipelines.threads import THREAD_LIMITS, limit_threads
 from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import ScriptedCaller
@@ -75,7 +75,7 @@ class Serving:
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Serving]:
     """The limits are its own, not those of the tests' environment."""
-    running = Serving({name: value for name, value in os.environ.items() if name not in LIMITS})
+    running = Serving({name: value for name, value in os.environ.items() if name not in THREAD_LIMITS})
     yield running
     running.process.terminate()
     running.process.wait(10)
@@ -118,7 +118,7 @@ async def test_threads_are_the_stated_ones_with_no_call_one_and_four(
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in LIMITS:
+    for name in THREAD_LIMITS:
         monkeypatch.setenv(name, "of a test")
         monkeypatch.delenv(name)
 
@@ -132,7 +132,7 @@ def test_limits_that_come_too_late_are_told_once_in_a_sentence(caplog: pytest.Lo
     (told,) = caplog.messages
     assert told.startswith("numpy was imported before pipelines")
     assert "set OPENBLAS_NUM_THREADS=1 and OMP_NUM_THREADS=1" in told
-    assert {name: os.environ[name] for name in LIMITS} == LIMITS
+    assert {name: os.environ[name] for name in THREAD_LIMITS} == THREAD_LIMITS
 
 
 @pytest.mark.usefixtures("environment")
@@ -146,7 +146,7 @@ def started_from_python(first: str) -> Any:
     """What a program that makes an agent has set, and what it was told."""
     script = f"{first}\nimport os\nfrom pipelines import Agent\nAgent(pipeline='embedded')\n"
     script += "print(os.environ.get('OPENBLAS_NUM_THREADS'))"
-    environment = {name: value for name, value in os.environ.items() if name not in LIMITS}
+    environment = {name: value for name, value in os.environ.items() if name not in THREAD_LIMITS}
     return subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment
     )

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import smalltalk, timers
-from voice.responder.skills.skill import Answer, Request
+from voice.responder.skills.skill import Request, SkillAnswer
 from voice.responder.state import State, Timer
 from voice.responder.tools import Tool, ToolBox, ToolCall
 from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses
@@ -133,7 +133,7 @@ class Responder:
 
         heard = normalise(text)
         if not heard.strip():
-            return proposal(Reply(smalltalk.UNHEARD, "unheard", complete=False), before)
+            return proposal(Reply(smalltalk.NOT_CAUGHT, "unheard", complete=False), before)
         found = self._answer(self._grammar, heard, before, now)
         if found is None:
             call = self._tools.find(text)
@@ -141,7 +141,7 @@ class Responder:
                 return proposal(Reply("", "tool", complete=True, call=call), settled)
             found = self._answer(self._last_grammar, heard, before, now)
         if found is None:
-            refusal = smalltalk.REFUSAL if before.refusals else smalltalk.FIRST_REFUSAL
+            refusal = smalltalk.NEEDS_A_MODEL if before.refusals else smalltalk.FIRST_REFUSAL
             after = settled.but(refusals=before.refusals + 1, last_answer=refusal)
             return proposal(Reply(refusal, NOT_UNDERSTOOD, complete=False), after)
         match, answer = found
@@ -175,7 +175,7 @@ class Responder:
         self._state = timers.without(self._state, (timer,)).but(last_answer=text)
         return text
 
-    def _answer(self, among: Grammar, heard: str, state: State, now: datetime) -> tuple[Match, Answer] | None:
+    def _answer(self, among: Grammar, heard: str, state: State, now: datetime) -> tuple[Match, SkillAnswer] | None:
         for match in among.matches(heard, state.awaiting):
             answer = match.skill.answer(Request(match.slots, state.but(awaiting=None), now, self._rng))
             if answer is not None:

@@ -14,12 +14,12 @@ from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.transport import CallTransport
 from voice.wire.endpoint import CALL_PATH, DEFAULT_OUT_RATE, HEALTH_PATH, NATIVE, OUT_RATES, RATE_PARAMETER, out_rate
 
-LONGEST_REASON = 123
+CLOSE_REASON_BYTES = 123
 """Bytes of the reason with which a WebSocket is closed."""
 log = logging.getLogger(__name__)
 
 
-class Agent(Protocol):
+class ServableAgent(Protocol):
     """The agent that the application serves once its models are loaded."""
 
     @property
@@ -41,7 +41,7 @@ class Calls:
         interventions: called when calls have ended; None leaves their memory to Python.
     """
 
-    def __init__(self, agent: Agent, interventions: Interventions | None = None) -> None:
+    def __init__(self, agent: ServableAgent, interventions: Interventions | None = None) -> None:
         self.agent = agent
         self.active: set[asyncio.Task[None]] = set()
         self.ready = False
@@ -65,7 +65,7 @@ class Calls:
             await self._run(websocket, rate)
         except VoiceError as error:
             log.warning("a call could not begin: %s", error)
-            await websocket.close(1011, str(error).encode()[:LONGEST_REASON].decode(errors="ignore"))
+            await websocket.close(1011, str(error).encode()[:CLOSE_REASON_BYTES].decode(errors="ignore"))
         except asyncio.CancelledError:
             # The server is shutting down and this call took too long to end; uvicorn would print its traceback.
             log.warning("a call was cut off")

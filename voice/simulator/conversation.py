@@ -31,7 +31,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScriptedAnswer:
     """What the model says.
 
     Parameters:

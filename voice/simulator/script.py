@@ -15,9 +15,9 @@ from voice.llm.answer.clauses import ClauseSplitter
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
 from voice.responder.tools import Tool
-from voice.simulator.conversation import Answer, Message, OfferedTool, json_text
+from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer, json_text
 
-REFUSAL = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
+CANNOT_ANSWER = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
 IDENTITY = "I am a simulated language model. I follow fixed rules and only pretend to think."
 
 _FIRST_CLAUSE_WORDS = range(4, 11)
@@ -32,7 +32,7 @@ _MOST_KEPT = 4096
 _GENERIC_VERBS = frozenset(["get", "fetch", "find", "lookup", "look", "check", "read", "query", "call", "run"])
 
 
-class Script:
+class ConversationScript:
     """Answers conversations; the same seed and the same conversation give the same answer.
 
     The state after a conversation is kept, so that a request that adds a turn to it need not replay it.
@@ -45,13 +45,13 @@ class Script:
         self._seed = seed
         self._kept: OrderedDict[tuple[str, ...], Proposal] = OrderedDict()
 
-    def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, now: datetime) -> Answer:
+    def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, now: datetime) -> ScriptedAnswer:
         """The answer to a conversation; `now` is local time."""
         asked = tuple(message.text for message in messages if message.role == "user")
         if messages and messages[-1].role == "tool":
-            return Answer(f"Here is what I found out. {_as_sentence(messages[-1].text)}")
+            return ScriptedAnswer(f"Here is what I found out. {_as_sentence(messages[-1].text)}")
         if not asked:
-            return Answer(with_lead(self._responder(()).greeting(now).reply.text, "hello", turn=0))
+            return ScriptedAnswer(with_lead(self._responder(()).greeting(now).reply.text, "hello", turn=0))
         before = self._replay(asked[:-1], now)
         # Two tools with the same spoken name cannot be distinguished by voice; the later one is called.
         named = {stand_in.__name__: (stand_in, tool) for tool in tools if (stand_in := _stand_in(tool)) is not None}
@@ -59,12 +59,12 @@ class Script:
         reply = responder.propose(asked[-1], now).reply
         if reply.call is not None:
             _, tool = named[reply.call.function.__name__]
-            return Answer(_arguments(tool, " ".join(reply.call.arguments)), tool=tool.name)
+            return ScriptedAnswer(_arguments(tool, " ".join(reply.call.arguments)), tool=tool.name)
         if reply.intent == NOT_UNDERSTOOD:
-            return Answer(REFUSAL)
+            return ScriptedAnswer(CANNOT_ANSWER)
         if reply.intent == "who are you":
-            return Answer(IDENTITY)
-        return Answer(with_lead(reply.text, reply.intent, turn=len(asked)))
+            return ScriptedAnswer(IDENTITY)
+        return ScriptedAnswer(with_lead(reply.text, reply.intent, turn=len(asked)))
 
     def _replay(self, texts: tuple[str, ...], now: datetime) -> Proposal | None:
         """The answer to the last of `texts`, with the state after it; None if there are none."""

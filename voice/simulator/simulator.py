@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl
 
 from voice.errors import ConfigurationError
 from voice.simulator.connections import Connections
-from voice.simulator.conversation import Answer, Message, OfferedTool
+from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer
 from voice.simulator.journal import Journal
-from voice.simulator.script import Script
+from voice.simulator.script import ConversationScript
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.prefix_cache import PrefixCache
 from voice.simulator.timing.profiles import load_profiles
@@ -88,10 +88,10 @@ class Simulator:
         self.socket_life = socket_life
         self.on_cancel = on_cancel
         self.clock = clock
-        self._fixed = None if answer is None else Answer(answer)
+        self._fixed = None if answer is None else ScriptedAnswer(answer)
         self.journal = Journal(clock)
         self.connections = Connections()
-        self._script = Script(self.seed)
+        self._script = ConversationScript(self.seed)
         # Building the responder's grammar takes tenths of a second, which would add to the first request's latency.
         self.answer([Message("user", "hello")], ())
         self._stalls = {p.provider: StallState(p.provider, self.seed) for p in self.profiles.values()}
@@ -101,7 +101,7 @@ class Simulator:
         for model, fault in (faults or {}).items():
             self.set_fault(model, fault)
 
-    def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool]) -> Answer:
+    def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool]) -> ScriptedAnswer:
         """The answer of any model to a conversation, at the current time."""
         return self._fixed or self._script.answer(messages, tools, now=datetime.now().astimezone())
 

@@ -11,7 +11,7 @@ import onnxruntime
 from pipecat.audio.turn.smart_turn.base_smart_turn import BaseSmartTurn
 from pipecat.audio.turn.smart_turn.local_smart_turn_v3 import LocalSmartTurnAnalyzerV3
 
-MODEL = "smart-turn-v3.2-cpu.onnx"
+MODEL_FILE = "smart-turn-v3.2-cpu.onnx"
 SAMPLE_RATE = 16000
 BEFORE_SPEECH = 0.5
 """Seconds of audio before the first word that Smart Turn is given, as in pipecat."""
@@ -73,7 +73,7 @@ class SharedSmartTurn:
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        path = resources.files("pipecat.audio.turn.smart_turn.data").joinpath(MODEL)
+        path = resources.files("pipecat.audio.turn.smart_turn.data").joinpath(MODEL_FILE)
         self._predictor = _Predictor(
             onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         )

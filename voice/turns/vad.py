@@ -21,7 +21,7 @@ of voices, 10 dB below the speech, a window reaches it after 4 of 81 ends.
 """
 DOUBTFUL_WINDOWS = 4
 """Windows in a row after which a sound that the detector does not count yet is no start of speech."""
-ROUNDING = 1e-6
+CLOCK_ROUNDING = 1e-6
 
 
 class SharedSilero(SileroVADAnalyzer):
@@ -103,7 +103,7 @@ class HintingVADProcessor(VADProcessor):
         if pause is None:
             # The stop was reported, or the caller is not speaking.
             self._hinted = False
-        elif not self._hinted and pause >= self._hint - ROUNDING:
+        elif not self._hinted and pause >= self._hint - CLOCK_ROUNDING:
             self._hinted = True
             await self.push_frame(EagerHintFrame(silence=pause))
         elif self._hinted and not pause:

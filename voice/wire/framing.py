@@ -30,13 +30,13 @@ class Interruption:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class BareText:
     """Bot text or a transcription sent as a bare frame; some pipecat servers do."""
 
     text: str
 
 
-Incoming: TypeAlias = AudioPacket | Interruption | Text | ServerMessage
+Incoming: TypeAlias = AudioPacket | Interruption | BareText | ServerMessage
 
 
 def encode_audio(pcm: npt.NDArray[np.int16]) -> bytes:
@@ -80,7 +80,7 @@ def decode(data: bytes | str) -> Incoming:
     if kind == "message":
         return read_rtvi(frame.message.data)
     if kind in ("text", "transcription"):
-        return Text(getattr(frame, kind).text)
+        return BareText(getattr(frame, kind).text)
     raise WireError("The server sent a pipecat frame of an unknown kind; it may speak a newer protocol.")
 
 

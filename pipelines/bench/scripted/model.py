@@ -16,7 +16,7 @@ from faster_whisper.transcribe import get_compression_ratio
 from numpy.typing import NDArray
 
 from pipelines.bench.scripted import SCRIPT
-from pipelines.bench.scripted.model_folder import NAME, build
+from pipelines.bench.scripted.model_folder import MODEL_NAME, build
 from pipelines.bench.scripted.spoken_words import RATE, Recording, SpokenWords, Word, spread
 from voice.asr.whisper.decoding import length_limit, prompt_text
 from voice.client.fixtures.fixture import load_fixtures
@@ -32,7 +32,7 @@ _NO_SPEECH = (1.0, -1.5)  # what Whisper says of audio without words: sure of si
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
+class HearingScript:
     """What a scripted model knows.
 
     Parameters:
@@ -66,11 +66,11 @@ def build_for_fixtures(
     """
     if not 0 <= misheard <= 1:
         raise ValueError(f"misheard is {misheard}; it must be from 0 to 1")
-    script = Script(fixtures=tuple(str(Path(path).resolve()) for path in fixtures), misheard=misheard, seed=seed)
+    script = HearingScript(fixtures=tuple(str(Path(path).resolve()) for path in fixtures), misheard=misheard, seed=seed)
     words = SpokenWords(recordings(script.fixtures)).vocabulary
     # The decoder emits numbers, as many as a pass is allowed; the words are there to be the prompts of later passes.
     text = " ".join(str(number) for number in range(460))
-    build(out, text=text, size=size, name=f"{NAME}-{size}", vocabulary=words)
+    build(out, text=text, size=size, name=f"{MODEL_NAME}-{size}", vocabulary=words)
     (out / SCRIPT).write_text(json.dumps(asdict(script), indent=2), encoding="utf-8")
     return out
 
@@ -100,7 +100,7 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
     def __init__(self, model_size_or_path: str, *args: Any, **options: Any) -> None:
         super().__init__(model_size_or_path, *args, **options)
         script = json.loads((Path(model_size_or_path) / SCRIPT).read_text(encoding="utf-8"))
-        self.script = Script(**{**script, "fixtures": tuple(script["fixtures"])})
+        self.script = HearingScript(**{**script, "fixtures": tuple(script["fixtures"])})
         self._spoken = SpokenWords(recordings(self.script.fixtures))
         self._vocabulary = self._spoken.vocabulary
         self._heard = threading.local()

@@ -19,7 +19,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from pipelines.bench.scripted import SCRIPT
 
-NAME = "scripted:whisper"
+MODEL_NAME = "scripted:whisper"
 # Model width, layers of encoder and of decoder, attention heads. "quick" keeps only the path, not the cost.
 SIZES = {"quick": (64, 1, 1), "tiny": (384, 4, 6), "base": (512, 6, 8)}
 CONTEXT = 448  # positions of Whisper's decoder
@@ -34,7 +34,7 @@ def build(
     *,
     text: str,
     size: str = "quick",
-    name: str = NAME,
+    name: str = MODEL_NAME,
     unsure: bool = False,
     multilingual: bool = False,
     vocabulary: Sequence[str] = (),

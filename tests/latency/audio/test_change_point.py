@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from latency.audio.change_point import BLUR, Background
+from latency.audio.change_point import SPECTRUM_BLUR, Background
 
 SPECTRA, BANDS = 2000, 16
 SOUND = 1000
@@ -28,14 +28,14 @@ def background(found: Any, limit: float = 0.0) -> Background:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_soft_beginning_and_end_is_found_by_its_length(seed: int) -> None:
     heard = background(powers(seed, (SOUND - 24, SOUND, 14, 1.5), (SOUND + 200, SOUND + 240, 13, 2.0)))
-    assert heard.begins(SOUND, after=0) == pytest.approx(SOUND - 24 + BLUR, abs=2)
-    assert heard.ends(SOUND + 200, before=SPECTRA) == pytest.approx(SOUND + 240 - BLUR, abs=4)
+    assert heard.begins(SOUND, after=0) == pytest.approx(SOUND - 24 + SPECTRUM_BLUR, abs=2)
+    assert heard.ends(SOUND + 200, before=SPECTRA) == pytest.approx(SOUND + 240 - SPECTRUM_BLUR, abs=4)
 
 
 def test_a_consonant_before_a_closure_belongs_to_the_sound_and_a_distant_one_does_not() -> None:
     near = background(powers(1, (SOUND - 30, SOUND - 14, 12, 4.0)))
     far = background(powers(1, (SOUND - 110, SOUND - 94, 12, 4.0)))
-    assert near.begins(SOUND, after=0) == pytest.approx(SOUND - 30 + BLUR, abs=2)
+    assert near.begins(SOUND, after=0) == pytest.approx(SOUND - 30 + SPECTRUM_BLUR, abs=2)
     assert far.begins(SOUND, after=0) == SOUND
     assert near.begins(SOUND, after=SOUND - 10) == SOUND
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from latency.audio.recording import Extent, RecordingError, extent, read, write
+from latency.audio.recording import RecordedTime, RecordingError, extent, read, write
 
 STEREO = np.arange(64000, dtype=np.int16).reshape(-1, 2)
 
@@ -20,7 +20,7 @@ def test_a_recording_is_read_as_it_was_written_and_nothing_else_is_left(path: Pa
     found = read(path)
     assert found is not None
     assert np.array_equal(found, STEREO)
-    assert extent(path) == Extent(2.0, 2.0)
+    assert extent(path) == RecordedTime(2.0, 2.0)
     assert [one.name for one in path.parent.iterdir()] == ["call.wav"]
 
 
@@ -30,7 +30,7 @@ def test_a_truncated_recording_is_read_to_its_last_whole_sample(path: Path) -> N
         found = read(path)
         assert found is not None
         assert np.array_equal(found, STEREO[: (size - 44) // 4])
-        assert extent(path) == Extent((size - 44) // 4 / 16000, 2.0)
+        assert extent(path) == RecordedTime((size - 44) // 4 / 16000, 2.0)
         write(path, STEREO)
 
 

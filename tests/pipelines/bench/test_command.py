@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.bench import command, rounds
 from pipelines.bench.command import main, parse_speeds
-from pipelines.bench.rounds import ModelSpeed, Plan, Say, Trial, rotated
+from pipelines.bench.rounds import BenchmarkPlan, ModelSpeed, Say, Trial, rotated
 from pipelines.bench.variants import Variant
 from voice.errors import ConfigurationError
 
@@ -61,7 +61,7 @@ def test_after_ctrl_c_the_results_so_far_are_named_with_the_command_that_reads_t
 ) -> None:
     out = tmp_path / "my bench"
 
-    async def one_call_and_ctrl_c(plan: Plan, _say: Say) -> None:
+    async def one_call_and_ctrl_c(plan: BenchmarkPlan, _say: Say) -> None:
         write(plan.folder)
         raise KeyboardInterrupt
 

@@ -5,7 +5,7 @@ import pytest
 
 from pipelines.bench import variants
 from pipelines.bench.peer import BOTS
-from pipelines.bench.variants import BASELINE, PACKAGES, chosen, read_variants
+from pipelines.bench.variants import BASELINE, PEER_PACKAGES, chosen, read_variants
 from voice.errors import ConfigurationError
 
 
@@ -21,7 +21,7 @@ def test_the_table_that_comes_with_the_package_can_be_used() -> None:
     assert names[0] == "ours"
     assert BASELINE in names
     assert len(set(names)) == len(names)
-    assert {variant.bot for variant in found if variant.bot} == set(BOTS) == set(PACKAGES)
+    assert {variant.bot for variant in found if variant.bot} == set(BOTS) == set(PEER_PACKAGES)
     trials = {variant.name: variant.without for variant in found if variant.without}
     assert trials["ours-no-speculation"] == "speculation"
     assert not trials.keys() & {"ours", "ours-adaptive", BASELINE}, "none of them is ours without a piece"

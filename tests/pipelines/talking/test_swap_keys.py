@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipelines.talking import swap_keys
-from pipelines.talking.swap_keys import KEYS, NOT_KNOWN, SwapKeys
+from pipelines.talking.swap_keys import NOT_KNOWN, SWAP_KEYS, SwapKeys
 from voice.wire.messages import ClientMessage
 from voice.wire.requests import Custom, Reply, SwapRequest, read_reply
 
@@ -83,7 +83,7 @@ async def test_other_keys_do_nothing() -> None:
     for key in "xz \n\x04é":
         desk.keys.press(key)
     assert len(desk.sent) == 1
-    assert set(KEYS) == set("lfarb?")
+    assert set(SWAP_KEYS) == set("lfarb?")
 
 
 @pytest.mark.parametrize(

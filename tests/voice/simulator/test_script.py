@@ -7,13 +7,13 @@ import pytest
 
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.simulator.conversation import Message, OfferedTool
-from voice.simulator.script import Script
+from voice.simulator.script import ConversationScript
 
 NOW = datetime(2026, 11, 20, 16, 10, tzinfo=UTC)
 
 
 def say(*texts: str, tools: tuple[OfferedTool, ...] = ()) -> str:
-    return Script(1).answer([Message("user", text) for text in texts], tools, now=NOW).text
+    return ConversationScript(1).answer([Message("user", text) for text in texts], tools, now=NOW).text
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_a_kept_conversation_gives_the_same_answer_as_a_replayed_one() -> None:
         "flip a coin",
         "say that again",
     ]
-    growing = Script(1)
+    growing = ConversationScript(1)
     for count in range(1, len(texts) + 1):
         messages = [Message("user", text) for text in texts[:count]]
-        assert growing.answer(messages, (), now=NOW) == Script(1).answer(messages, (), now=NOW)
+        assert growing.answer(messages, (), now=NOW) == ConversationScript(1).answer(messages, (), now=NOW)
     other = [Message("user", text) for text in [*texts[:4], "what do you remember"]]
     assert "car is red" in growing.answer(other, (), now=NOW).text
 
 
 def test_a_timer_runs_from_the_request_that_set_it() -> None:
-    script = Script(1)
+    script = ConversationScript(1)
     messages = [Message("user", "set a timer for ten minutes"), Message("user", "hello")]
     script.answer(messages, (), now=NOW)
     left = Message("user", "how long is left on the timer")
@@ -87,7 +87,7 @@ def test_a_timer_runs_from_the_request_that_set_it() -> None:
 
 
 def test_a_conversation_without_a_user_message_gets_a_greeting() -> None:
-    assert "Hello" in Script(1).answer([Message("system", "Greet the caller.")], (), now=NOW).text
+    assert "Hello" in ConversationScript(1).answer([Message("system", "Greet the caller.")], (), now=NOW).text
 
 
 @pytest.mark.parametrize(
@@ -104,11 +104,11 @@ def test_a_conversation_without_a_user_message_gets_a_greeting() -> None:
 def test_a_tool_call_has_arguments_that_fit_the_schema(
     schema: dict[str, object], said: str, arguments: dict[str, object]
 ) -> None:
-    called = Script(1).answer([Message("user", said)], [OfferedTool("get_weather", schema)], now=NOW)
+    called = ConversationScript(1).answer([Message("user", said)], [OfferedTool("get_weather", schema)], now=NOW)
     assert called.tool == "get_weather"
     assert json.loads(called.text) == arguments
 
 
 @pytest.mark.parametrize("name", ["", "-", "1", "get"])
 def test_a_tool_whose_name_cannot_be_spoken_is_never_called(name: str) -> None:
-    assert Script(1).answer([Message("user", "hello")], [OfferedTool(name)], now=NOW).tool is None
+    assert ConversationScript(1).answer([Message("user", "hello")], [OfferedTool(name)], now=NOW).tool is None

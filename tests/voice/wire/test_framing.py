@@ -18,7 +18,7 @@ from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from tests.voice.wire.packed import audio, message
 from voice.errors import WireError
 from voice.wire import framing
-from voice.wire.framing import AudioPacket, Interruption, Text
+from voice.wire.framing import AudioPacket, BareText, Interruption
 from voice.wire.messages import BotReady, ClientMessage, ClientReady
 from voice.wire.requests import ClockPing, Custom, SwapRequest
 
@@ -101,7 +101,7 @@ async def test_messages_interruptions_and_text_are_read_as_pipecat_writes_them()
     message = {"label": "rtvi-ai", "type": "bot-ready", "id": "ready", "data": {"version": "2.0.0"}}
     assert framing.decode(await written(OutputTransportMessageFrame(message=message))) == BotReady()
     assert framing.decode(await written(InterruptionFrame())) == Interruption()
-    assert framing.decode(await written(TextFrame("hello"))) == Text("hello")
+    assert framing.decode(await written(TextFrame("hello"))) == BareText("hello")
     assert framing.decode(json.dumps(message)) == BotReady()
 
 

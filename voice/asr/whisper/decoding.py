@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Context = Literal["full", "auto"]
 
 SAMPLE_RATE = 16_000
-WINDOW = 30.0
+PASS_SECONDS = 30.0
 """Seconds of audio in one pass."""
 
 SILENCE_AFTER, LEAST_CONTEXT = 2.5, 6.0
@@ -42,7 +42,7 @@ NO_SPEECH_PROBABILITY, LOW_LOG_PROBABILITY, LOOP_COMPRESSION = 0.6, -1.0, 2.4
 TRAILING_SILENCE = 0.5
 
 _FRAMES_PER_SECOND = 100
-_WHOLE_WINDOW = round(WINDOW * _FRAMES_PER_SECOND)
+_WHOLE_WINDOW = round(PASS_SECONDS * _FRAMES_PER_SECOND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class WhisperPasses:
         Returns:
             The text as Whisper writes it, `prefix` included; empty when no speech was found.
         """
-        step = round(WINDOW * SAMPLE_RATE)
+        step = round(PASS_SECONDS * SAMPLE_RATE)
         windows = [audio[at : at + step] for at in range(0, max(1, len(audio)), step)]
         texts = [self._window(window, prefix if len(windows) == 1 else "") for window in windows]
         text = " ".join(text for text in texts if text)

@@ -32,14 +32,14 @@ from pipecat.utils.tracing.service_decorators import traced_stt
 from voice.asr.hypothesis import Hypothesis
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.segment import Segment, SegmentBuffer
-from voice.asr.whisper.decoding import SAMPLE_RATE, WINDOW
+from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
 from voice.errors import ConfigurationError
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
 PRE_ROLL = 0.7
 """Seconds kept from before the detector's report: the 0.2 s that it takes, and 0.5 s for a soft beginning."""
-LONGEST_UTTERANCE = 2 * WINDOW
+LONGEST_UTTERANCE = 2 * PASS_SECONDS
 """Seconds of an utterance that are recognised; more than two passes would keep the caller waiting for seconds."""
 NEW_AUDIO = 0.3
 """Seconds of new audio that a partial pass needs: about a word."""
@@ -166,7 +166,11 @@ class WhisperSTTService(STTService):
     def _look(self, spoken: _Utterance) -> None:
         """Start a partial pass if there is enough new audio, the model is free and the user does not seem to stop."""
         seconds = self._buffer.seconds
-        if not spoken.heard + NEW_AUDIO <= seconds <= WINDOW or not self._model.may_listen or self._buffer.is_fading:
+        if (
+            not spoken.heard + NEW_AUDIO <= seconds <= PASS_SECONDS
+            or not self._model.may_listen
+            or self._buffer.is_fading
+        ):
             return
         spoken.heard = seconds
         self._follow(self._report(self._buffer.copy(), spoken), "partial")

@@ -9,7 +9,7 @@ from typing import Protocol
 from voice.client.call.pacing import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.playback.playout import Playout
-from voice.client.sound.pcm import FRAME, RATE, Pcm
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
 
 
 class Source(Protocol):
@@ -98,12 +98,12 @@ class PacedLine:
     async def frames(self) -> AsyncGenerator[Pcm, None]:
         """The source's frames in real time until it hangs up."""
         for index in itertools.count():
-            due = self.origin + (index + 1) * FRAME / RATE
+            due = self.origin + (index + 1) * MESSAGE_SAMPLES / RATE
             # Even when late, sleep(0) lets the receiver process what has arrived.
             await asyncio.sleep(max(0.0, due - self._clock()))
             now = self._clock()
             self._playout.advance(now)
-            frame = self._source.next_frame(index * FRAME / RATE, self._playout)
+            frame = self._source.next_frame(index * MESSAGE_SAMPLES / RATE, self._playout)
             if frame is None:
                 return
             self.pacing.note(due, now)

@@ -3,12 +3,12 @@
 from array import array
 from dataclasses import dataclass
 
-from voice.client.sound.pcm import FRAME, RATE
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 
 LATE = 0.02
 """Seconds; a frame that is later than this is late by more than its own duration."""
 
-_FRAME_SECONDS = FRAME / RATE
+_FRAME_SECONDS = MESSAGE_SAMPLES / RATE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

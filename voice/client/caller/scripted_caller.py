@@ -18,7 +18,7 @@ from voice.client.fixtures.labels import Label
 from voice.client.fixtures.scenario import SendAfter
 from voice.client.playback.bot_utterances import JOIN, Utterance
 from voice.client.playback.playout import Playout
-from voice.client.sound.pcm import FRAME, RATE, Pcm
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
 
 _SPREAD = (5**0.5 - 1) / 2  # multiples of the golden ratio fill a frame most evenly
 
@@ -104,7 +104,7 @@ class ScriptedCaller:
                     return None
             elif self._is_due(self._turns[len(self.placed)].send_after, at, playout, self._after_reply):
                 index = len(self.placed)
-                self._offset = -round(index * _SPREAD % 1 * (FRAME - 1))
+                self._offset = -round(index * _SPREAD % 1 * (MESSAGE_SAMPLES - 1))
                 position = round(at * RATE) - self._offset
                 self.placed.append(PlacedTurn(index=index, turn=self._turns[index], position=position))
         return self._samples()
@@ -113,12 +113,12 @@ class ScriptedCaller:
         return not self.placed or self._offset >= len(self.placed[-1].turn.samples)
 
     def _samples(self) -> Pcm:
-        frame = np.zeros(FRAME, np.int16)
+        frame = np.zeros(MESSAGE_SAMPLES, np.int16)
         if not self._is_over_turn():
             begin = max(0, -self._offset)
-            part = self.placed[-1].turn.samples[self._offset + begin : self._offset + FRAME]
+            part = self.placed[-1].turn.samples[self._offset + begin : self._offset + MESSAGE_SAMPLES]
             frame[begin : begin + len(part)] = part
-            self._offset += FRAME
+            self._offset += MESSAGE_SAMPLES
         return frame
 
     def _is_due(self, rule: SendAfter | None, at: float, playout: Playout, pause: float) -> bool:

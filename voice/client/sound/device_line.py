@@ -12,14 +12,14 @@ import numpy as np
 from voice.client.call.pacing import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.playback.playout import Playout
-from voice.client.sound.pcm import FRAME, RATE, Pcm
-from voice.client.sound.sound_card import BLOCK, Device, DuplexCallback, SoundStream, open_duplex
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
+from voice.client.sound.sound_card import CARD_BLOCK, Device, DuplexCallback, SoundStream, open_duplex
 from voice.errors import ComponentError
 
 STALLED = 3.0
 """Seconds without a sample after which the sound card counts as failed."""
 
-_RECENT = 5 * RATE // BLOCK
+_RECENT = 5 * RATE // CARD_BLOCK
 """Callbacks (in 5 s) over which the card's clock is compared with the computer's, so that late ones do not count."""
 
 
@@ -113,7 +113,7 @@ class DeviceLine:
         self._samples += frames
         self.dropouts += bool(status)
         self._partial += bytes(indata)
-        while len(self._partial) >= 2 * FRAME:
-            frame = np.frombuffer(bytes(self._partial[: 2 * FRAME]), np.int16)
-            del self._partial[: 2 * FRAME]
+        while len(self._partial) >= 2 * MESSAGE_SAMPLES:
+            frame = np.frombuffer(bytes(self._partial[: 2 * MESSAGE_SAMPLES]), np.int16)
+            del self._partial[: 2 * MESSAGE_SAMPLES]
             loop.call_soon_threadsafe(self._captured.put_nowait, (now, frame))

@@ -18,7 +18,7 @@ Pcm: TypeAlias = npt.NDArray[np.int16]
 RATE = IN_RATE
 """Hertz of what the client sends and of recordings."""
 
-FRAME = RATE * 16 // 1000
+MESSAGE_SAMPLES = RATE * 16 // 1000
 """Samples in one message of the user's audio: 16 ms. Two are one window of the server's speech detector (Silero's 512
 samples), so that no window waits for the rest of a message; with messages of 20 ms it waits 8 ms in the mean."""
 

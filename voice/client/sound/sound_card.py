@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from voice.client.sound.pcm import FRAME, RATE
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 from voice.errors import ComponentError, ConfigurationError
 
-BLOCK = FRAME // 2
+CARD_BLOCK = MESSAGE_SAMPLES // 2
 """Samples that a sound card exchanges at once: 8 ms, so that every message ends with a block."""
 
 Device = int | str | None
@@ -92,7 +92,7 @@ def open_output(callback: OutputCallback, *, output: Device = None) -> SoundStre
     return _opened(sounddevice, lambda: sounddevice.RawOutputStream(device=device, callback=callback, **_FORMAT))
 
 
-_FORMAT = {"samplerate": RATE, "blocksize": BLOCK, "channels": 1, "dtype": "int16", "latency": "low"}
+_FORMAT = {"samplerate": RATE, "blocksize": CARD_BLOCK, "channels": 1, "dtype": "int16", "latency": "low"}
 
 
 def _choice(device: Device) -> int | str | None:

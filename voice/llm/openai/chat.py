@@ -22,7 +22,7 @@ from voice.llm.provider_errors import reason
 
 CONNECT_WITHIN = 2.0
 """Seconds."""
-CHUNK: dict[str, Any] = {
+EMPTY_CHUNK: dict[str, Any] = {
     "id": "",
     "object": "chat.completion.chunk",
     "created": 0,
@@ -58,7 +58,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
     )
     # The SDK imports what a request needs with the first one, and compiles the fields of chunks with the first chunk.
     assert client.chat.completions is not None
-    ChatCompletionChunk.construct(**CHUNK)
+    ChatCompletionChunk.construct(**EMPTY_CHUNK)
     return client
 
 

@@ -14,7 +14,7 @@ EVENTS = "text/event-stream"
 OTHER_JSON = "answered with JSON of another kind"
 USAGE_WITHIN = 0.2
 """Seconds after the last word in which a server may still tell what the answer cost."""
-AT_ONCE = 8
+CHUNKS_AT_ONCE = 8
 """Chunks that came together and are handed on in one go; a whole answer at once held the event loop for 10 ms."""
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ async def checked(stream: AsyncStream[ChatCompletionChunk]) -> AsyncIterator[Cha
                 instead = OTHER_JSON if chunk.choices is None and instead is not None else None
                 finished |= any(choice.finish_reason is not None for choice in chunk.choices or ())
                 yield chunk
-                if number % AT_ONCE == 0:
+                if number % CHUNKS_AT_ONCE == 0:
                     await asyncio.sleep(0)
         if instead is not None:
             raise NotACompletionError(instead)

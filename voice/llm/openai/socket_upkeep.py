@@ -9,8 +9,8 @@ State = Literal["free", "busy", "draining"]
 WANTED = 2
 """Sockets held: one that carries the conversation, and one for when that is lost, cancelled or worn out."""
 
-SHORTEST_PAUSE = 0.25
-LONGEST_PAUSE = 5.0
+SHORTEST_RETRY_PAUSE = 0.25
+LONGEST_RETRY_PAUSE = 5.0
 """Seconds between two tries to open one while the server is away."""
 
 
@@ -72,4 +72,4 @@ def upkeep(held: Sequence[Held], *, opening: int, now: float, rotate_after: floa
 
 def pause(failures: int) -> float:
     """Seconds to wait before the next try after so many that failed in a row."""
-    return min(SHORTEST_PAUSE * 2.0 ** min(failures - 1, 16), LONGEST_PAUSE)
+    return min(SHORTEST_RETRY_PAUSE * 2.0 ** min(failures - 1, 16), LONGEST_RETRY_PAUSE)

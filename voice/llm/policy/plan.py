@@ -15,13 +15,13 @@ HOLD_GUARD = 0.02
 """Seconds before the deadline at which waiting for the preferred tier ends: what the event loop may be late by."""
 DELAY_AFTER = 2.45
 """Seconds from the commit to the sentence that admits a delay, so that it is said by 2.5 s."""
-PATIENCE = 8.0
+ANSWER_PATIENCE = 8.0
 """Seconds from the commit after which no answer is waited for any more."""
 STALL_PATIENCE = 3.0
 """Seconds of silence inside an answer after which its rest is given up."""
 CONTINUATIONS = 2
 """How often another request may go on with an answer that stalled."""
-LONGEST_LEAD = 0.5
+CONTINUATION_LEAD = 0.5
 """Seconds before playout runs dry from which on a continuation may be asked for: a stream deserves that much trust."""
 UNKNOWN_LEAD = 0.33
 """Seconds before an instant at which a tier is asked of which nothing is known."""
@@ -88,9 +88,9 @@ class Plan:
         starts = self._starts(s, idle=not running and not ready)
         if s.commit is None or hold_at is None:
             return Decision(start=starts, wake_at=_next(s.now, self._rescue_at(s), prefer_until))
-        if s.now >= s.commit + PATIENCE or not (running or ready or starts):
+        if s.now >= s.commit + ANSWER_PATIENCE or not (running or ready or starts):
             return Decision(give_up=True, cancel=_others(s, None))
-        wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + PATIENCE]
+        wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + ANSWER_PATIENCE]
         say: Literal["hold", "delay"] | None = None
         if self.bridge:
             wakes.append(s.commit + DELAY_AFTER)
@@ -159,7 +159,7 @@ class Plan:
                 return Decision(speak=going_on.number, cancel=_others(s, going_on))
             return Decision(cancel=stale, wake_at=_next(s.now, switch_at, give_up_at))
         tier = self._successor(s, spoken)
-        due_at = None if s.dry_at is None else s.dry_at - min(self._lead(tier), LONGEST_LEAD)
+        due_at = None if s.dry_at is None else s.dry_at - min(self._lead(tier), CONTINUATION_LEAD)
         if failed or (due_at is not None and s.now >= due_at):
             if sum(a.continues is not None for a in s.attempts) < CONTINUATIONS:
                 return Decision(cancel=stale, start=(Start(tier=tier, continues=spoken.number),), wake_at=give_up_at)

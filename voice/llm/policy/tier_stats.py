@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from latency.budget import FLOOR_GUARD
 
-WINDOW = 100
+REQUESTS_COUNTED = 100
 """Requests that count."""
 ENOUGH_CLAUSES = 10
 """Requests with a first clause from which on the measured percentile is used alone."""
@@ -17,7 +17,7 @@ RECENT = 20
 """Turns by which a tier is judged in time or not."""
 PROBE_EVERY = 8
 """Turns between two trials of a demoted tier."""
-TAIL_MARGIN = 1.15
+TAIL_FACTOR = 1.15
 """By which a hundred requests underrate the tail of the next hundred: asking a little early costs less than a miss."""
 DOWN_FOR = 30.0
 """Seconds for which a tier that refuses to serve (a rejected key) is not asked."""
@@ -125,7 +125,7 @@ class TierBook:
 
     def __init__(self, p95: dict[str, float]) -> None:
         self._assumed = dict(p95)
-        self._waits: dict[str, deque[Wait]] = {tier: deque(maxlen=WINDOW) for tier in p95}
+        self._waits: dict[str, deque[Wait]] = {tier: deque(maxlen=REQUESTS_COUNTED) for tier in p95}
         self._down_until: dict[str, float] = {}
         self.standing: dict[str, Standing] = {tier: Standing() for tier in p95}
         self.hedges = TokenBucket()
@@ -171,8 +171,8 @@ class TierBook:
         return max(self.p95(tier), self._p99(tier))
 
     def lead(self, tier: str) -> float:
-        """How many seconds before an instant to ask a tier: its tail times `TAIL_MARGIN`, and a guard of 30 ms."""
-        return max(self.p95(tier), self._p99(tier) * TAIL_MARGIN) + FLOOR_GUARD
+        """How many seconds before an instant to ask a tier: its tail times `TAIL_FACTOR`, and a guard of 30 ms."""
+        return max(self.p95(tier), self._p99(tier) * TAIL_FACTOR) + FLOOR_GUARD
 
     def _p99(self, tier: str) -> float:
         return quantile(self._waits[tier], 0.99) or 0.0

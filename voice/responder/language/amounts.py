@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from fractions import Fraction
 
-from voice.responder.language.grammar import Kind
+from voice.responder.language.grammar import SlotKind
 from voice.responder.language.measures import BY_NAME, UNITS, Unit
 from voice.responder.language.numbers import SIGNED, parse_number, sample_number, say_number
 
@@ -89,5 +89,5 @@ def sample_pair(rng: random.Random) -> dict[str, str]:
     return {"amount": f"{number} {start.singular if number == 'one' else start.plural}", "end": end.plural}
 
 
-UNIT = Kind("unit", _NAME, BY_NAME.get, lambda rng: sample_pair(rng)["end"])
-AMOUNT = Kind("amount", rf"{_COUNT}{_NAME}", parse_amount, lambda rng: sample_pair(rng)["amount"])
+UNIT = SlotKind("unit", _NAME, BY_NAME.get, lambda rng: sample_pair(rng)["end"])
+AMOUNT = SlotKind("amount", rf"{_COUNT}{_NAME}", parse_amount, lambda rng: sample_pair(rng)["amount"])

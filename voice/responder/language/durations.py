@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from voice.responder.language.amounts import parse_count
-from voice.responder.language.grammar import Kind
+from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import NUMBER_WORD, say_number, spell_number
 
-SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+UNIT_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _UNIT = r"(?:(?:second|sec|minute|min|hour|day)s?)"
 PATTERN = rf"(?:{NUMBER_WORD}|(?:and|a|an|half|quarter|quarters|of|one|{_UNIT}) )+"
 _PART = re.compile(rf"(?:and )?(?P<count>.+?) (?P<unit>{_UNIT})(?P<half> and a half)?(?: |$)")
@@ -42,10 +42,10 @@ def parse_duration(words: str) -> Duration | None:
         unit = found["unit"].removesuffix("s")
         unit = _SHORT.get(unit, unit)
         count = parse_count(found["count"])
-        if count is None or count < 0 or (finest is not None and SECONDS[unit] >= SECONDS[finest]):
+        if count is None or count < 0 or (finest is not None and UNIT_SECONDS[unit] >= UNIT_SECONDS[finest]):
             return None
         count += Fraction(1, 2) if found["half"] else 0
-        total, finest = total + count * SECONDS[unit], unit
+        total, finest = total + count * UNIT_SECONDS[unit], unit
         parts.append(f"{say_number(count)} {unit}{'' if count == 1 else 's'}")
         at = found.end()
     if at < len(words):
@@ -54,7 +54,7 @@ def parse_duration(words: str) -> Duration | None:
         if finest not in ("minute", "hour") or rest is None or not 0 < rest < 60:
             return None
         finer = "second" if finest == "minute" else "minute"
-        total += rest * SECONDS[finer]
+        total += rest * UNIT_SECONDS[finer]
         parts.append(f"{say_number(rest)} {finer}{'' if rest == 1 else 's'}")
     if not 0 < total <= LONGEST_DURATION:
         return None
@@ -66,7 +66,7 @@ def say_seconds(seconds: float) -> str:
     """A measured duration, rounded to whole seconds: "1 minute and 5 seconds", "less than a second"."""
     left, parts = round(seconds), []
     for unit in ("day", "hour", "minute", "second"):
-        count, left = divmod(left, SECONDS[unit])
+        count, left = divmod(left, UNIT_SECONDS[unit])
         if count:
             parts.append(f"{count} {unit}{'' if count == 1 else 's'}")
     if not parts:
@@ -97,4 +97,4 @@ def sample_duration(rng: random.Random) -> str:
     return f"{spell_number(count)} {'seconds' if draw < 0.55 else 'minutes'}"
 
 
-DURATION = Kind("duration", PATTERN, parse_duration, sample_duration)
+DURATION = SlotKind("duration", PATTERN, parse_duration, sample_duration)

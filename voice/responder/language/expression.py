@@ -9,10 +9,10 @@ from fractions import Fraction
 from functools import cache
 from operator import add, mul, sub
 
-from voice.responder.language.grammar import Kind
+from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import (
     CERTAIN,
-    FIGURES,
+    DIGIT_FIGURES,
     NUMBER_WORD,
     SCALES,
     UNSIGNED,
@@ -97,7 +97,7 @@ BINARY: list[tuple[str, str, int, Operation]] = [
     ("percent of|percents of|percent off", "percent of", 3, lambda a, b: a * b / 100),
     (POWER, "to the power of", POWER_PRECEDENCE, power),
 ]
-PREFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
+PREFIX_OPERATORS: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
     ("the square root of|square root of|square root", "the square root of", lambda a: root(a, 2)),
     ("the cube root of|cube root of", "the cube root of", lambda a: root(a, 3)),
     ("one half of|half of|a half of|half", "half of", lambda a: a / 2),
@@ -113,7 +113,7 @@ POSTFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
     ("squared|square", "squared", lambda a: power(a, Fraction(2))),
     ("cubed", "cubed", lambda a: power(a, Fraction(3))),
 ]
-_HEARD = [*(row[0] for row in BINARY), *(row[0] for row in PREFIX), *(row[0] for row in POSTFIX)]
+_HEARD = [*(row[0] for row in BINARY), *(row[0] for row in PREFIX_OPERATORS), *(row[0] for row in POSTFIX)]
 # One flat loop, because nested loops over numbers would take exponential time to fail.
 EXPRESSION = rf"(?:{NUMBER_WORD}|and |a (?={'|'.join(SCALES)})|(?:{'|'.join(_HEARD)}) )+"
 _NUMBER = re.compile(UNSIGNED)
@@ -154,7 +154,7 @@ class _Reader:
         return left
 
     def operand(self) -> SumResult | None:
-        for heard, said, function in PREFIX:
+        for heard, said, function in PREFIX_OPERATORS:
             if self.take(heard):
                 # Minus binds less than a power ("minus three squared"); all other prefixes take only the next number.
                 inner = self.expression(POWER_PRECEDENCE) if said == "minus" else self.operand()
@@ -193,7 +193,7 @@ def parse_expression(words: str) -> SumResult | None:
 
 def parse_bare(words: str) -> SumResult | None:
     """As `parse_expression`, for words without a question around them: one number must be spelled correctly."""
-    certain = any(word in CERTAIN or FIGURES.fullmatch(word) for word in words.split())
+    certain = any(word in CERTAIN or DIGIT_FIGURES.fullmatch(word) for word in words.split())
     return parse_expression(words) if certain else None
 
 
@@ -214,5 +214,5 @@ def sample_expression(rng: random.Random) -> str:
     return rng.choices([shape for _, shape in shapes], [weight for weight, _ in shapes])[0]
 
 
-SUM = Kind("sum", EXPRESSION, parse_expression, sample_expression)
-BARE = Kind("bare", EXPRESSION, parse_bare, sample_expression)
+SUM = SlotKind("sum", EXPRESSION, parse_expression, sample_expression)
+BARE = SlotKind("bare", EXPRESSION, parse_bare, sample_expression)

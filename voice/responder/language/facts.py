@@ -3,7 +3,7 @@
 import random
 import re
 
-from voice.responder.language.grammar import Kind
+from voice.responder.language.grammar import SlotKind
 from voice.responder.language.vocabulary import words
 
 _VERBS = re.compile(r" (?:is|are|was|were|am|has|have|starts|ends|likes|like|lives|live|works) ")
@@ -127,6 +127,6 @@ def sample_thing(rng: random.Random) -> str:
 
 
 _NO_NAME = "not|the|a|in|on|is|going|very|so|fine|good|back|later|when|if|at|tomorrow|again"
-FACT = Kind("fact", r"(?!when |what |how |where |that )(?:\S+ ){2,40}", str, sample_fact)
-THING = Kind("thing", r"(?:\S+ ){1,6}", str, sample_thing)
-NAME = Kind("name", rf"(?!(?:{_NO_NAME}) )[a-z][a-z'-]+ ", str, lambda rng: rng.choice(_NAMES))
+FACT = SlotKind("fact", r"(?!when |what |how |where |that )(?:\S+ ){2,40}", str, sample_fact)
+THING = SlotKind("thing", r"(?:\S+ ){1,6}", str, sample_thing)
+FACT_NAME = SlotKind("name", rf"(?!(?:{_NO_NAME}) )[a-z][a-z'-]+ ", str, lambda rng: rng.choice(_NAMES))

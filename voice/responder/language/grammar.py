@@ -41,7 +41,7 @@ _TOKEN = re.compile(r"<(\w+):(\w+)>|<(\w+)>|([\[\]()|])|([^\s\[\]()|<>]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SlotKind:
     """What may fill a slot.
 
     Parameters:
@@ -77,7 +77,7 @@ class _Word:
 @dataclass(frozen=True, slots=True)
 class _Slot:
     name: str
-    kind: Kind
+    kind: SlotKind
 
     def pattern(self) -> str:
         return f"(?P<{self.name}>{self.kind.pattern})"
@@ -135,20 +135,20 @@ class Template:
     """A compiled template; the module docstring describes the notation."""
 
     tree: _Sequence
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, SlotKind]
     """Slot name to kind."""
     first_words: frozenset[str]
     """The words that an utterance may begin with; includes "" if it may begin with a slot."""
     expression: "re.Pattern[str]" = field(repr=False)
 
     @classmethod
-    def compile(cls, text: str, kinds: Mapping[str, Kind]) -> "Template":
+    def compile(cls, text: str, kinds: Mapping[str, SlotKind]) -> "Template":
         """Compile a template; `kinds` maps names to kinds.
 
         Raises:
             ValueError: brackets do not match or a kind is unknown.
         """
-        slots: dict[str, Kind] = {}
+        slots: dict[str, SlotKind] = {}
         tokens = list(_TOKEN.finditer(text))
         tree, position = _read_sequence(tokens, 0, kinds, slots)
         if position != len(tokens):
@@ -177,7 +177,7 @@ class Template:
 
 
 def _read_sequence(
-    tokens: list["re.Match[str]"], at: int, kinds: Mapping[str, Kind], slots: dict[str, Kind]
+    tokens: list["re.Match[str]"], at: int, kinds: Mapping[str, SlotKind], slots: dict[str, SlotKind]
 ) -> tuple[_Sequence, int]:
     parts: list[_Node] = []
     while at < len(tokens) and tokens[at].group() not in (")", "]", "|"):
@@ -200,7 +200,7 @@ def _read_sequence(
 
 
 def _read_choice(
-    tokens: list["re.Match[str]"], at: int, kinds: Mapping[str, Kind], slots: dict[str, Kind], *, closing: str
+    tokens: list["re.Match[str]"], at: int, kinds: Mapping[str, SlotKind], slots: dict[str, SlotKind], *, closing: str
 ) -> tuple[_Choice, int]:
     options: list[_Sequence] = []
     while True:

@@ -13,7 +13,7 @@ from functools import cache
 
 from num2words import num2words
 
-from voice.responder.language.grammar import Kind
+from voice.responder.language.grammar import SlotKind
 
 
 @cache
@@ -53,7 +53,7 @@ NUMBER_WORD = "(?:" + "|".join([_DIGITS, *sorted([*_SMALL, *SCALES, "point"], ke
 _A_SCALE = rf"an? (?={'|'.join([*SCALES, 'dozen'])})"
 UNSIGNED = rf"(?:(?:{_A_SCALE})?{NUMBER_WORD}(?:(?:and )?{NUMBER_WORD})*)"
 SIGNED = rf"(?:(?:minus |negative )?{UNSIGNED})"
-FIGURES = re.compile(_DIGITS)
+DIGIT_FIGURES = re.compile(_DIGITS)
 # Correct spellings only: they alone show that a phrase is a number; "to" or "for" may be just that word.
 CERTAIN = frozenset(PLAIN) | frozenset(SCALES)
 
@@ -117,7 +117,7 @@ def _whole(parts: list[str]) -> Fraction | None:
 
 def _append(group: Fraction | None, word: str) -> Fraction | None:
     """The group followed by one more small number, or None where no number may follow."""
-    if not FIGURES.fullmatch(word) and word not in _SMALL:
+    if not DIGIT_FIGURES.fullmatch(word) and word not in _SMALL:
         return None
     value = Fraction(_SMALL.get(word, word))
     if group is None:
@@ -182,7 +182,7 @@ def sample_signed(rng: random.Random) -> str:
     return ("minus " if rng.random() < 0.04 else "") + sample_number(rng)
 
 
-def pair_of_numbers(*joints: str) -> Kind:
+def pair_of_numbers(*joints: str) -> SlotKind:
     """A kind of slot for two numbers joined by one of `joints`, such as "and"; its value is a tuple of both numbers.
 
     A joint may also occur within a number ("nine and three hundred and five"), so each occurrence is tried.
@@ -198,7 +198,9 @@ def pair_of_numbers(*joints: str) -> Kind:
         return None
 
     pattern = f"(?:{NUMBER_WORD}|and |minus |negative |a |{'|'.join(joint + ' ' for joint in joints)})+"
-    return Kind("_".join(joints), pattern, parse, lambda rng: f"{sample_number(rng)} {joints[0]} {sample_number(rng)}")
+    return SlotKind(
+        "_".join(joints), pattern, parse, lambda rng: f"{sample_number(rng)} {joints[0]} {sample_number(rng)}"
+    )
 
 
-NUMBER = Kind("number", SIGNED, parse_number, sample_signed)
+SPOKEN_NUMBER = SlotKind("number", SIGNED, parse_number, sample_signed)

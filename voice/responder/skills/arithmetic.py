@@ -5,26 +5,26 @@ from operator import add, mul, sub
 
 from voice.responder.language.expression import BARE, SUM, Operation, SumResult, combine, divide
 from voice.responder.language.numbers import is_exact, pair_of_numbers, say_number
-from voice.responder.skills.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 
-def answer_expression(request: Request) -> Answer:
+def answer_expression(request: Request) -> SkillAnswer:
     """The value of a spoken sum."""
     return say_result(request.slot("sum", SumResult))
 
 
-def say_result(worked: SumResult) -> Answer:
+def say_result(worked: SumResult) -> SkillAnswer:
     """One sentence: the sum and its value."""
     if worked.value is None:
-        return Answer(worked.refusal or "")
+        return SkillAnswer(worked.refusal or "")
     text = worked.text[0].upper() + worked.text[1:]
-    return Answer(f"{text} is {'' if is_exact(worked.value) else 'about '}{say_number(worked.value)}.")
+    return SkillAnswer(f"{text} is {'' if is_exact(worked.value) else 'about '}{say_number(worked.value)}.")
 
 
-def two_numbers(said: str, operation: Operation, *, swap: bool = False) -> Callable[[Request], Answer]:
+def two_numbers(said: str, operation: Operation, *, swap: bool = False) -> Callable[[Request], SkillAnswer]:
     """An answer function for the slot `pair`; says "a `said` b", or "b `said` a" with `swap`."""
 
-    def answer(request: Request) -> Answer:
+    def answer(request: Request) -> SkillAnswer:
         a, b = (SumResult(say_number(number), number) for number in request.slot("pair", tuple))
         a, b = (b, a) if swap else (a, b)
         return say_result(combine(f"{a.text} {said} {b.text}", operation, a, b))

@@ -3,42 +3,46 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from voice.responder.language.grammar import Kind
-from voice.responder.language.numbers import NUMBER, pair_of_numbers, spell_number
+from voice.responder.language.grammar import SlotKind
+from voice.responder.language.numbers import SPOKEN_NUMBER, pair_of_numbers, spell_number
 from voice.responder.language.vocabulary import words
-from voice.responder.skills.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 MOST_DICE = 10
 
 
-def answer_coin(request: Request) -> Answer:
+def answer_coin(request: Request) -> SkillAnswer:
     """Heads or tails."""
-    return Answer(f"It is {request.rng.choice(('heads', 'tails'))}.")
+    return SkillAnswer(f"It is {request.rng.choice(('heads', 'tails'))}.")
 
 
-def answer_dice(request: Request) -> Answer | None:
+def answer_dice(request: Request) -> SkillAnswer | None:
     """One or several dice, with 6 sides unless the user asks for others."""
     count, sides = request.get("count", Fraction) or Fraction(1), request.get("sides", Fraction) or Fraction(6)
     if count.denominator > 1 or sides.denominator > 1 or count < 1 or sides < 2:
         return None
     if count > MOST_DICE:
-        return Answer(f"I roll {MOST_DICE} dice at most.")
+        return SkillAnswer(f"I roll {MOST_DICE} dice at most.")
     rolled = [request.rng.randint(1, int(sides)) for _ in range(int(count))]
     if len(rolled) == 1:
-        return Answer(f"You rolled {'an' if str(rolled[0])[0] == '8' or rolled[0] in (11, 18) else 'a'} {rolled[0]}.")
-    return Answer(f"You rolled {', '.join(map(str, rolled[:-1]))} and {rolled[-1]}, which makes {sum(rolled)}.")
+        return SkillAnswer(
+            f"You rolled {'an' if str(rolled[0])[0] == '8' or rolled[0] in (11, 18) else 'a'} {rolled[0]}."
+        )
+    return SkillAnswer(f"You rolled {', '.join(map(str, rolled[:-1]))} and {rolled[-1]}, which makes {sum(rolled)}.")
 
 
-def answer_draw(request: Request) -> Answer | None:
+def answer_draw(request: Request) -> SkillAnswer | None:
     """A random whole number between two others, both included."""
     low, high = request.get("pair", tuple) or (Fraction(1), Fraction(100))
     if low.denominator > 1 or high.denominator > 1 or low > high:
         return None
-    return Answer(f"I picked {request.rng.randint(int(low), int(high))}.")
+    return SkillAnswer(f"I picked {request.rng.randint(int(low), int(high))}.")
 
 
-COUNT = Kind("count", NUMBER.pattern, NUMBER.parse, lambda rng: spell_number(rng.randint(2, 5)))
-SIDES = Kind("sides", NUMBER.pattern, NUMBER.parse, lambda rng: rng.choice(words("four eight ten twelve twenty")))
+DICE_COUNT = SlotKind("count", SPOKEN_NUMBER.pattern, SPOKEN_NUMBER.parse, lambda rng: spell_number(rng.randint(2, 5)))
+SIDES = SlotKind(
+    "sides", SPOKEN_NUMBER.pattern, SPOKEN_NUMBER.parse, lambda rng: rng.choice(words("four eight ten twelve twenty"))
+)
 BOUNDS = replace(pair_of_numbers("and", "to"), sample=lambda rng: f"one and {rng.choice(words('ten twenty fifty'))}")
 SKILLS = [
     Skill(
@@ -57,7 +61,7 @@ SKILLS = [
             "roll (again|the die again)",
         ],
         answer_dice,
-        [COUNT, SIDES],
+        [DICE_COUNT, SIDES],
         share=1.5,
     ),
     Skill(

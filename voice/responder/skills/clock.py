@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
 from voice.responder.language.durations import DURATION, Duration
-from voice.responder.language.grammar import Kind
-from voice.responder.skills.skill import Answer, Request, Skill
+from voice.responder.language.grammar import SlotKind
+from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 # Days that people count down to: as heard, as answered, month, day.
 FEASTS = {
@@ -42,34 +42,34 @@ def say_date(day: date) -> str:
     return f"{day:%A}, {day:%B} {day.day}"
 
 
-def answer_time(request: Request) -> Answer:
+def answer_time(request: Request) -> SkillAnswer:
     """Says, for example, "It is 4:10 in the afternoon"."""
-    return Answer(f"It is {say_time(request.now)}.")
+    return SkillAnswer(f"It is {say_time(request.now)}.")
 
 
-def answer_later(request: Request) -> Answer:
+def answer_later(request: Request) -> SkillAnswer:
     """Says what time it will be after a duration."""
     duration = request.slot("duration", Duration)
-    return Answer(f"In {duration.text} it will be {say_time(request.now + timedelta(seconds=duration.seconds))}.")
+    return SkillAnswer(f"In {duration.text} it will be {say_time(request.now + timedelta(seconds=duration.seconds))}.")
 
 
-def answer_day(name: str, offset: int) -> Callable[[Request], Answer]:
+def answer_day(name: str, offset: int) -> Callable[[Request], SkillAnswer]:
     """An answer function for the date `offset` days from today, which answers call `name`."""
     verb = "was" if offset < 0 else "is"
-    return lambda request: Answer(f"{name} {verb} {say_date(request.now.date() + timedelta(days=offset))}.")
+    return lambda request: SkillAnswer(f"{name} {verb} {say_date(request.now.date() + timedelta(days=offset))}.")
 
 
-def answer_year(request: Request) -> Answer:
+def answer_year(request: Request) -> SkillAnswer:
     """Says, for example, "It is 2026"."""
-    return Answer(f"It is {request.now.year}.")
+    return SkillAnswer(f"It is {request.now.year}.")
 
 
-def answer_month(request: Request) -> Answer:
+def answer_month(request: Request) -> SkillAnswer:
     """Says, for example, "It is November"."""
-    return Answer(f"It is {request.now:%B}.")
+    return SkillAnswer(f"It is {request.now:%B}.")
 
 
-def answer_countdown(request: Request) -> Answer:
+def answer_countdown(request: Request) -> SkillAnswer:
     """Says how many days are left until a feast."""
     said, month, day = FEASTS[request.slot("feast", str)]
     today = request.now.date()
@@ -78,11 +78,11 @@ def answer_countdown(request: Request) -> Answer:
         feast = date(today.year + 1, month, day)
     days = (feast - today).days
     if days == 0:
-        return Answer(f"Today is {said}.")
-    return Answer(f"There {'is 1 day' if days == 1 else f'are {days} days'} until {said}.")
+        return SkillAnswer(f"Today is {said}.")
+    return SkillAnswer(f"There {'is 1 day' if days == 1 else f'are {days} days'} until {said}.")
 
 
-FEAST = Kind(
+FEAST = SlotKind(
     "feast",
     "(?:" + "|".join(sorted(FEASTS, key=len, reverse=True)) + ") ",
     lambda words: words,

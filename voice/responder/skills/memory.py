@@ -1,8 +1,8 @@
 """Remembers facts for the user during a call, and finds them by the words of a question."""
 
-from voice.responder.language.facts import FACT, NAME, THING, has_verb, recall, subject
+from voice.responder.language.facts import FACT, FACT_NAME, THING, has_verb, recall, subject
 from voice.responder.language.phrasing import other_side, sentence
-from voice.responder.skills.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 
 def say_fact(fact: str) -> str:
@@ -10,53 +10,55 @@ def say_fact(fact: str) -> str:
     return sentence(f"you asked me to remember {other_side(fact)}" if fact.startswith("to ") else other_side(fact))
 
 
-def answer_remember(request: Request) -> Answer:
+def answer_remember(request: Request) -> SkillAnswer:
     """Remembers the fact; it replaces an older one with the same subject."""
     fact = request.slot("fact", str)
     facts = tuple(known for known in request.state.facts if subject(known) != subject(fact) or subject(fact) == fact)
     state = request.state.but(facts=(*(known for known in facts if known != fact), fact))
     joint = "" if fact.startswith("to ") else "that "
-    return Answer(sentence(f"I will remember {joint}{other_side(fact)}"), state)
+    return SkillAnswer(sentence(f"I will remember {joint}{other_side(fact)}"), state)
 
 
-def answer_name(request: Request) -> Answer:
+def answer_name(request: Request) -> SkillAnswer:
     """Remembers the user's name."""
     name = request.slot("name", str)
     facts = (*(known for known in request.state.facts if subject(known) != "my name"), f"my name is {name.title()}")
-    return Answer(f"Nice to meet you, {name.title()}.", request.state.but(facts=facts))
+    return SkillAnswer(f"Nice to meet you, {name.title()}.", request.state.but(facts=facts))
 
 
-def answer_question(request: Request) -> Answer | None:
+def answer_question(request: Request) -> SkillAnswer | None:
     """Answers a question with a remembered fact; None if no fact fits."""
     found = recall(request.state.facts, request.slot("thing", str))
-    return Answer(say_fact(found[0])) if found else None
+    return SkillAnswer(say_fact(found[0])) if found else None
 
 
-def answer_unknown(request: Request) -> Answer:
+def answer_unknown(request: Request) -> SkillAnswer:
     """Says that the user has not mentioned the thing."""
-    return Answer(f"You have not told me about your {request.slot('thing', str)}.")
+    return SkillAnswer(f"You have not told me about your {request.slot('thing', str)}.")
 
 
-def answer_all(request: Request) -> Answer:
+def answer_all(request: Request) -> SkillAnswer:
     """Says everything that is remembered."""
     if not request.state.facts:
-        return Answer("You have not asked me to remember anything yet.")
-    return Answer(" ".join(say_fact(fact) for fact in request.state.facts))
+        return SkillAnswer("You have not asked me to remember anything yet.")
+    return SkillAnswer(" ".join(say_fact(fact) for fact in request.state.facts))
 
 
-def answer_forget(request: Request) -> Answer:
+def answer_forget(request: Request) -> SkillAnswer:
     """Forgets the facts that the words name, or the newest one."""
     thing = request.get("thing", str)
     facts = request.state.facts
     gone = recall(facts, thing) if thing else list(facts[-1:])
     if not gone:
-        return Answer("I do not remember anything of the kind.")
-    return Answer("Okay, I have forgotten that.", request.state.but(facts=tuple(f for f in facts if f not in gone)))
+        return SkillAnswer("I do not remember anything of the kind.")
+    return SkillAnswer(
+        "Okay, I have forgotten that.", request.state.but(facts=tuple(f for f in facts if f not in gone))
+    )
 
 
-def answer_forget_all(request: Request) -> Answer:
+def answer_forget_all(request: Request) -> SkillAnswer:
     """Forgets everything."""
-    return Answer("Okay, I have forgotten everything.", request.state.but(facts=()))
+    return SkillAnswer("Okay, I have forgotten everything.", request.state.but(facts=()))
 
 
 SKILLS = [
@@ -78,7 +80,7 @@ SKILLS = [
         "remember",
         ["my name is <name>", "[you can] call me <name>"],
         answer_name,
-        [NAME],
+        [FACT_NAME],
         distinct=False,
         share=2,
     ),

@@ -4,10 +4,10 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 
-from voice.responder.language.grammar import Kind
-from voice.responder.language.numbers import NUMBER, pair_of_numbers, spell_number
+from voice.responder.language.grammar import SlotKind
+from voice.responder.language.numbers import SPOKEN_NUMBER, pair_of_numbers, spell_number
 from voice.responder.language.phrasing import sentence
-from voice.responder.skills.skill import Answer, Request, Skill, says
+from voice.responder.skills.skill import Request, Skill, SkillAnswer, says
 
 LONGEST_COUNT = 100
 STORIES = (
@@ -36,42 +36,42 @@ JOKES = (
 )
 
 
-def count(first: Fraction, last: Fraction, step: Fraction = Fraction(1)) -> Answer | None:
+def count(first: Fraction, last: Fraction, step: Fraction = Fraction(1)) -> SkillAnswer | None:
     """Counts from one number to another, up or down; None for fractions."""
     if any(number.denominator > 1 for number in (first, last, step)) or step <= 0:
         return None
     sign = 1 if last >= first else -1
     numbers = range(int(first), int(last) + sign, sign * int(step))
     if len(numbers) > LONGEST_COUNT:
-        return Answer(f"I count {LONGEST_COUNT} numbers at most.")
-    return Answer(", ".join(map(str, numbers)) + ".")
+        return SkillAnswer(f"I count {LONGEST_COUNT} numbers at most.")
+    return SkillAnswer(", ".join(map(str, numbers)) + ".")
 
 
-def answer_count(request: Request) -> Answer | None:
+def answer_count(request: Request) -> SkillAnswer | None:
     """Counts to a number, in steps if the user asks for them."""
     step = request.get("step", Fraction) or Fraction(1)
     return count(step, request.slot("end", Fraction), step)
 
 
-def answer_count_range(request: Request) -> Answer | None:
+def answer_count_range(request: Request) -> SkillAnswer | None:
     """Counts between two numbers."""
     first, last = request.slot("pair", tuple)
     return count(first, last)
 
 
-def answer_count_down(request: Request) -> Answer | None:
+def answer_count_down(request: Request) -> SkillAnswer | None:
     """Counts down to 1."""
     return count(request.slot("start", Fraction), Fraction(1))
 
 
-def answer_repeat(request: Request) -> Answer:
+def answer_repeat(request: Request) -> SkillAnswer:
     """Repeats the user's sentence."""
-    return Answer(sentence(request.slot("text", str)))
+    return SkillAnswer(sentence(request.slot("text", str)))
 
 
-def answer_again(request: Request) -> Answer:
+def answer_again(request: Request) -> SkillAnswer:
     """Repeats the last answer."""
-    return Answer(request.state.last_answer or "I have not said anything yet.")
+    return SkillAnswer(request.state.last_answer or "I have not said anything yet.")
 
 
 def sample_limit(rng: random.Random) -> str:
@@ -92,15 +92,15 @@ SENTENCES = (
     "we are the champions", "the train leaves at nine", "one small step for man",
     "peter piper picked a peck", "my dog likes to swim",
 )  # fmt: skip
-LIMIT = Kind("limit", NUMBER.pattern, NUMBER.parse, sample_limit)
+COUNT_LIMIT = SlotKind("limit", SPOKEN_NUMBER.pattern, SPOKEN_NUMBER.parse, sample_limit)
 STEPS = {"ones": 1, "twos": 2, "threes": 3, "fours": 4, "fives": 5, "tens": 10, "twenties": 20}
-STEP = Kind(
+STEP = SlotKind(
     "step",
     f"(?:{'|'.join(STEPS)}) ",
     lambda words: Fraction(STEPS[words]),
     lambda rng: rng.choice(["twos", "threes", "fives", "tens"]),
 )
-TEXT = Kind("text", r"(?:\S+ ){1,40}", str, sample_text)
+RECITED_TEXT = SlotKind("text", r"(?:\S+ ){1,40}", str, sample_text)
 RANGE = replace(pair_of_numbers("to"), sample=lambda rng: f"{sample_limit(rng)} to {sample_limit(rng)}")
 SKILLS = [
     Skill(
@@ -112,7 +112,7 @@ SKILLS = [
             "count by <step> to <end:limit>",
         ],
         answer_count,
-        [LIMIT, STEP],
+        [COUNT_LIMIT, STEP],
         share=3,
     ),
     Skill("count", ["count [down|backwards|back] from <pair:to>"], answer_count_range, [RANGE]),
@@ -120,7 +120,7 @@ SKILLS = [
         "count",
         ["count (down|backwards|back) from <start:limit>", "count from <start:limit> (down|backwards)"],
         answer_count_down,
-        [LIMIT],
+        [COUNT_LIMIT],
     ),
     Skill(
         "story",
@@ -165,7 +165,7 @@ SKILLS = [
         "repeat",
         ["repeat after me <text>", "say after me <text>", "say (the words|the sentence) <text>", "say <text>"],
         answer_repeat,
-        [TEXT],
+        [RECITED_TEXT],
         whole=False,
         may_end=lambda _slots: True,
         distinct=False,

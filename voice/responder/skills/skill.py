@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from voice.responder.language.grammar import Kind, Template
+from voice.responder.language.grammar import SlotKind, Template
 from voice.responder.state import State, Timer
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SkillAnswer:
     """What to say, and what changes.
 
     Parameters:
@@ -94,8 +94,8 @@ class Skill:
 
     intent: str
     templates: Sequence[str]
-    answer: Callable[[Request], Answer | None]
-    kinds: Sequence[Kind] = ()
+    answer: Callable[[Request], SkillAnswer | None]
+    kinds: Sequence[SlotKind] = ()
     whole: bool = True
     distinct: bool = True
     awaited: str | None = None
@@ -113,6 +113,6 @@ class Skill:
         return [Template.compile(text, kinds) for text in self.templates]
 
 
-def says(*texts: str, ends_call: bool = False) -> Callable[[Request], Answer]:
+def says(*texts: str, ends_call: bool = False) -> Callable[[Request], SkillAnswer]:
     """An answer function that says one of `texts`, chosen at random."""
-    return lambda request: Answer(request.rng.choice(texts), ends_call=ends_call)
+    return lambda request: SkillAnswer(request.rng.choice(texts), ends_call=ends_call)

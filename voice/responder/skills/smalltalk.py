@@ -4,8 +4,8 @@ from voice.responder.skills.skill import Skill, says
 
 ABILITIES = "tell the time, do arithmetic, convert units, set timers, spell words and remember things"
 FIRST_REFUSAL = f"I run without a language model, so I can't answer that. I can {ABILITIES}."
-REFUSAL = "I can't answer that without a language model. Ask me for help to hear what I can do."
-UNHEARD = "Sorry, I did not catch that."
+NEEDS_A_MODEL = "I can't answer that without a language model. Ask me for help to hear what I can do."
+NOT_CAUGHT = "Sorry, I did not catch that."
 GREETING = "Hello. How can I help you?"
 
 SKILLS = [

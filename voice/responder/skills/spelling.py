@@ -2,10 +2,10 @@
 
 import random
 
-from voice.responder.language.grammar import Kind
+from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import spell_number
 from voice.responder.language.vocabulary import COMMON_WORDS
-from voice.responder.skills.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 _MARKS = {"'": "apostrophe", "-": "hyphen", ".": "point", "_": "underscore"}
 
@@ -17,11 +17,11 @@ def parse_words(words: str) -> str | None:
     return None if text in ("the", "a", "word", "the word", "it", "that", "this", "me") else text
 
 
-def answer_spell(request: Request) -> Answer:
+def answer_spell(request: Request) -> SkillAnswer:
     """Says, for example, "Giraffe is spelled G, I, R, A, F, F, E"."""
     words = request.slot("word", str)
     letters = ", ".join(_MARKS.get(char, char.upper()) for char in words if char != " ")
-    return Answer(f"{words[0].upper()}{words[1:]} is spelled {letters}.")
+    return SkillAnswer(f"{words[0].upper()}{words[1:]} is spelled {letters}.")
 
 
 def sample_word(rng: random.Random) -> str:
@@ -29,7 +29,7 @@ def sample_word(rng: random.Random) -> str:
     return rng.choice(COMMON_WORDS)
 
 
-WORD = Kind("word", r"(?:\S+ ){1,3}", parse_words, sample_word)
+WORD = SlotKind("word", r"(?:\S+ ){1,3}", parse_words, sample_word)
 SKILLS = [
     Skill(
         "spell",

@@ -4,13 +4,13 @@ import random
 from datetime import datetime, timedelta
 
 from voice.responder.language.durations import DURATION, Duration, attributive, say_seconds
-from voice.responder.language.grammar import Kind
-from voice.responder.language.numbers import NUMBER
+from voice.responder.language.grammar import SlotKind
+from voice.responder.language.numbers import SPOKEN_NUMBER
 from voice.responder.language.vocabulary import words
-from voice.responder.skills.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Request, Skill, SkillAnswer
 from voice.responder.state import State, Timer
 
-NAMES = words(
+TIMER_NAMES = words(
     "pasta egg tea pizza laundry rice coffee oven cake bread workout meeting nap cookie chicken potato break study "
     "kitchen"
 )
@@ -38,88 +38,88 @@ def without(state: State, gone: tuple[Timer, ...]) -> State:
     return state.but(timers=tuple(timer for timer in state.timers if timer not in gone))
 
 
-def answer_set(request: Request) -> Answer:
+def answer_set(request: Request) -> SkillAnswer:
     """Starts a timer."""
     duration, name, state = request.slot("duration", Duration), request.get("name", str), request.state
     due = request.now + timedelta(seconds=duration.seconds)
     timer = Timer(state.started + 1, duration.seconds, duration.text, due, name)
     state = state.but(timers=(*state.timers, timer), started=timer.number)
     kind = f"{name.capitalize()} timer" if name else "Timer"
-    return Answer(f"{kind} set for {duration.text}.", state, timer=timer)
+    return SkillAnswer(f"{kind} set for {duration.text}.", state, timer=timer)
 
 
-def ask_length(request: Request) -> Answer:
+def ask_length(request: Request) -> SkillAnswer:
     """Asks for the length of a timer when it was not heard."""
-    return Answer("For how long should I set the timer?", request.state.but(awaiting=AWAITING_LENGTH))
+    return SkillAnswer("For how long should I set the timer?", request.state.but(awaiting=AWAITING_LENGTH))
 
 
-def answer_left(request: Request) -> Answer:
+def answer_left(request: Request) -> SkillAnswer:
     """Says how much time is left on each timer."""
     timers = running(request.state, request.now)
     if not timers:
-        return Answer("There is no timer running.")
+        return SkillAnswer("There is no timer running.")
     left = [(timer, say_seconds((timer.due - request.now).total_seconds())) for timer in timers]
     if len(left) == 1:
         text = left[0][1]
-        return Answer(f"There {'is' if text.startswith(('1 ', 'less')) else 'are'} {text} left on the timer.")
-    return Answer(" ".join(f"Your {title(timer)} timer has {text} left." for timer, text in left))
+        return SkillAnswer(f"There {'is' if text.startswith(('1 ', 'less')) else 'are'} {text} left on the timer.")
+    return SkillAnswer(" ".join(f"Your {title(timer)} timer has {text} left." for timer, text in left))
 
 
-def answer_count(request: Request) -> Answer:
+def answer_count(request: Request) -> SkillAnswer:
     """Says which timers are running."""
     timers = running(request.state, request.now)
     if not timers:
-        return Answer("There is no timer running.")
+        return SkillAnswer("There is no timer running.")
     if len(timers) == 1:
-        return Answer(f"You have 1 timer, for {timers[0].length}.")
-    return Answer(f"You have {len(timers)} timers: {', '.join(title(timer) for timer in timers)}.")
+        return SkillAnswer(f"You have 1 timer, for {timers[0].length}.")
+    return SkillAnswer(f"You have {len(timers)} timers: {', '.join(title(timer) for timer in timers)}.")
 
 
-def answer_cancel(request: Request) -> Answer:
+def answer_cancel(request: Request) -> SkillAnswer:
     """Cancels the timer that the user names, or the only one; asks which one if there are several."""
     timers = running(request.state, request.now)
     duration, name = request.get("duration", Duration), request.get("name", str)
     if not timers:
-        return Answer("There is no timer running.")
+        return SkillAnswer("There is no timer running.")
     chosen = timers
     if duration is not None or name is not None:
         length = duration.seconds if duration else None
         chosen = tuple(timer for timer in timers if timer.seconds == length or (name and timer.name == name))[:1]
         if not chosen:
             wanted = name or attributive(duration.text if duration else "")
-            return Answer(f"There is no {wanted} timer running.")
+            return SkillAnswer(f"There is no {wanted} timer running.")
     if len(chosen) > 1:
         names = ", ".join(title(timer) for timer in chosen)
         state = request.state.but(awaiting=AWAITING_CHOICE)
-        return Answer(f"You have {len(chosen)} timers: {names}. Which one should I cancel?", state)
-    return Answer("Timer cancelled.", without(request.state, chosen), cancelled=chosen)
+        return SkillAnswer(f"You have {len(chosen)} timers: {names}. Which one should I cancel?", state)
+    return SkillAnswer("Timer cancelled.", without(request.state, chosen), cancelled=chosen)
 
 
-def answer_cancel_it(request: Request) -> Answer | None:
+def answer_cancel_it(request: Request) -> SkillAnswer | None:
     """Cancels the newest timer; None if no timer runs, because "cancel that" then means something else."""
     timers = running(request.state, request.now)
     if not timers:
         return None
     newest = max(timers, key=lambda timer: timer.number)
     text = "Timer cancelled." if len(timers) == 1 else f"Your {title(newest)} timer is cancelled."
-    return Answer(text, without(request.state, (newest,)), cancelled=(newest,))
+    return SkillAnswer(text, without(request.state, (newest,)), cancelled=(newest,))
 
 
-def answer_cancel_all(request: Request) -> Answer:
+def answer_cancel_all(request: Request) -> SkillAnswer:
     """Cancels every timer."""
     timers = running(request.state, request.now)
     if not timers:
-        return Answer("There is no timer running.")
+        return SkillAnswer("There is no timer running.")
     text = "Timer cancelled." if len(timers) == 1 else f"All {len(timers)} timers cancelled."
-    return Answer(text, without(request.state, timers), cancelled=timers)
+    return SkillAnswer(text, without(request.state, timers), cancelled=timers)
 
 
 def sample_name(rng: random.Random) -> str:
     """A timer's name."""
-    return rng.choice(NAMES)
+    return rng.choice(TIMER_NAMES)
 
 
-NAME = Kind("name", "(?:" + "|".join(NAMES) + ") ", lambda words: words, sample_name)
+TIMER_NAME = SlotKind("name", "(?:" + "|".join(TIMER_NAMES) + ") ", lambda words: words, sample_name)
 SKILLS = [
     Skill(
         "timer",
@@ -135,14 +135,14 @@ SKILLS = [
             "(wake me up|remind me|alert me) in <duration>",
         ],
         answer_set,
-        [DURATION, NAME],
+        [DURATION, TIMER_NAME],
         share=9,
     ),
     Skill(
         "timer",
         ["(set|start) [a|another|the] timer [for]", "(set|start) a timer for <number>", "[i need] (a|another) timer"],
         ask_length,
-        [NUMBER],
+        [SPOKEN_NUMBER],
         whole=False,
         share=0.5,
     ),
@@ -187,7 +187,7 @@ SKILLS = [
             "turn (the|my) timer off",
         ],
         answer_cancel,
-        [DURATION, NAME],
+        [DURATION, TIMER_NAME],
         share=3,
     ),
     Skill("timer cancel", ["cancel [it|that]"], answer_cancel_it),
@@ -203,7 +203,7 @@ SKILLS = [
         "timer cancel",
         ["[cancel|stop] [the] (<name>|<duration>) [timer|one]"],
         answer_cancel,
-        [DURATION, NAME],
+        [DURATION, TIMER_NAME],
         awaited=AWAITING_CHOICE,
     ),
     Skill("timer cancel", ["[cancel] (all|both|everything) [of them]"], answer_cancel_all, awaited=AWAITING_CHOICE),

@@ -3,7 +3,7 @@
 from voice.responder.language.amounts import AMOUNT, UNIT, Amount, sample_pair, say_amount
 from voice.responder.language.measures import BY_NAME, Unit, to_unit
 from voice.responder.language.phrasing import sentence
-from voice.responder.skills.skill import Answer, Request, Skill
+from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 
 def resolve(start: Unit, end: Unit) -> tuple[Unit, Unit]:
@@ -16,28 +16,28 @@ def resolve(start: Unit, end: Unit) -> tuple[Unit, Unit]:
     return start, end
 
 
-def answer_conversion(request: Request) -> Answer:
+def answer_conversion(request: Request) -> SkillAnswer:
     """Says, for example, "10 miles is 16.09 kilometers"."""
     amount, end = request.slot("amount", Amount), request.slot("end", Unit)
     start, end = resolve(amount.unit, end)
     if start.quantity != end.quantity:
-        return Answer(mismatch(start, end))
-    return Answer(
+        return SkillAnswer(mismatch(start, end))
+    return SkillAnswer(
         sentence(f"{say_amount(amount.value, start)} is {say_amount(to_unit(amount.value, start, end), end)}")
     )
 
 
-def answer_content(request: Request) -> Answer:
+def answer_content(request: Request) -> SkillAnswer:
     """Says, for example, "There are 5280 feet in a mile"."""
     amount, end = request.slot("amount", Amount), request.slot("end", Unit)
     start, end = resolve(amount.unit, end)
     if start.quantity != end.quantity:
-        return Answer(mismatch(start, end))
+        return SkillAnswer(mismatch(start, end))
     if start.quantity == "temperature":
         return answer_conversion(request)
     result = say_amount(to_unit(amount.value, start, end), end)
     whole = amount.said or say_amount(amount.value, start)
-    return Answer(f"There {'is' if result.startswith('1 ') else 'are'} {result} in {whole}.")
+    return SkillAnswer(f"There {'is' if result.startswith('1 ') else 'are'} {result} in {whole}.")
 
 
 def mismatch(start: Unit, end: Unit) -> str:

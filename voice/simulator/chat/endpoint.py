@@ -17,7 +17,7 @@ from voice.simulator.conversation import tokens
 from voice.simulator.journal import Exchange
 from voice.simulator.simulator import ServedModel, Simulator
 from voice.simulator.timing.prefix_cache import read_prefix
-from voice.simulator.timing.timetable import Action, Failure, Hang, KeepAlive, Reset, Text, timetable
+from voice.simulator.timing.timetable import Action, Failure, Hang, KeepAlive, ResetConnection, SendText, timetable
 from voice.simulator.url_options import url_options
 from voice.simulator.wire_errors import refusal, status_of
 
@@ -100,7 +100,7 @@ class ChatCall:
         for action in actions:
             await asyncio.sleep(start + action.at - loop.time())
             match action:
-                case Text():
+                case SendText():
                     await reply.text(action.text)
                     journal.sent(self._exchange, action.tokens)
                 case KeepAlive():
@@ -109,7 +109,7 @@ class ChatCall:
                     journal.end(self._exchange, "failed")
                     await reply.fail(action.status)
                     return
-                case Reset():
+                case ResetConnection():
                     journal.end(self._exchange, "cut")
                     self._connection.reset()
                     return

@@ -12,7 +12,16 @@ from voice.simulator.responses.lanes import Lanes
 from voice.simulator.responses.request import ResponseRequest, call_text
 from voice.simulator.simulator import ServedModel, Simulator
 from voice.simulator.timing.prefix_cache import read_prefix
-from voice.simulator.timing.timetable import STATUSES, Failure, Fault, Hang, KeepAlive, Reset, Text, timetable
+from voice.simulator.timing.timetable import (
+    STATUSES,
+    Failure,
+    Fault,
+    Hang,
+    KeepAlive,
+    ResetConnection,
+    SendText,
+    timetable,
+)
 from voice.simulator.wire_errors import error_headers
 
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
@@ -107,7 +116,7 @@ class ResponseCall:
         ):
             await asyncio.sleep(start + action.at - loop.time())
             match action:
-                case Text():
+                case SendText():
                     await self._all(writer.piece(action.text))
                     self._simulator.journal.sent(self.exchange, action.tokens)
                 case KeepAlive():
@@ -115,7 +124,7 @@ class ResponseCall:
                 case Failure():
                     await self._fail(action.status)
                     return
-                case Reset():
+                case ResetConnection():
                     self._simulator.journal.end(self.exchange, "cut")
                     self._connection.reset()
                     return

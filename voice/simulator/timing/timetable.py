@@ -41,7 +41,7 @@ STATUSES = {Fault.UNAUTHORIZED: 401, Fault.RATE_LIMITED: 429, Fault.SERVER_ERROR
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class SendText:
     """Send `tokens` tokens of text, `at` seconds after the request."""
 
     at: float
@@ -65,7 +65,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Reset:
+class ResetConnection:
     """Reset the connection; nothing follows."""
 
     at: float
@@ -78,7 +78,7 @@ class Hang:
     at: float
 
 
-Action = Text | KeepAlive | Failure | Reset | Hang
+Action = SendText | KeepAlive | Failure | ResetConnection | Hang
 
 
 def parse_fault(text: str) -> Fault:
@@ -117,13 +117,13 @@ def timetable(
     if fault is Fault.SILENT:
         yield Hang(rtt)
     elif fault is Fault.REFUSE:
-        yield Reset(rtt)
+        yield ResetConnection(rtt)
     elif fault in STATUSES:
         yield Failure(rtt, STATUSES[fault])
     elif fault is Fault.KEEPALIVE:
         yield from (KeepAlive(rtt + count * KEEPALIVE_EVERY) for count in itertools.count())
     elif fault is Fault.DRIBBLE:
-        yield from (Text(first.after + index * DRIBBLE_EVERY, char, 1) for index, char in enumerate(text))
+        yield from (SendText(first.after + index * DRIBBLE_EVERY, char, 1) for index, char in enumerate(text))
     elif first.error is not None:
         yield Failure(first.after, first.error)
     elif fault in (Fault.MIDFAIL, Fault.CUT_SOCKET):
@@ -134,17 +134,17 @@ def timetable(
             last = chunk.at
             yield chunk
         last += model.gap()
-        yield Failure(last, 500) if fault is Fault.MIDFAIL else Reset(last)
+        yield Failure(last, 500) if fault is Fault.MIDFAIL else ResetConnection(last)
     else:
         yield from _chunks(tokens(text), first.after, model)
 
 
-def _chunks(words: list[str], first: float, model: LatencyModel) -> Iterator[Text]:
+def _chunks(words: list[str], first: float, model: LatencyModel) -> Iterator[SendText]:
     """Groups tokens into messages; each is sent when its last token exists, the first one at `first`."""
     at, index = first, 0
     while index < len(words):
         size = model.chunk(len(words) - index)
-        yield Text(at, "".join(words[index : index + size]), size)
+        yield SendText(at, "".join(words[index : index + size]), size)
         index += size
         upcoming = min(size, len(words) - index)
         at += sum(model.gap() for _ in range(upcoming))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 # A block whose RMS is softer than this, -46 dB of full scale, is silence: the voices' noise floor lies 7 dB below it.
 AUDIBLE = 0.005
-BLOCK = 0.005
+LEVEL_BLOCK = 0.005
 LONGEST_PIECE = 0.1
 """Seconds; the audio of one piece is what an interruption can no longer take back."""
 
@@ -33,7 +33,7 @@ def samples_of(pieces: Iterable[Piece]) -> Samples:
 
 def onset(audio: Audio, sample_rate: int) -> int | None:
     """Index of the first audible block of mono samples in [-1, 1]; None when there is none."""
-    size = round(BLOCK * sample_rate)
+    size = round(LEVEL_BLOCK * sample_rate)
     blocks = audio[: len(audio) // size * size].reshape(-1, size)
     audible = np.flatnonzero(np.sqrt((blocks**2).mean(axis=1)) > AUDIBLE)
     return int(audible[0]) * size if len(audible) else None

@@ -13,7 +13,7 @@ import onnxruntime
 from voice.tts.piper.graph_cut import CutGraph, cut_graph, durations_of
 from voice.tts.piper.pieces import Audio
 
-CHUNK = 0.5
+PIECE_SECONDS = 0.5
 """Seconds of audio in a piece behind the first: what an interruption still has to wait for."""
 
 Feeds = Mapping[str, npt.NDArray[Any]]
@@ -104,7 +104,7 @@ class StreamingGraph:
         self._encoder = make_session(cut.encoder)
         self._decoder = make_session(cut.decoder)
         self._taken = {tensor.name for tensor in self._encoder.get_inputs()}
-        self._step = max(1, round(CHUNK * sample_rate / cut.hop))
+        self._step = max(1, round(PIECE_SECONDS * sample_rate / cut.hop))
 
     def begin(self, feeds: Feeds) -> "_Latent":
         """Make everything but the audio."""

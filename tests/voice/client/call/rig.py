@@ -22,7 +22,7 @@ from voice.client.call.listener import CallListener
 from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import PlacedTurn, ScriptedCaller
 from voice.client.fixtures.fixture import Fixture, FixtureTurn
-from voice.client.sound.pcm import FRAME, RATE, Pcm
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
 from voice.wire.messages import ClientMessage
 from voice.wire.requests import Reply
 
@@ -78,7 +78,7 @@ class Bot:
             frame = frames_pb2.Frame.FromString(data)
             if frame.WhichOneof("frame") == "audio":
                 self.received = np.append(self.received, np.frombuffer(frame.audio.audio, np.int16))
-                yield self.received[-FRAME:]
+                yield self.received[-MESSAGE_SAMPLES:]
             else:
                 await self._answer(json.loads(frame.message.data))
 

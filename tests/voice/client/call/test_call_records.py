@@ -15,7 +15,7 @@ from voice.client.call.session import CallSession
 from voice.client.call.turn_records import session_entry, turn_records
 from voice.client.caller.live_turns import with_live_turns
 from voice.client.sound.device_line import DeviceLine
-from voice.client.sound.pcm import FRAME, RATE
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 from voice.client.sound.sound_card import DuplexCallback
 
 
@@ -74,7 +74,7 @@ async def test_a_call_becomes_records_on_the_recordings_clock_and_a_session_entr
     assert entry["clock"]["offset"] == pytest.approx(SERVER_CLOCK, abs=0.5)
     assert entry["clock"]["pings"] >= 8
     assert 0 <= entry["clock"]["rtt"] < 1
-    assert entry["pacing"]["frames"] == round(result.seconds * RATE / FRAME)
+    assert entry["pacing"]["frames"] == round(result.seconds * RATE / MESSAGE_SAMPLES)
     assert entry["pacing"]["late_max_ms"] >= 0
     assert entry["playout"] == {"jitter_ms": 60, "underruns": 0, "rate": RATE}
     assert json.loads(json.dumps([records, entry])) == [records, entry]
@@ -107,7 +107,7 @@ async def test_a_call_that_the_server_closes_keeps_its_recording_and_the_reason(
     async def leave(socket: ServerConnection) -> None:
         bot = Bot(socket)
         async for _ in bot.frames():
-            if len(bot.received) == 63 * FRAME:
+            if len(bot.received) == 63 * MESSAGE_SAMPLES:
                 await bot.audio(tone(0.1))
                 await socket.close(1011, "the recogniser has failed")
 

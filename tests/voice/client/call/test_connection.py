@@ -17,7 +17,7 @@ from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import Fixture
-from voice.client.sound.pcm import FRAME
+from voice.client.sound.pcm import MESSAGE_SAMPLES
 from voice.errors import ComponentError, ConfigurationError
 
 
@@ -103,9 +103,9 @@ async def test_a_server_that_vanishes_or_breaks_the_protocol_ends_the_call_with_
     async def garble(socket: ServerConnection) -> None:
         bot = Bot(socket)
         async for _ in bot.frames():
-            if len(bot.received) == 12 * FRAME:
+            if len(bot.received) == 12 * MESSAGE_SAMPLES:
                 await bot.audio(tone(0.1))
-            elif len(bot.received) == 32 * FRAME and (sending := sent(bot)):
+            elif len(bot.received) == 32 * MESSAGE_SAMPLES and (sending := sent(bot)):
                 await sending
 
     result = await call(garble, fixture())
@@ -120,7 +120,7 @@ async def test_hanging_up_does_not_wait_for_a_server_that_is_stuck() -> None:
     async def talk(socket: ServerConnection) -> None:
         bot = Bot(socket)
         async for _ in bot.frames():
-            if len(bot.received) == 32 * FRAME:
+            if len(bot.received) == 32 * MESSAGE_SAMPLES:
                 # It neither reads nor says goodbye any more.
                 socket.transport.pause_reading()
                 await stuck.wait()

@@ -8,9 +8,9 @@ import pytest
 from voice.client.call.line import PacedLine
 from voice.client.call.pacing import PacingLog
 from voice.client.playback.playout import Playout
-from voice.client.sound.pcm import FRAME, RATE
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 
-SECONDS = FRAME / RATE
+SECONDS = MESSAGE_SAMPLES / RATE
 
 
 class Numbers:
@@ -27,7 +27,7 @@ class Numbers:
     def next_frame(self, at: float, playout: Playout) -> np.ndarray | None:
         self.asked.append(at)
         self.positions.append(playout.position)
-        return np.full(FRAME, len(self.asked), np.int16) if len(self.asked) <= self.count else None
+        return np.full(MESSAGE_SAMPLES, len(self.asked), np.int16) if len(self.asked) <= self.count else None
 
 
 class ManualClock:

@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 
 from voice.client.call.listener import CallListener, LiveEvents
-from voice.wire.framing import Incoming, Interruption, Text
+from voice.wire.framing import BareText, Incoming, Interruption
 from voice.wire.messages import BotOutput, ServerFailure, Speaking, SpokenText, Transcription, UnknownMessage
 
 
@@ -60,7 +60,7 @@ def test_each_message_of_interest_has_its_callback(message: Incoming, expected: 
 
 
 @pytest.mark.parametrize(
-    "message", [BotOutput("[code]", segment=1, will_be_spoken=False), UnknownMessage("metrics"), Text("hello")]
+    "message", [BotOutput("[code]", segment=1, will_be_spoken=False), UnknownMessage("metrics"), BareText("hello")]
 )
 def test_other_messages_have_none(message: Incoming) -> None:
     assert seen(message) == []

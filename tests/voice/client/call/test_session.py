@@ -9,7 +9,7 @@ from websockets.asyncio.server import ServerConnection
 from tests.voice.client.call.rig import Bot, Notes, call, caller, fixture, onset_after, serving, tone
 from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession
-from voice.client.sound.pcm import FRAME, RATE
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 from voice.wire.requests import Custom
 
 
@@ -40,7 +40,7 @@ async def test_the_recordings_left_channel_is_what_the_server_received() -> None
 
     result = await call(listen, fixture())
     assert np.array_equal(heard[0].received, result.stereo()[:, 0])
-    assert result.pacing.summary().frames == len(heard[0].received) // FRAME
+    assert result.pacing.summary().frames == len(heard[0].received) // MESSAGE_SAMPLES
 
 
 async def test_the_listener_is_called_in_order() -> None:
@@ -105,9 +105,9 @@ async def test_an_interruption_silences_the_bot_at_once() -> None:
     async def interrupted(socket: ServerConnection) -> None:
         bot = Bot(socket)
         async for _ in bot.frames():
-            if len(bot.received) == 32 * FRAME:
+            if len(bot.received) == 32 * MESSAGE_SAMPLES:
                 await bot.audio(tone(5.0))
-            elif len(bot.received) == 63 * FRAME:
+            elif len(bot.received) == 63 * MESSAGE_SAMPLES:
                 await bot.interrupt()
 
     result = await call(interrupted, fixture())

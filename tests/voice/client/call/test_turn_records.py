@@ -18,7 +18,7 @@ from voice.client.fixtures.scenario import SendAfter
 from voice.client.playback.bot_utterances import Utterance
 from voice.client.playback.playout import Playout
 from voice.client.playback.recorder import Recorder
-from voice.client.sound.pcm import FRAME, RATE
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 
 ORIGIN, OFFSET = 300.0, 4000.0
 """The recording's sample 0 on the client's clock; the server's clock minus the client's."""
@@ -284,8 +284,8 @@ def test_an_answered_last_turn_has_not_failed_because_the_server_closed_later():
 
 def test_lateness_is_told_for_the_frames_of_each_turn():
     pacing = PacingLog()
-    for index in range(30 * RATE // FRAME):
-        due = (index + 1) * FRAME / RATE
+    for index in range(30 * RATE // MESSAGE_SAMPLES):
+        due = (index + 1) * MESSAGE_SAMPLES / RATE
         pacing.note(due, due + (0.025 if index == 700 else 0.004 if index == 1400 else 0.001))
     result, fixture = call(turns=(turn(), turn()), positions=(10.0, 20.0), seconds=30.0, pacing=pacing)
     first, second = turn_records(result, fixture, "s")

@@ -10,9 +10,9 @@ from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import FixtureTurn
 from voice.client.fixtures.scenario import SendAfter
 from voice.client.playback.playout import Playout
-from voice.client.sound.pcm import FRAME, RATE
+from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 
-SECONDS = FRAME / RATE
+SECONDS = MESSAGE_SAMPLES / RATE
 
 
 def turn(seconds: float = 1.0, *, pad: float = 0.2, level: int = 5000, **how) -> FixtureTurn:
@@ -52,8 +52,8 @@ class Bot:
     def hold(self, caller: ScriptedCaller, *, limit: float = 120.0) -> tuple[list[float], float, np.ndarray]:
         """Let the caller speak; when each turn began, when it hung up, and what it sent."""
         frames = []
-        for tick in range(round(limit * RATE / FRAME)):
-            at = tick * FRAME / RATE
+        for tick in range(round(limit * RATE / MESSAGE_SAMPLES)):
+            at = tick * MESSAGE_SAMPLES / RATE
             for planned in sorted((p for p in self.plan if p[0] <= at), key=lambda p: p[0]):
                 planned[1]()
                 self.plan.remove(planned)
@@ -61,7 +61,7 @@ class Bot:
             frame = caller.next_frame(at, self.playout)
             if frame is None:
                 return [placed.at for placed in caller.placed], at, np.concatenate(frames)
-            assert len(frame) == FRAME
+            assert len(frame) == MESSAGE_SAMPLES
             assert frame.dtype == np.int16
             frames.append(frame)
         raise AssertionError("the caller never hung up")
@@ -217,8 +217,8 @@ def test_turns_begin_anywhere_in_a_frame_and_at_the_same_places_in_every_replay(
         Bot().hold(caller)
     positions, again = ([placed.position for placed in caller.placed] for caller in callers)
     assert positions == again
-    within = sorted(position % FRAME for position in positions)
-    assert max(np.diff([*within, within[0] + FRAME])) < FRAME / 8
+    within = sorted(position % MESSAGE_SAMPLES for position in positions)
+    assert max(np.diff([*within, within[0] + MESSAGE_SAMPLES])) < MESSAGE_SAMPLES / 8
 
 
 def test_labels_move_with_the_turn():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from voice.client.sound.pcm import Pcm
-from voice.client.sound.sound_card import BLOCK
+from voice.client.sound.sound_card import CARD_BLOCK
 
 
 class ScriptedCard:
@@ -38,9 +38,9 @@ class ScriptedCard:
 
         def run() -> Pcm:
             played = []
-            for at in range(0, len(heard), BLOCK):
-                out = bytearray(2 * BLOCK)
-                self.call(memoryview(heard[at : at + BLOCK].tobytes()), memoryview(out), BLOCK, None, dropout)
+            for at in range(0, len(heard), CARD_BLOCK):
+                out = bytearray(2 * CARD_BLOCK)
+                self.call(memoryview(heard[at : at + CARD_BLOCK].tobytes()), memoryview(out), CARD_BLOCK, None, dropout)
                 played.append(np.frombuffer(bytes(out), np.int16))
             return np.concatenate(played)
 

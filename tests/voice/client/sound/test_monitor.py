@@ -7,7 +7,7 @@ from tests.voice.client.call.rig import tone
 from tests.voice.client.sound.scripted_card import ScriptedCard
 from voice.client.sound.monitor import Monitor
 from voice.client.sound.pcm import RATE, Pcm
-from voice.client.sound.sound_card import BLOCK
+from voice.client.sound.sound_card import CARD_BLOCK
 
 
 def listen(monitor_rate: int, seconds: float, blocks: int) -> tuple[Pcm, Monitor, ScriptedCard]:
@@ -20,8 +20,8 @@ def listen(monitor_rate: int, seconds: float, blocks: int) -> tuple[Pcm, Monitor
         monitor.play(pcm[at : at + step], monitor_rate)
     heard = []
     for _ in range(blocks):
-        out = bytearray(2 * BLOCK)
-        card.call(memoryview(out), BLOCK, None, False)
+        out = bytearray(2 * CARD_BLOCK)
+        card.call(memoryview(out), CARD_BLOCK, None, False)
         heard.append(np.frombuffer(bytes(out), np.int16))
     return np.concatenate(heard), monitor, card
 
@@ -51,6 +51,6 @@ def test_listening_in_mixes_the_user_with_the_bot() -> None:
     monitor.open()
     monitor.play(np.full(1600, 1000, np.int16), RATE)
     monitor.hear(np.full(1600, 500, np.int16))
-    out = bytearray(2 * BLOCK)
-    card.call(memoryview(out), BLOCK, None, False)
+    out = bytearray(2 * CARD_BLOCK)
+    card.call(memoryview(out), CARD_BLOCK, None, False)
     assert set(np.frombuffer(bytes(out), np.int16).tolist()) == {1500}

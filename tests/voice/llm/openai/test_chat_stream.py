@@ -6,8 +6,8 @@ from typing import Any, cast
 from openai import AsyncStream
 from openai.types.chat import ChatCompletionChunk
 
-from voice.llm.openai.chat import CHUNK
-from voice.llm.openai.chat_stream import AT_ONCE, EVENTS, checked
+from voice.llm.openai.chat import EMPTY_CHUNK
+from voice.llm.openai.chat_stream import CHUNKS_AT_ONCE, EVENTS, checked
 
 
 class Burst:
@@ -20,7 +20,7 @@ class Burst:
 
     async def __aiter__(self) -> AsyncIterator[ChatCompletionChunk]:
         for _ in range(self._size):
-            yield ChatCompletionChunk.construct(**CHUNK)
+            yield ChatCompletionChunk.construct(**EMPTY_CHUNK)
 
     async def close(self) -> None:
         """There is no connection."""
@@ -36,14 +36,14 @@ async def test_a_burst_of_chunks_leaves_the_event_loop_to_others_in_between() ->
             await asyncio.sleep(0)
 
     task = asyncio.create_task(other())
-    stream = cast(AsyncStream[ChatCompletionChunk], cast(Any, Burst(10 * AT_ONCE)))
-    assert len([chunk async for chunk in checked(stream)]) == 10 * AT_ONCE
+    stream = cast(AsyncStream[ChatCompletionChunk], cast(Any, Burst(10 * CHUNKS_AT_ONCE)))
+    assert len([chunk async for chunk in checked(stream)]) == 10 * CHUNKS_AT_ONCE
     task.cancel()
     assert turns >= 10
 
 
 def test_the_specimen_of_a_chunk_holds_every_model_inside_it() -> None:
-    chunk = ChatCompletionChunk.construct(**CHUNK)
+    chunk = ChatCompletionChunk.construct(**EMPTY_CHUNK)
     (choice,) = chunk.choices
     assert choice.delta.tool_calls is not None
     assert choice.delta.tool_calls[0].function is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.llm.openai.socket_upkeep import LONGEST_PAUSE, SHORTEST_PAUSE, Held, State, Upkeep, pause, upkeep
+from voice.llm.openai.socket_upkeep import LONGEST_RETRY_PAUSE, SHORTEST_RETRY_PAUSE, Held, State, Upkeep, pause, upkeep
 
 LIFE = 3300.0
 
@@ -61,6 +61,6 @@ def test_too_many_are_given_up_the_longest_unused_first_and_one_stays_ready() ->
 
 def test_pauses_between_tries_grow_to_a_limit() -> None:
     pauses = [pause(failures) for failures in range(1, 40)]
-    assert pauses[0] == SHORTEST_PAUSE
+    assert pauses[0] == SHORTEST_RETRY_PAUSE
     assert pauses == sorted(pauses)
-    assert pauses[-1] == LONGEST_PAUSE
+    assert pauses[-1] == LONGEST_RETRY_PAUSE

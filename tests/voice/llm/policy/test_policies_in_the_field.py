@@ -19,7 +19,7 @@ from voice.simulator.conversation import Message
 from voice.simulator.simulator import Simulator
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.profiles import load_profiles
-from voice.simulator.timing.timetable import Failure, Text, timetable
+from voice.simulator.timing.timetable import Failure, SendText, timetable
 
 QUESTIONS = ("what is seven times eight", "how many feet are in a mile", "what time is it", "spell necessary")
 BETWEEN_TURNS = 4.0
@@ -62,7 +62,7 @@ class Field:
             at = action.at + WIRE
             if isinstance(action, Failure):
                 return Script(fail=at)
-            assert isinstance(action, Text)
+            assert isinstance(action, SendText)
             if splitter.feed(action.text):
                 break
         return Script((at,), end=at + 0.1)

@@ -6,7 +6,16 @@ import pytest
 
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.profiles import load_profiles
-from voice.simulator.timing.timetable import Failure, Fault, Hang, KeepAlive, Reset, Text, parse_fault, timetable
+from voice.simulator.timing.timetable import (
+    Failure,
+    Fault,
+    Hang,
+    KeepAlive,
+    ResetConnection,
+    SendText,
+    parse_fault,
+    timetable,
+)
 
 TEXT = "Once upon a time, there was a fox. It slept until noon."
 
@@ -24,8 +33,8 @@ def test_dribble_takes_three_tenths_of_a_second_a_character() -> None:
 
 def test_a_healthy_timetable_sends_all_text_in_order_from_the_first_token_on() -> None:
     actions = list(timetable(TEXT, steady(), now=0.0))
-    assert all(isinstance(action, Text) for action in actions)
-    assert "".join(action.text for action in actions if isinstance(action, Text)) == TEXT
+    assert all(isinstance(action, SendText) for action in actions)
+    assert "".join(action.text for action in actions if isinstance(action, SendText)) == TEXT
     times = [action.at for action in actions]
     assert times == sorted(times)
     assert times[0] == pytest.approx(0.1)
@@ -44,10 +53,10 @@ def test_a_random_error_replaces_the_first_token() -> None:
     ("fault", "kinds"),
     [
         (Fault.SILENT, [Hang]),
-        (Fault.REFUSE, [Reset]),
+        (Fault.REFUSE, [ResetConnection]),
         (Fault.UNAUTHORIZED, [Failure]),
         (Fault.KEEPALIVE, [KeepAlive] * 5),
-        (Fault.DRIBBLE, [Text] * 5),
+        (Fault.DRIBBLE, [SendText] * 5),
     ],
 )
 def test_each_fault_has_its_own_actions(fault: Fault, kinds: list[type]) -> None:
@@ -55,14 +64,14 @@ def test_each_fault_has_its_own_actions(fault: Fault, kinds: list[type]) -> None
     assert [type(action) for action in actions] == kinds
 
 
-@pytest.mark.parametrize(("fault", "last"), [(Fault.MIDFAIL, Failure), (Fault.CUT_SOCKET, Reset)])
+@pytest.mark.parametrize(("fault", "last"), [(Fault.MIDFAIL, Failure), (Fault.CUT_SOCKET, ResetConnection)])
 @pytest.mark.parametrize("after", [None, 1, 5, 1000])
 def test_faults_in_the_middle_follow_the_requested_number_of_tokens(
     fault: Fault, last: type, after: int | None
 ) -> None:
     *sent, end = timetable(TEXT, steady(), now=0.0, fault=fault, fault_after=after)
-    count = sum(action.tokens for action in sent if isinstance(action, Text))
-    total = sum(action.tokens for action in timetable(TEXT, steady(), now=0.0) if isinstance(action, Text))
+    count = sum(action.tokens for action in sent if isinstance(action, SendText))
+    total = sum(action.tokens for action in timetable(TEXT, steady(), now=0.0) if isinstance(action, SendText))
     assert count == (total // 2 if after is None else min(after, total))
     assert isinstance(end, last)
     assert end.at > sent[-1].at

@@ -1,5 +1,7 @@
 """A pipeline file is checked before anything runs; each error names file, key and what is allowed."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -11,6 +13,8 @@ from pipelines.providers.sim import Fault
 from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
 from voice.simulator.timing.timetable import Fault as SimulatorFault
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("name", settings.names())
@@ -153,3 +157,9 @@ def test_tiers_have_the_roles_that_they_are_named_after_and_a_lone_one_is_the_la
 def test_a_pipeline_as_resolved_is_a_pipeline_file_again() -> None:
     resolved = settings.load("sim-adaptive", ['llm.opus={provider="sim"}'])
     assert settings.check(resolved.model_dump(), source="again") == resolved
+
+
+def test_settings_are_read_without_loading_any_engine() -> None:
+    program = "import sys, pipelines.settings; print({'pipecat', 'numpy', 'onnxruntime', 'openai'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

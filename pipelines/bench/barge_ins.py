@@ -21,7 +21,7 @@ def interrupting(fixtures: Sequence[Fixture], *, copies: int, seed: int = 1) -> 
         seed: Of the order and the instants.
 
     Raises:
-        FixtureError: Nobody speaks in any of the recordings.
+        FixtureError: There is no speech in any of the recordings.
     """
     conversations = []
     for fixture in fixtures:

@@ -1,4 +1,4 @@
-"""One call of a benchmark, and what is seen of it from outside: turn ends, requests, CPU time and memory."""
+"""One call of a benchmark, and what can be observed from outside: turn ends, requests, CPU time and memory."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ class Observed:
 
     Parameters:
         result: the call.
-        turn_ends: when the agent took the user's turn for finished, seconds of the recording; None: it never tells.
+        turn_ends: when the agent took the user's turn to be over, seconds of the recording; None if it does not say.
         requests: the simulator's records of what it was asked meanwhile.
         load: the server's cpu_cores, rss_mb and rss_peak_mb; None when it has gone.
     """
@@ -57,7 +57,7 @@ async def observe(server: Server, fixture: Fixture, simulator: str) -> Observed:
     Args:
         server: the agent.
         fixture: what the caller says.
-        simulator: base URL of the language models' simulator, which nobody else uses meanwhile.
+        simulator: base URL of the language models' simulator, which has no other client during the call.
 
     Raises:
         ComponentError: The call could not begin, or the simulator has gone.

@@ -25,7 +25,7 @@ from voice.errors import FixtureError
 SHORTEST, LONGEST = 0.3, 1.2
 """Seconds of the pauses; lengths between are equally likely."""
 BEFORE, BEHIND = 0.5, 0.4
-"""Seconds of speech that must be on either side, so that there is something to take for a turn."""
+"""Seconds of speech on either side, so that the part before the pause could be a turn."""
 SOFT_DB = 22.0
 """How far below the loud parts of its stretch a gap between words lies."""
 SHORTEST_SOFTNESS = 0.03
@@ -36,7 +36,7 @@ BLOCK, FADE = 0.01, 0.005
 FLOOR = 1e-4
 """-80 dB of full scale: below it nothing is softer than anything else."""
 DECAY = 0.03
-"""Seconds behind a label's end that still belong to its sound."""
+"""Seconds after a label's end that still belong to its sound."""
 
 Floats = npt.NDArray[np.float64]
 Span = tuple[float, float]
@@ -98,7 +98,7 @@ def insert_pause(turn: FixtureTurn, gap: Span, seconds: float, chance: random.Ra
     samples = turn.samples.astype(np.float64)
     noise = _like(_background(turn, gap), length + 2 * fade, np.random.default_rng(chance.getrandbits(32)))
     ramp = np.linspace(0.0, 1.0, fade)
-    # The noise fades in over what is before the cut, and out over what is behind it.
+    # The noise fades in over what precedes the cut, and out over what follows it.
     noise[:fade] = noise[:fade] * ramp + samples[cut - fade : cut] * ramp[::-1]
     noise[-fade:] = noise[-fade:] * ramp[::-1] + samples[cut : cut + fade] * ramp
     joined = np.concatenate([samples[: cut - fade], noise, samples[cut + fade :]])
@@ -131,7 +131,7 @@ def _soft_places(samples: Pcm, stretch: Span) -> Iterator[Span]:
 
 
 def _background(turn: FixtureTurn, gap: Span) -> Floats:
-    """What the recording sounds like where nobody speaks; of one that is all speech, in the gap."""
+    """The recording's background where there is no speech; if there is speech throughout, the gap."""
     edges = [0.0, *chain.from_iterable((start, end + DECAY) for start, end in turn.speech), turn.seconds]
     silences = [turn.samples[round(a * RATE) : round(b * RATE)] for a, b in zip(edges[::2], edges[1::2], strict=True)]
     silences = [one for one in silences if len(one) >= FADE * RATE]

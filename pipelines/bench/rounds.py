@@ -28,7 +28,7 @@ ANSWER = "That is a good question, and I am glad you asked it. Let me tell you i
 """What the language model always says: a first sentence of usual length, and long enough to be interrupted."""
 SEED = 1
 TRIES = 2
-"""How often a call is made whose audio could not be fed in real time."""
+"""How often a call is made if its audio could not be sent in real time."""
 
 Say = Callable[[str], None]
 
@@ -55,7 +55,7 @@ FAST = ModelSpeed(100, 1000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkPlan:
-    """What is to be called how often.
+    """The agents, conversations and parts of a benchmark.
 
     Parameters:
         folder: the benchmark's, which is made.
@@ -95,16 +95,16 @@ class Trial:
     def entry(self) -> dict[str, Any]:
         """What the index says of it."""
         variant = self.variant
-        told = {"llm": str(self.speed), "variant": variant.name, "about": variant.about, "folder": self.folder}
-        return {**told, "without": variant.without, "repeated": self.repeated}
+        entry = {"llm": str(self.speed), "variant": variant.name, "about": variant.about, "folder": self.folder}
+        return {**entry, "without": variant.without, "repeated": self.repeated}
 
 
 async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
-    """Make all calls; the folder is readable however this ends.
+    """Make all calls; the folder can be read however this ends.
 
     Args:
         plan: what to do.
-        say: is told what happens, in lines.
+        say: called with a line for each thing that happens.
 
     Raises:
         VoiceError: An agent cannot start, or ended a call.
@@ -130,7 +130,7 @@ def rotated(trials: Sequence[Trial], by: int) -> list[Trial]:
 
 
 async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
-    """One agent's turn in a round: started, called with each conversation, stopped."""
+    """Start one agent, call it with each conversation, and stop it."""
     parts = Parts(
         whisper=plan.whisper,
         voice=plan.voice,
@@ -159,7 +159,7 @@ async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str,
 
 
 async def _call(server: Server, fixture: Fixture, name: str, trial: Trial, simulator: str, say: Say) -> Observed:
-    """One conversation, made again if it could not be begun, or not be fed in real time."""
+    """One conversation, repeated if it could not start or its audio could not be sent in real time."""
     for _ in range(TRIES - 1):
         try:
             seen = await observe(server, fixture, simulator)
@@ -176,7 +176,7 @@ async def _call(server: Server, fixture: Fixture, name: str, trial: Trial, simul
 @contextmanager
 def _index(plan: BenchmarkPlan, trials: Sequence[Trial]) -> Iterator[Callable[[], None]]:
     """Keeps the benchmark's index up to date, and ends its runs; call what it gives when something was added."""
-    told = {
+    facts = {
         "schema": SCHEMA,
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": list(plan.command),
@@ -190,7 +190,7 @@ def _index(plan: BenchmarkPlan, trials: Sequence[Trial]) -> Iterator[Callable[[]
 
     def update() -> None:
         runs = [trial.entry() for trial in trials if trial.writer]
-        text = json.dumps({**told, "runs": runs}, indent=1, ensure_ascii=False)
+        text = json.dumps({**facts, "runs": runs}, indent=1, ensure_ascii=False)
         with writing(plan.folder):
             (plan.folder / INDEX).write_text(text + "\n", encoding="utf-8")
 

@@ -29,7 +29,7 @@ class Recogniser(Protocol):
         """The pipecat service of one call."""
 
     async def close(self) -> None:
-        """Leave no process or thread behind."""
+        """End every process and thread."""
 
 
 class Synthesiser(Protocol):
@@ -62,7 +62,7 @@ class Synthesiser(Protocol):
         """The pipecat service of one call."""
 
     async def close(self) -> None:
-        """Leave no process or thread behind."""
+        """End every process and thread."""
 
 
 class AsrTable(Table, ABC):

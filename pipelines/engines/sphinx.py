@@ -62,7 +62,7 @@ class SphinxRecogniser:
         return SphinxSTTService(pool=self._pool)
 
     async def close(self) -> None:
-        """Leave no worker behind."""
+        """End every worker."""
         if self._pool:
             await self._pool.close()
 

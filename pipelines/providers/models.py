@@ -43,4 +43,4 @@ class LanguageModels(Protocol):
         """Note how long the first clause of an answer took to its first sample."""
 
     async def close(self) -> None:
-        """Leave no process or connection behind."""
+        """End every process and connection."""

@@ -31,7 +31,7 @@ class TierModel(Protocol):
         """The pipecat service of one call; `requests` of it may run at a time."""
 
     async def close(self) -> None:
-        """Leave no process or connection behind."""
+        """End every process and connection."""
 
 
 class TierTable(Table, ABC):

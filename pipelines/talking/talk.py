@@ -129,7 +129,7 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
     """Returns the run folder and whether anything was said."""
     console = Console(stderr=True, highlight=False)
     progress = Progress(calls=1)
-    # Before the models load: who has no microphone should not wait to be told.
+    # Before the models load: a user without a microphone should learn that at once.
     require_sound()
     line = DeviceLine(input=args.input, output=args.output)
     async with server_for(args, progress) as server:

@@ -31,7 +31,7 @@ def reason(error: Exception, *, model: str, where: str) -> str:
 
 
 def connection_words(error: BaseException) -> str:
-    """What became of a connection that failed, in words that go on after "<model> at <where>"."""
+    """Why a connection failed, as a phrase that follows "<model> at <where>"."""
     causes = list(_causes(error))
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return "refused the connection"
@@ -50,7 +50,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _words_of(error: APIError) -> str:
-    """The provider's own words; a body that is no JSON, such as a proxy's page, is not repeated."""
+    """The provider's own words; a body that is not JSON, such as a proxy's page, is left out."""
     message = error.body.get("message") if isinstance(error.body, dict) else None
     return f": {_short(message)}" if isinstance(message, str) and message.strip() else ""
 

@@ -1,4 +1,4 @@
-"""The first clause of an answer that may never be spoken, synthesised and kept until it is."""
+"""Synthesises the first clause of a speculative answer, and keeps it until the answer is spoken."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from voice.tts.synthesis_thread import Urgency
 
 
 class SpeakAhead:
-    """Holds one call's clause at most. Nothing of it leaves before it is taken.
+    """Holds at most one clause of a call. No audio leaves before the clause is taken.
 
     `started`, `used` and `dropped` count clauses; one that is still held is neither used nor dropped.
 
@@ -25,7 +25,7 @@ class SpeakAhead:
         self._making: asyncio.Task[None] | None = None
 
     def prepare(self, text: str) -> None:
-        """Start with a clause, in place of any other; the same again changes nothing."""
+        """Start synthesising a clause, in place of any other; the same clause again changes nothing."""
         if text.strip() == self._text:
             return
         self.drop()
@@ -34,9 +34,9 @@ class SpeakAhead:
         self._making = asyncio.create_task(self._make(self._text, self._pieces))
 
     def take(self, text: str) -> AsyncIterator[Piece] | None:
-        """The clause from its start, the rest of it as it is made; None when another or none is held.
+        """The audio of the clause, streamed while it is made; None when another clause or none is held.
 
-        Whoever takes it leaves off to stop the making: it is not held any more.
+        The clause is no longer held after that; closing the iterator stops its synthesis.
         """
         if self._making is None or text.strip() != self._text:
             return None
@@ -45,7 +45,7 @@ class SpeakAhead:
         return _hand_over(making, self._pieces)
 
     def drop(self) -> None:
-        """What is held is not wanted: stop making it."""
+        """Discard the held clause, and stop its synthesis."""
         if self._making is not None:
             self._making.cancel()
             self.dropped += 1

@@ -13,18 +13,18 @@ T = TypeVar("T")
 
 
 class Urgency(IntEnum):
-    """Who goes first."""
+    """The order in which work is done; lower is more urgent."""
 
     FIRST = 0
     """A call waits in silence for this clause."""
     AHEAD = 1
-    """A first clause that may never be spoken."""
+    """The first clause of a speculative answer."""
     LATER = 2
-    """The call is still playing what was before it."""
+    """The call is still playing earlier audio."""
 
 
 class SynthesisThread:
-    """Takes steps of work from many calls. Those of equal urgency take turns, in the order in which they came."""
+    """Runs steps of work from many calls. Steps of equal urgency take turns, in order of arrival."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
@@ -33,7 +33,7 @@ class SynthesisThread:
         self._waiting: list[tuple[Urgency, int, Callable[[], None]]] = []
 
     async def run(self, step: Callable[[], T], urgency: Urgency) -> T:
-        """Do one step. Cancelled while it waits, it is never done; cancelled while it runs, it is the last."""
+        """Run one step. Cancelled while waiting, it never runs; cancelled while running, it completes."""
         future: Future[T] = Future()
 
         def work() -> None:
@@ -49,7 +49,7 @@ class SynthesisThread:
         return await asyncio.wrap_future(future)
 
     async def steps(self, work: Iterator[T], urgency: Urgency) -> AsyncIterator[T]:
-        """What `work` gives, each step on the thread; never None. Leaving off ends it after the step under way."""
+        """Yield the results of `work`, each step run on the thread. Closing this ends it after the current step."""
         while (result := await self.run(lambda: next(work, None), urgency)) is not None:
             yield result
 

@@ -1,4 +1,4 @@
-"""Answers begun ahead of the end of a turn, when something else happens at the same moment."""
+"""Speculative answers, when something else happens at the same moment."""
 
 import asyncio
 
@@ -28,7 +28,7 @@ from voice.tts.piper.voice import Voice
 
 
 @pytest.mark.parametrize("finished", [False, True])
-async def test_an_interruption_within_a_turn_withdraws_what_was_begun_ahead_and_says_so(finished: bool) -> None:
+async def test_an_interruption_within_a_turn_discards_the_speculative_answer_and_reports_it(finished: bool) -> None:
     async with rig.serving(rig.large(fault=None if finished else "keepalive")) as slow:
         call = rig.make_call("single", slow)
 
@@ -51,7 +51,7 @@ async def test_an_interruption_within_a_turn_withdraws_what_was_begun_ahead_and_
     assert last[1].limit in ("turn", "floor"), "the user's silence is still known"
 
 
-async def test_words_begun_ahead_and_interrupted_are_answered_all_the_same(embedded: Voice) -> None:
+async def test_a_turn_whose_speculative_answer_was_interrupted_is_still_answered(embedded: Voice) -> None:
     async with turn_rig.calling(embedded, wait=0.0) as call:
         await call.speaks()
         await call.hint()
@@ -67,7 +67,7 @@ async def test_words_begun_ahead_and_interrupted_are_answered_all_the_same(embed
         assert (call.ends[0].confirmed, call.ends[0].discarded) == (False, 1)
 
 
-async def test_words_whose_request_is_lost_to_an_interruption_are_answered_all_the_same(embedded: Voice) -> None:
+async def test_a_turn_whose_speculative_request_was_lost_is_still_answered(embedded: Voice) -> None:
     async with turn_rig.calling(embedded, wait=0.0) as call:
         process, on_its_way = call.llm.process_frame, asyncio.Event()
 
@@ -91,7 +91,7 @@ async def test_words_whose_request_is_lost_to_an_interruption_are_answered_all_t
         assert (call.ends[0].confirmed, call.ends[0].discarded) == (False, 1)
 
 
-async def test_the_budget_of_a_context_that_the_end_of_its_turn_overtook_runs_from_that_end() -> None:
+async def test_the_budget_runs_from_the_end_of_the_turn_even_if_that_overtakes_the_context() -> None:
     async with rig.serving(rig.large(wait=0.5)) as slow:
         call = rig.make_call("single", slow, budget=rig.PATIENT)
         await call.run(
@@ -107,7 +107,7 @@ async def test_the_budget_of_a_context_that_the_end_of_its_turn_overtook_runs_fr
 
 
 @pytest.mark.parametrize("committed", [False, True])
-async def test_the_same_words_begun_ahead_twice_are_answered_once(committed: bool) -> None:
+async def test_two_speculative_requests_for_the_same_words_give_one_answer(committed: bool) -> None:
     async with rig.serving(rig.large(wait=0.5)) as slow:
         call = rig.make_call("single", slow, budget=rig.PATIENT)
         end, answered = UserStoppedSpeakingFrame(), lambda: slow.answered == 2
@@ -123,7 +123,7 @@ async def test_the_same_words_begun_ahead_twice_are_answered_once(committed: boo
     assert len(slow.asked) == 2
 
 
-async def test_the_words_of_a_withdrawn_answer_may_be_answered_ahead_again() -> None:
+async def test_words_whose_answer_was_discarded_can_be_answered_speculatively_again() -> None:
     async with rig.serving(rig.large(fault="dribble once")) as slow:
         call = rig.make_call("single", slow, budget=rig.PATIENT)
         down = await call.run(
@@ -137,7 +137,7 @@ async def test_the_words_of_a_withdrawn_answer_may_be_answered_ahead_again() -> 
     assert len(slow.asked) == 2
 
 
-async def test_a_tool_call_withdrawn_while_it_streams_is_never_made_and_can_be_asked_for_again() -> None:
+async def test_a_tool_call_discarded_while_it_streams_never_runs_and_can_be_requested_again() -> None:
     ran: list[str] = []
 
     async def order_status() -> str:
@@ -167,7 +167,7 @@ async def test_a_tool_call_withdrawn_while_it_streams_is_never_made_and_can_be_a
 
 
 @pytest.mark.parametrize(("verdict", "heard"), [(UserStoppedSpeakingFrame, True), (EagerEndOfTurnCancelFrame, False)])
-async def test_an_answer_begun_ahead_that_breaks_off_is_made_whole_before_anyone_hears_it(
+async def test_a_speculative_answer_that_breaks_off_is_completed_before_it_is_heard(
     verdict: type[Frame], heard: bool
 ) -> None:
     async with rig.serving(rig.large(fault="midfail")) as slow, rig.serving(rig.fast()) as quick:
@@ -184,7 +184,7 @@ async def test_an_answer_begun_ahead_that_breaks_off_is_made_whole_before_anyone
 
 
 @pytest.mark.parametrize(("verdict", "heard"), [(UserStoppedSpeakingFrame, True), (EagerEndOfTurnCancelFrame, False)])
-async def test_when_everybody_dies_ahead_of_the_end_the_turn_is_told_so_only_then(
+async def test_when_every_tier_fails_speculatively_the_apology_waits_for_the_end_of_the_turn(
     verdict: type[Frame], heard: bool
 ) -> None:
     async with rig.serving(rig.large(fault="refuse")) as slow, rig.serving(rig.fast(fault="500")) as quick:
@@ -202,7 +202,7 @@ async def test_when_everybody_dies_ahead_of_the_end_the_turn_is_told_so_only_the
 
 
 @pytest.mark.parametrize("finished", [False, True])
-async def test_an_interruption_right_behind_the_end_of_the_turn_cuts_the_answer_and_leaves_the_next_one_alone(
+async def test_an_interruption_right_after_the_end_of_the_turn_stops_only_that_answer(
     finished: bool,
 ) -> None:
     async with rig.serving(rig.large(fault=None if finished else "keepalive")) as slow:
@@ -227,7 +227,7 @@ async def test_an_interruption_right_behind_the_end_of_the_turn_cuts_the_answer_
     assert last[1].attempts[0]["outcome"] == "spoken"
 
 
-async def test_an_answer_begun_ahead_counts_as_a_turn_only_once_it_is_committed() -> None:
+async def test_a_speculative_answer_counts_as_a_turn_only_once_it_is_committed() -> None:
     async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("adaptive", slow, quick)
         standing = call.book.standing["large"]
@@ -256,7 +256,7 @@ async def test_an_answer_begun_ahead_counts_as_a_turn_only_once_it_is_committed(
     assert call.book.hedges.allows
 
 
-async def test_a_hedge_of_an_answer_that_was_withdrawn_is_paid_for() -> None:
+async def test_a_hedge_request_of_a_discarded_answer_uses_the_allowance() -> None:
     async with rig.serving(rig.large(fault="silent")) as slow:
         call = rig.make_call("hedged", slow)
         call.book.observe("large", 0.05, reached=True)

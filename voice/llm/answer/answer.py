@@ -1,4 +1,4 @@
-"""One answer in the making: carries out what the policy decides, until the answer is spoken or given up."""
+"""Produces one answer: carries out the policy's decisions until the answer is spoken or given up."""
 
 import asyncio
 import logging
@@ -25,35 +25,35 @@ class Speaker(Protocol):
     """What an answer does to the call."""
 
     async def begin(self) -> None:
-        """The answer begins."""
+        """Start the answer."""
 
     async def speak(self, piece: Frame) -> None:
         """The next piece of it, mostly an `AnswerTextFrame`."""
 
     async def say(self, kind: Literal["hold", "delay"]) -> str | None:
-        """Say a phrase that is no answer; returns it, None when nothing is to be spoken."""
+        """Say a filler phrase; returns it, or None when nothing is to be spoken."""
 
     async def apologise(self, reason: str) -> None:
-        """No (whole) answer will come."""
+        """Apologise: no answer, or not all of it, will come."""
 
     async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
         """Run tools."""
 
     async def report(self, frame: AttemptsFrame) -> None:
-        """What became of the requests changed."""
+        """Report that the state of the requests changed."""
 
 
 class Answer:
     """Asks tiers, speaks one, cancels the others.
 
     Args:
-        number: of the answer in this call.
+        number: the position of the answer in this call.
         plan: the turn's policy.
         tiers: by name.
-        book: learns from every request.
-        context: what is answered.
-        speaker: the way out.
-        judged: the tier whose standing depends on being in time, if it is asked first.
+        book: the statistics of the tiers, updated by every request.
+        context: the conversation to answer.
+        speaker: takes the answer to the call.
+        judged: the tier that the policy demotes when it is late; judged only if it is asked first.
         clock: seconds.
     """
 
@@ -89,16 +89,16 @@ class Answer:
 
     @property
     def committed(self) -> bool:
-        """Whether the turn it answers is over."""
+        """Whether the turn that it answers is committed."""
         return self._commit is not None
 
     def expect(self, deadline: Deadline) -> None:
-        """The turn, which is not committed yet, would leave the answer so much time."""
+        """Note the deadline that would hold if the turn were committed now."""
         if not self.committed:
             self._deadline = deadline
 
     def commit(self, at: float, deadline: Deadline) -> None:
-        """The turn is committed: the budget runs."""
+        """The turn is committed; the budget runs from `at`."""
         self._commit, self._deadline = at, deadline
         self._book.turn(self._plan.first[0], judged=self._judged)
         self._playout.release(at)
@@ -108,12 +108,12 @@ class Answer:
             self._judge()
 
     def withdraw(self) -> None:
-        """The turn it answers was not over: what was asked for is of no use."""
+        """The turn had not ended: the speculative answer is discarded."""
         for attempt in self._attempts:
             attempt.withdrawn = True
 
     async def run(self) -> None:
-        """Answer. Cancelling it cancels every request."""
+        """Produce the answer. Cancelling this cancels every request."""
         try:
             while not self._over():
                 self._changed.clear()
@@ -122,10 +122,10 @@ class Answer:
                 await self._forward()
                 if not (decision.start or decision.speak is not None or self._over()):
                     await self._wait(decision.wake_at)
-            # The last clause may have come with the end.
+            # The last clause may have arrived with the end of the stream.
             await self._forward()
             if self._speaking and self._speaking.calls:
-                # What a tool does cannot be taken back.
+                # A tool's effects cannot be undone, so it runs only after the commit.
                 await self._committed.wait()
                 await self._speaker.call(self._speaking.calls)
         finally:
@@ -154,7 +154,7 @@ class Answer:
         if decision.speak is not None:
             self._speaking = self._attempts[decision.speak]
             self._speaking.spoken = True
-            # The words come first; whoever lost can be cancelled while they are on their way.
+            # Push the words first; the other requests can be cancelled while the words are on their way.
             await self._forward()
         self._cancel(decision.cancel)
         for start in decision.start:
@@ -191,7 +191,7 @@ class Answer:
             self._tasks[number].cancel()
 
     async def _forward(self) -> None:
-        """Speak what the chosen attempt has ready."""
+        """Speak the clauses that the chosen attempt has ready."""
         attempt = self._speaking
         pieces = attempt.take() if attempt else []
         if attempt and not self.began and (pieces or attempt.calls):
@@ -207,7 +207,7 @@ class Answer:
         silent = "it had nothing to say in time"
         told_by = [(a.tier, a.failed or (None if a.clauses else silent)) for a in self._attempts]
         failures = [f"{tier}: {why}" for tier, why in told_by if why]
-        # Failures are whole sentences; together they are one.
+        # Each failure is a sentence; join them into one.
         told = "; ".join(dict.fromkeys(failures)).replace(".; ", "; ")
         self._gave_up = told or "no language model answered in time"
         log.warning("no %sanswer: %s", "whole " if self._heard else "", self._gave_up)
@@ -217,7 +217,7 @@ class Answer:
         await self._speaker.apologise(self._gave_up)
 
     async def _wait(self, wake_at: float | None) -> None:
-        """Until something happens, or the policy wants to be asked again."""
+        """Wait until something happens, or until the instant at which the policy must decide again."""
         if wake_at is None:
             await self._changed.wait()
             return
@@ -225,11 +225,11 @@ class Answer:
             async with asyncio.timeout(max(0.0, wake_at - self._clock())):
                 await self._changed.wait()
         except TimeoutError:
-            # The policy's instant has come.
+            # The policy must decide again.
             return
 
     def _learn(self) -> None:
-        """Tell the book how fast everyone was, and who will not serve."""
+        """Record in the book how fast each tier was, and which refuse to serve."""
         for attempt in self._attempts:
             if attempt.failed and self._gave_up is None:
                 log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
@@ -239,7 +239,7 @@ class Answer:
                 self._book.observe(attempt.tier, wait.seconds, reached=wait.reached)
 
     def _judge(self) -> None:
-        """Tell the book whether the tier that was asked first was in time."""
+        """Record in the book whether the tier that was asked first was in time."""
         first = self._attempts[0] if self._attempts else None
         if first is None or first.tier != self._judged or not self.committed or self._deadline is None:
             return
@@ -258,7 +258,7 @@ class Answer:
         )
 
     async def report(self) -> None:
-        """Tell who watches the call what became of the requests so far."""
+        """Report the state of the requests so far."""
         prompt = estimated_tokens(self._context, CHARS_PER_TOKEN)
         deadline = self._deadline if self.committed else None
         await self._speaker.report(

@@ -1,4 +1,4 @@
-"""Frames with which the language layer tells the rest of the pipeline what it does."""
+"""Frames by which language models report to the rest of the pipeline."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -7,7 +7,7 @@ from pipecat.frames.frames import LLMTextFrame, SystemFrame, TTSSpeakFrame
 from pipecat.utils.text.base_text_aggregator import TextType
 
 HOLD_PHRASE = "hold_phrase"
-"""The `text_type` of what TTS pushes for a `HoldPhraseFrame`, by which it can be told from an answer's clauses."""
+"""The `text_type` of what TTS pushes for a `HoldPhraseFrame`; it tells them apart from an answer's clauses."""
 
 
 @dataclass
@@ -39,10 +39,10 @@ class LLMFailureFrame(AnswerTextFrame):
 
 @dataclass
 class HoldPhraseFrame(TTSSpeakFrame):
-    """A phrase that is said because no answer is there yet; never an answer, and not kept in the context.
+    """A filler phrase that is said because no answer is ready yet; it is not kept in the context.
 
     Parameters:
-        kind: "hold" when the budget was spent, "delay" when the answer takes unusually long.
+        kind: "hold" when the budget is spent, "delay" when the answer takes unusually long.
     """
 
     append_to_context: bool = False
@@ -52,9 +52,9 @@ class HoldPhraseFrame(TTSSpeakFrame):
 
 @dataclass
 class SpeakAheadFrame(SystemFrame):
-    """The first clause of an answer that may never be spoken: synthesis prepares its audio and keeps it to itself.
+    """The first clause of a speculative answer: synthesis prepares its audio and holds it back.
 
-    What was prepared is used when that clause arrives as text, and dropped at an `EagerEndOfTurnCancelFrame`, an
+    The prepared audio is used when that clause arrives as text, and discarded at an `EagerEndOfTurnCancelFrame`, an
     interruption or another `SpeakAheadFrame`.
 
     Parameters:

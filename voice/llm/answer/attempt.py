@@ -1,4 +1,4 @@
-"""One request to a tier while it runs: what came of it, what of that may be spoken, and what it will cost."""
+"""One request to a tier: what it has streamed, what of that may be spoken, and what it costs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,28 +15,28 @@ from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
 
 CHARS_PER_TOKEN = 4
-"""Of English text, to estimate what a request that never told its usage was billed."""
+"""Of English text: an estimate of the billed tokens when a request reports no usage."""
 
 
 class LiveAttempt:
     """Collects what a tier streams. Instants are passed in; nothing is awaited.
 
-    Text is given out clause by clause: what is held back could not be spoken yet anyway, and a stream that breaks
-    inside a clause leaves no torn words behind.
+    Text is given out clause by clause. An unfinished clause could not be spoken yet, and a stream that breaks inside a
+    clause leaves no half sentence.
 
     Args:
         number: position among the turn's attempts.
-        tier: whom it asks.
+        tier: the tier that it asks.
         request: when, seconds.
-        continues: the attempt whose unfinished answer it goes on with.
-        heard: how many clauses of that attempt were known.
+        continues: the attempt whose unfinished answer it continues.
+        heard: how many clauses of that attempt its request contained.
     """
 
     def __init__(self, *, number: int, tier: str, request: float, continues: int | None = None, heard: int = 0) -> None:
         self.number, self.tier, self.request = number, tier, request
         self.continues, self.heard = continues, heard
         self.alive: float | None = None
-        """When its server first showed a sign of life, for one that can tell."""
+        """When its server first responded at all, for services that report it."""
         self.first_token: float | None = None
         self.first_clause: float | None = None
         self.called: float | None = None
@@ -48,7 +48,7 @@ class LiveAttempt:
         self.clauses = 0
         self.spoken = False
         self.withdrawn = False
-        """It answered a turn that was not over after all."""
+        """Its answer was speculative, and discarded because the turn had not ended."""
         self._splitter = ClauseSplitter(begun=continues is not None)
         self._thoughts = ThoughtFilter()
         self._text = ""
@@ -56,12 +56,12 @@ class LiveAttempt:
         self._speakable: list[Frame] = []
 
     def stirred(self, now: float) -> None:
-        """The server showed a sign of life: it has begun to answer, if only with headers."""
+        """The server has begun to answer, if only with headers."""
         if self.alive is None and self.outcome is None:
             self.alive = now
 
     def add(self, text: str, now: float) -> bool:
-        """Text arrived; returns whether that was progress (a first token or a clause)."""
+        """Add text that arrived; returns whether it brought the first token or completed a clause."""
         if self.outcome is not None or not (text := self._thoughts.feed(text)):
             return False
         return self._add_words(text, now)
@@ -79,12 +79,12 @@ class LiveAttempt:
         return progress or bool(finished)
 
     def add_frame(self, frame: Frame) -> None:
-        """A frame that is no text but belongs to the answer, such as a thought; given out in its place."""
+        """Add a frame that is not text but belongs to the answer, such as a thought; it keeps its place."""
         if self.outcome is None:
             self._speakable.append(frame)
 
     def call(self, calls: Sequence[FunctionCallFromLLM], now: float) -> None:
-        """The model asked for tools; they are run when it is spoken, and never when it is not."""
+        """The model asked for tools. They run only if this attempt is chosen."""
         if self.outcome is None and calls:
             self.calls, self.called = calls, now
 
@@ -103,13 +103,13 @@ class LiveAttempt:
             self.fail("it gave an answer without words", now)
 
     def fail(self, reason: str, now: float) -> None:
-        """The request failed; what it asked for before that stands."""
+        """The request failed. Tool calls that it made before that still stand."""
         if self.outcome is None and not self.calls:
             self.failed = reason
             self._over("failed", now)
 
     def cancel(self, now: float) -> None:
-        """It is not wanted any more."""
+        """The answer is no longer needed."""
         if self.outcome is None:
             self._over("cancelled", now)
 
@@ -157,18 +157,18 @@ class LiveAttempt:
 
     @property
     def wait(self) -> Wait | None:
-        """What it tells of its tier's speed; None while it runs, and when it tells nothing."""
+        """How long its tier took; None while it runs, and when that says nothing about the tier."""
         if self.continues is not None or self.end is None:
             return None
         if self.first_clause is not None:
             return Wait(self.first_clause - self.request, reached=True)
         if self.outcome == "cancelled" and not self.withdrawn:
-            # What was withdrawn, mostly within tenths of a second, says next to nothing of a tier's tail.
+            # Speculative requests are mostly discarded within tenths of a second: that says little about a tier's tail.
             return Wait(self.end - self.request, reached=False)
         return None
 
     def in_time(self, deadline: Deadline) -> bool | None:
-        """Whether it had something to say or do by the deadline; None while it runs, and when it was not let try."""
+        """Whether it had a clause or a call by the deadline; None while it runs, or if cancelled too early to tell."""
         if self.end is None:
             return None
         ready = self.view.ready
@@ -177,7 +177,7 @@ class LiveAttempt:
         return False if self.outcome == "failed" or self.end >= deadline.at - HOLD_GUARD else None
 
     def summary(self, *, since: float) -> str:
-        """One line for the log; milliseconds after `since`."""
+        """One line for the log, with times in milliseconds after `since`."""
         clause = "no clause" if self.first_clause is None else f"clause at {(self.first_clause - since) * 1000:.0f}"
         why = f" ({self.failed})" if self.failed else ""
         asked = f"asked at {(self.request - since) * 1000:.0f}"
@@ -195,7 +195,7 @@ class LiveAttempt:
             return "spoken"
         if self.spoken and self.calls:
             return "called"
-        # What ended well but came second was of no use either.
+        # An attempt that completed but was not chosen counts as cancelled.
         return "cancelled" if self.outcome == "complete" else self.outcome
 
     def _give(self, until: int, clauses: Sequence[str], now: float) -> None:

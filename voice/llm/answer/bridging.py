@@ -1,4 +1,4 @@
-"""What is said while no answer is there: short, true, and never an answer.
+"""Filler phrases while no answer is ready: short, true, and never an answer.
 
 A phrase may only say that the answer is being worked on. It may not agree, deny, promise, name a result or claim that
 something is being looked up, because none of that is known yet.
@@ -12,11 +12,11 @@ from voice.errors import ConfigurationError
 from voice.llm.answer.clauses import has_words
 
 HOLD = ("One moment.", "Let me think.", "Just a second.", "Give me a moment.")
-"""Said when the budget is spent; true of every request that still runs."""
+"""Said when the budget is spent; true while any request still runs."""
 DELAY = ("Sorry, this is taking longer than usual.", "I'm still thinking, sorry for the wait.")
-"""Said by 2.5 s: the user should know that the wait is not theirs to end."""
+"""Said by 2.5 s, so that the user knows that the agent is still working."""
 NOT_ANSWERING = "Sorry, I can't get an answer right now. Please ask me again."
-"""Said in the answer's place when no tier answers."""
+"""Said instead of an answer when no tier answers."""
 BROKE_OFF = "Sorry, I lost the rest of my answer."
 """Said when an answer cannot be finished."""
 MOST_WORDS = 9
@@ -54,11 +54,11 @@ def check_phrase(phrase: str) -> str:
 
 
 class Bridging:
-    """The phrases of one call, in turns: none is heard twice in a row.
+    """The phrases of one call in rotation, so that none is heard twice in a row.
 
     Args:
         hold: phrases for a spent budget; the usual ones by default.
-        start: the position of the first phrase, so that calls need not all begin with the same one.
+        start: the position of the first phrase, so that calls can begin with different ones.
 
     Raises:
         ConfigurationError: no phrase, or one that `check_phrase` refuses.

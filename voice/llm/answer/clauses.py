@@ -2,13 +2,13 @@
 
 The first piece of an answer ends at its first clause, so that speech starts early; later pieces are whole sentences,
 cut at a clause only when they are long. A mark ends a piece only when white space follows it, which keeps decimals
-("3.5"), times ("4:10"), thousands ("1,000"), addresses and file names whole. Nothing behind that white space is looked
-at: what ends a piece is known with the piece itself.
+("3.5"), times ("4:10"), thousands ("1,000"), addresses and file names whole. Text
+after that white space does not matter: a piece ends as soon as it is there.
 """
 
 import re
 
-# A dot behind one of these ends nothing; neither does one behind single letters ("J.", "p.m.", "U.K.").
+# A dot after one of these ends nothing; neither does one after single letters ("J.", "p.m.", "U.K.").
 _ABBREVIATION = re.compile(
     r"dr|mr|mrs|ms|mx|prof|rev|hon|gov|sen|rep|gen|col|capt|lt|sgt|st|mt|jr|sr|ph\.d"
     r"|vs|etc|cf|al|ca|approx|dept|est|fig|vol|inc|ltd|co|corp|jan|feb|apr|aug|sept|oct|nov|dec"
@@ -74,7 +74,7 @@ class ClauseSplitter:
         return rest if has_words(rest) else None
 
     def _next_end(self, start: int) -> int | None:
-        """Index just behind the piece that begins at `start`, once white space follows its mark."""
+        """Index just after the piece that begins at `start`, once white space follows its mark."""
         for i in range(max(self._scanned, start + 1), len(self._text)):
             if self._text[i].isspace():
                 mark = i - 1

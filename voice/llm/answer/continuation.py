@@ -1,4 +1,4 @@
-"""Asking a tier to go on with an answer that another one began."""
+"""Asks a tier to continue an answer that another tier started."""
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
 
@@ -9,7 +9,7 @@ GO_ON = (
 
 
 def continued(context: LLMContext, heard: str) -> LLMContext:
-    """The context of a request that goes on after `heard`; the call's own context is left as it is.
+    """The context of a request that continues after `heard`; the call's own context stays unchanged.
 
     The words are given as the assistant's own, and an instruction follows them, because many servers would ignore or
     refuse a conversation that ends with the assistant.
@@ -23,5 +23,5 @@ def continued(context: LLMContext, heard: str) -> LLMContext:
 
 
 def estimated_tokens(context: LLMContext, chars_per_token: int) -> int:
-    """Roughly how many tokens the messages of a context are."""
+    """Estimated tokens of a context's messages."""
     return sum(len(str(message)) for message in context.get_messages()) // chars_per_token

@@ -1,4 +1,4 @@
-"""By when an answer is due: follows the end of the user's turn. Pure: instants are passed in, in seconds."""
+"""Computes when an answer is due, from the end of the user's turn. Pure: instants are passed in, in seconds."""
 
 from collections.abc import Callable
 
@@ -18,12 +18,12 @@ Percentile = Callable[[], float | None]
 
 
 def unmeasured() -> float | None:
-    """A percentile nobody measures: the stage's share is taken."""
+    """A percentile that is not measured; the stage's share of the budget is used."""
     return None
 
 
 class TurnDeadline:
-    """What is known of the user's silence, and what that leaves the answer.
+    """Follows the user's silence, and computes how much time it leaves the answer.
 
     Args:
         budget: the shares of a turn.
@@ -40,17 +40,17 @@ class TurnDeadline:
         self._vad_stop: float | None = None
         self._silence_needed: float | None = None
         self.ended: float | None = None
-        """When the turn ended that is yet to be answered; None when there is none."""
+        """When the turn ended that has not been answered yet; None when there is none."""
 
     def follow(self, frame: Frame, now: float) -> None:
-        """Something was told of the user, or the bot was silenced."""
+        """Note what a frame says about the user, or an interruption."""
         match frame:
             case UserStartedSpeakingFrame():
                 self.ended = None
             case UserStoppedSpeakingFrame():
                 self.ended = now
             case InterruptionFrame() if self.ended is not None:
-                # It took what was to be answered: the next context is no answer to that silence.
+                # The turn will not be answered, so the next context does not answer that silence.
                 self._forget()
             case VADUserStartedSpeakingFrame():
                 self._speech_end = self._vad_stop = self._silence_needed = None
@@ -65,18 +65,18 @@ class TurnDeadline:
                 self._silence_needed = frame.silence
 
     def ahead(self) -> Deadline | None:
-        """When the answer would be due if the turn, which is not over, is over soon; None while the user speaks."""
+        """When a speculative answer would be due if the turn ended now; None while the user speaks."""
         if self._speech_end is None:
             return None
         left = what_a_turn_leaves(self._speech_end, self._budget, self._synthesis_p95(), self._transport_p95())
         return Deadline(left, "turn")
 
     def commit(self, at: float, *, fast_p95: float | None) -> Deadline:
-        """When the answer is due, the turn being over at `at`. What was known of the user's silence is used up.
+        """When the answer is due if the turn ended at `at`. Forgets the user's silence.
 
         Args:
             at: when, seconds.
-            fast_p95: what the floor is made of; see `Commit`.
+            fast_p95: the basis of the floor; see `Commit`.
         """
         since, needed = self._speech_end, self._silence_needed
         commit = Commit(

@@ -1,7 +1,7 @@
-"""Until when is there something to hear? An estimate from the text alone, because playout is far away. Pure."""
+"""Estimates from the text when playout will end, because playout cannot be observed from here. Pure."""
 
 SECONDS_PER_CHARACTER = 0.06
-"""Of English speech; on the short side, because a gap is worse than a continuation that was not needed."""
+"""Of English speech. Rather too short: a gap is worse than an unnecessary continuation."""
 
 
 class PlayoutEstimate:
@@ -18,7 +18,7 @@ class PlayoutEstimate:
         """When all of it will have been played, seconds; None before any."""
 
     def add(self, text: str, now: float | None) -> None:
-        """Text was handed over at `now`; None while it is held back until the turn is committed."""
+        """Add text handed to synthesis at `now`; None while it is held back until the commit."""
         seconds = len(text.strip()) * SECONDS_PER_CHARACTER
         if now is None:
             self._waiting += seconds

@@ -1,4 +1,4 @@
-"""Answers turns by a policy over several language models, with a deadline that is kept within the turn."""
+"""Answers turns with several language models under a policy, and enforces each turn's deadline."""
 
 import time
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from voice.llm.policy import Plan, Policy
 from voice.llm.policy.tier_stats import TierBook
 
 HOLD_AGAIN = 2.5
-"""Seconds between two hold phrases of one turn."""
+"""Seconds that must pass between two hold phrases of one turn."""
 
 
 class BudgetedLLMService(TieredLLMService):
@@ -51,16 +51,16 @@ class BudgetedLLMService(TieredLLMService):
 
     Args:
         tiers: the language models; see `Tier`.
-        policy: which of them is asked, spoken and cancelled, and when; see `voice.llm.policy.make_policy`.
-        book: what is known of the tiers' speed; one for all calls of a process.
+        policy: decides which tier is asked, spoken and cancelled, and when; see `voice.llm.policy.make_policy`.
+        book: the statistics of the tiers' speed; one for all calls of a process.
         budget: the shares of a turn.
-        bridging: phrases while no answer is there; the usual ones by default.
+        bridging: phrases for the time until an answer is ready; the usual ones by default.
         synthesis_p95: measured seconds from a clause to its first sample, or None.
         transport_p95: measured seconds from that sample to the loudspeaker, or None.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
-        ConfigurationError: the policy asks a tier that is not there, or the book does not know one.
+        ConfigurationError: the policy asks a tier that does not exist, or the book lacks one.
     """
 
     def __init__(
@@ -98,10 +98,10 @@ class BudgetedLLMService(TieredLLMService):
     def use(self, policy: Policy) -> None:
         """Follow another policy from the next turn on; tiers, context and tools stay.
 
-        The words after a tool belong to the turn that called it.
+        The answer after a tool call still follows the policy of the turn that called it.
 
         Raises:
-            ConfigurationError: it asks a tier that is not there.
+            ConfigurationError: it asks a tier that does not exist.
         """
         if missing := [tier for tier in policy.tiers if tier not in self._tiers]:
             raise ConfigurationError(
@@ -110,7 +110,7 @@ class BudgetedLLMService(TieredLLMService):
         self._policy = policy
 
     def can_generate_metrics(self) -> bool:
-        """Whether time to first byte and processing time are reported: yes, those of what was spoken."""
+        """Whether time to first byte and processing time are reported: yes, those of the spoken answer."""
         return True
 
     async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
@@ -138,7 +138,7 @@ class BudgetedLLMService(TieredLLMService):
                 self._phrase_at = None
             case UserStoppedSpeakingFrame() if direction is FrameDirection.DOWNSTREAM and ahead:
                 now = time.monotonic()
-                # It opens the gate, and only then may tools run.
+                # This opens the gate; tools may run only after that.
                 await self.push_frame(frame, direction)
                 self._commit(ahead, now)
                 await self._tell(frame)
@@ -167,9 +167,9 @@ class BudgetedLLMService(TieredLLMService):
         await self.push_frame(piece)
 
     async def say(self, kind: Literal["hold", "delay"]) -> str | None:
-        """Say a phrase that is no answer; nothing when this call is not spoken, or when one was said just before."""
+        """Say a filler phrase, unless this call is not spoken or a phrase was said just before."""
         now = time.monotonic()
-        # A turn with tools has several answers, each with a budget of its own.
+        # A turn with tools has several answers, each with its own budget.
         repeated = kind == "hold" and self._phrase_at is not None and now - self._phrase_at < HOLD_AGAIN
         if self._skip_tts or repeated:
             return None
@@ -179,16 +179,16 @@ class BudgetedLLMService(TieredLLMService):
         return phrase
 
     async def apologise(self, reason: str) -> None:
-        """Say that no (whole) answer comes, in its place."""
+        """Apologise in place of the answer, or of the rest of it."""
         words = f" {BROKE_OFF}" if self._spoke.strip() else NOT_ANSWERING
         await self.push_frame(LLMFailureFrame(text=words, clauses=tuple(sentences(words)), reason=reason))
 
     async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
-        """Run the tools that the chosen answer asks for."""
+        """Run the tools that the chosen answer calls."""
         await self.run_function_calls(calls)
 
     async def report(self, frame: AttemptsFrame) -> None:
-        """Tell who watches the call."""
+        """Push the report for observers of the call."""
         await self.push_frame(frame)
 
     @traced_llm
@@ -209,7 +209,7 @@ class BudgetedLLMService(TieredLLMService):
         )
         self._answers += 1
         if not self._speculation_gate.is_speculating:
-            # The end of a turn may overtake the context that was to be answered ahead of it.
+            # The end of a turn may overtake the context of its speculative answer.
             self._commit(answer, time.monotonic() if ended is None else ended)
         elif deadline := self._turn.ahead():
             answer.expect(deadline)
@@ -225,17 +225,17 @@ class BudgetedLLMService(TieredLLMService):
                 await self.push_frame(LLMFullResponseEndFrame())
 
     def _is_begun(self, frame: LLMContextFrame, ahead: Answer | None) -> bool:
-        """Whether an answer ahead to the same words is held, or confirmed already.
+        """Whether a speculative answer to the same words is already held or confirmed.
 
-        Words that are withdrawn and begun again come twice when the withdrawal overtakes their first context.
+        The same words come twice when a cancellation overtakes the context that it cancels.
         """
         confirmed = not self._speculation_gate.is_speculating and self._turn.ended is None
         return frame.speculation and (ahead is not None or confirmed) and last_user_text(frame.context) == self._words
 
     def _floor(self, plan: Plan) -> float:
-        """In what time the fast tier, or a lone one, is nearly always there: the deadline leaves it that, if it can.
+        """The time in which the fast tier, or a lone one, almost always has a clause; the deadline leaves it that time.
 
-        Nobody would answer any sooner than a lone tier, so a turn that others have delayed does not make it late.
+        Nothing could answer sooner than a lone tier, so a turn that other stages have delayed does not make it late.
         """
         return self._book.tail(plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0])
 
@@ -244,6 +244,6 @@ class BudgetedLLMService(TieredLLMService):
 
 
 def _follows_tool(context: LLMContext) -> bool:
-    """Whether what is to be answered is what a tool told."""
+    """Whether the message to answer is the result of a tool."""
     last: Any = next(reversed(context.get_messages()), None)
     return isinstance(last, dict) and last.get("role") == "tool"

@@ -1,4 +1,4 @@
-"""Answers to turns that are not over: asked for only while they are wanted, prepared for speech while held back."""
+"""Speculative answers: requested only while they are still useful, prepared for speech while they are held back."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,21 +19,20 @@ from voice.llm.answer.answer_frames import AnswerTextFrame, SpeakAheadFrame
 
 
 class SpeakingAheadLLMService(LLMService[Any]):
-    """A language model service whose answers to a turn that is not over are prepared for speech.
+    """A language model service whose speculative answers are prepared for speech.
 
-    pipecat's speculation gate holds such an answer back. Its first clause goes to synthesis all the same, as a
-    `SpeakAheadFrame`, which makes nothing heard: what was prepared only shortens the way to the loudspeaker once the
-    gate releases the answer.
+    pipecat's speculation gate holds such an answer back. Its first clause still goes to synthesis, as a
+    `SpeakAheadFrame`. Nothing is heard of it, but once the gate releases the answer, its audio is ready.
 
     Args:
-        model: what it is called; how it is asked is not pipecat's to set.
+        model: its name. pipecat's other settings of a model do not apply.
         kwargs: for pipecat's `LLMService`.
     """
 
     speaks_ahead = False
-    """Whether it does so; set per call."""
+    """Whether it prepares first clauses; set per call."""
     wanted: Callable[[str], bool] = staticmethod(lambda _text: True)
-    """Whether an answer to these words, asked for ahead, is still wanted; set per call."""
+    """Whether a speculative answer to these words is still useful; set per call."""
     _prepares = False
     """Whether the answer's first clause is still to be prepared."""
 
@@ -56,23 +55,24 @@ class SpeakingAheadLLMService(LLMService[Any]):
     def is_wanted(self, frame: LLMContextFrame) -> bool:
         """Whether to answer a context.
 
-        What withdraws a speculation overtakes the context that begins it when both come at once: pipecat then finds
-        nothing to withdraw, and the end of the turn would release the answer to words that the user never said.
+        The frame that cancels a speculation overtakes the context that starts it when both arrive at once. pipecat then
+        finds nothing to cancel, and the end of the turn would release an answer to words that the user never said.
         """
         return not frame.speculation or self.wanted(last_user_text(frame.context) or "")
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Follow the call; an interruption withdraws an answer begun ahead, and whoever asked for it is told so.
+        """Follow the call; an interruption discards a speculative answer, and the turn-taking strategy is notified.
 
-        That comes from elsewhere than the user's voice, such as a text that the client sends in the middle of a turn.
-        The gate drops the held answer; confirmed all the same, the turn would never be answered.
+        Such an interruption does not come from the user's voice, but for example from a text that the client sends in
+        the middle of a turn. The gate drops the held answer; if it were confirmed later, the turn would never be
+        answered.
         """
         await super().process_frame(frame, direction)
         if isinstance(frame, InterruptionFrame) and self._speculation_gate.is_speculating:
             await self.broadcast_frame(EagerEndOfTurnCancelFrame)
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
-        """Push a frame, and its answer's first clause ahead if that is complete now."""
+        """Push a frame; if it completes a speculative answer's first clause, have that prepared."""
         clause = self._first_clause(frame) if direction is FrameDirection.DOWNSTREAM else None
         await super().push_frame(frame, direction)
         if clause is not None:
@@ -89,10 +89,10 @@ class SpeakingAheadLLMService(LLMService[Any]):
 
 
 def last_user_text(context: LLMContext) -> str | None:
-    """What there is to answer: the user's last message, "" when another message follows it, None before the first.
+    """The text to answer: the user's last message, "" when another message follows it, None before the first.
 
-    pipecat runs the model once on a turn that had no words, behind a message that says so; the user's older message is
-    then not to be answered again.
+    After a turn without words, pipecat adds a message that says so and runs the model; the user's older message must
+    not be answered again then.
     """
     messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
     if not any(message.get("role") == "user" for message in messages):

@@ -1,4 +1,4 @@
-"""Another policy or tier while a call goes on, asked for by its client, a key or a tool. Context and tools stay."""
+"""Changes a call's policy or tier at the request of its client, a key or a tool. Context and tools stay."""
 
 import logging
 from collections.abc import Sequence
@@ -49,12 +49,12 @@ class Swap:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """Names of the policies that the tiers suffice for."""
+        """Names of the policies that these tiers can fill."""
         return tuple(name for name in POLICIES if self._makes(name))
 
     @property
     def state(self) -> SwapState:
-        """What is in force from the next turn on, and what could be."""
+        """What applies from the next turn on, and what could be chosen."""
         policy = self._service.policy
         tier = policy.tiers[0] if len(policy.tiers) == 1 else None
         return SwapState(policy=policy.name, tier=tier, tiers=self.tiers, policies=self.policies)

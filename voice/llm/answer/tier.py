@@ -1,4 +1,4 @@
-"""A tier: an unmodified pipecat LLM service whose frames are kept from the pipeline until its answer is chosen."""
+"""A tier: an unmodified pipecat LLM service whose frames stay out of the pipeline until its answer is chosen."""
 
 import asyncio
 import contextvars
@@ -29,7 +29,7 @@ from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 
 CANCEL_WITHIN = 0.5
-"""Seconds that a cancelled request may take to let go of its service before the next one is made regardless."""
+"""Seconds that a cancelled request may take to release its service before the next request is made regardless."""
 
 Relay = Callable[[Frame], Awaitable[None]]
 log = logging.getLogger(__name__)
@@ -41,12 +41,12 @@ _asked: contextvars.ContextVar[tuple[LiveAttempt, Callable[[], None]] | None] = 
 
 
 def is_in_request() -> bool:
-    """Whether the running task carries out a tier's request, or was started for one."""
+    """Whether the current task carries out a tier's request, or was started by one."""
     return _asked.get() is not None
 
 
 def sign_of_life() -> None:
-    """The server of the running request has begun to answer; called by services that can tell."""
+    """The server of the current request has begun to answer; called by services that can detect it."""
     if asked := _asked.get():
         asked[0].stirred(time.monotonic())
 
@@ -54,12 +54,12 @@ def sign_of_life() -> None:
 class Tier:
     """Runs requests on a pipecat service and keeps what it pushes in their `LiveAttempt`s.
 
-    The service is never part of a pipeline. It sees the call's start and end, and each request as an `LLMContextFrame`
-    of its own; tools it asks for are recorded instead of run.
+    The service is not part of a pipeline. It receives the start and end of the call, and each request as an
+    `LLMContextFrame`. Tools that it asks for are recorded, not run.
 
     Args:
-        name: as policies and reports call it.
-        service: what answers. It belongs to this tier from now on.
+        name: its name in policies and reports.
+        service: the language model; only this tier may use it from now on.
         spare: a second service of the same kind for a second request at the same time; needed where one service holds
             one request only (a persistent socket).
     """
@@ -73,7 +73,7 @@ class Tier:
         self._reports_usage = False
 
     async def setup(self, setup: FrameProcessorSetup, relay: Relay) -> None:
-        """Prepare the services; `relay` takes frames that go to the pipeline whether or not an answer is chosen."""
+        """Set up the services; `relay` takes frames that go to the pipeline even if the answer is not chosen."""
         self._relay = relay
         self._reports_usage = setup.enable_usage_metrics
         for service in self.services:
@@ -81,7 +81,7 @@ class Tier:
             await service.setup(replace(setup, observer=None, enable_usage_metrics=True))
 
     async def tell(self, frame: Frame) -> None:
-        """Let the services know of a frame of the call; what they do with it stays inside."""
+        """Pass a frame of the call to the services; what they push in response goes no further."""
         for service in self.services:
             await service.process_frame(frame, FrameDirection.DOWNSTREAM)
 
@@ -92,7 +92,7 @@ class Tier:
             await service.cleanup()
 
     async def settle(self) -> None:
-        """Cancel every request and wait until they have let go."""
+        """Cancel every request and wait until they have released their services."""
         tasks = list(self._running)
         for task in tasks:
             task.cancel()
@@ -101,11 +101,11 @@ class Tier:
 
     @property
     def usable(self) -> bool:
-        """Whether the service would serve requests at all; False once the provider rejected its key or model."""
+        """Whether the service can serve requests; False once the provider has rejected its key or model."""
         return self.service.is_usable
 
     def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
-        """Make a request; `changed` is called whenever its attempt has made progress or ended."""
+        """Make a request; `changed` is called whenever its attempt makes progress or ends."""
         busy = {service for task, service in self._running.items() if not task.cancelling()}
         service = next((service for service in self.services if service not in busy), self.service)
         leaving = [task for task, used in self._running.items() if used is service and task.cancelling()]
@@ -129,7 +129,7 @@ class Tier:
         _asked.set((attempt, changed))
         if leaving:
             await asyncio.wait(leaving, timeout=CANCEL_WITHIN)
-            # A cancelled task keeps this frame, and would so keep the one before it, and that one the one before.
+            # A cancelled task keeps this frame alive, which would keep the task before it alive, and so on.
             del leaving
         if not service.is_usable:
             await service.set_usable(True)
@@ -139,7 +139,7 @@ class Tier:
             # Whatever a service raises, the turn goes on with the other tier.
             log.warning("tier %s failed", self.name, exc_info=True)
             attempt.fail(f"{type(error).__name__}: {error}", time.monotonic())
-        # Of a service that broke behind a tool call, the call stands.
+        # If the service broke after a tool call, the call still stands.
         attempt.complete(time.monotonic())
         changed()
 

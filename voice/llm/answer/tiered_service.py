@@ -1,4 +1,4 @@
-"""One language model to the pipeline, several tiers inside: what concerns the call reaches all of them."""
+"""Several tiers behind one language model service; frames that concern the call reach all of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from voice.llm.answer.tier import Tier
 
 
 class TieredLLMService(SpeakingAheadLLMService):
-    """Prepares, starts, tells and ends its tiers with the call. Whom it asks, and when, is a subclass's affair.
+    """Sets up, starts and ends its tiers with the call. Subclasses decide which tier to ask, and when.
 
     Args:
         tiers: the language models; see `Tier`.
@@ -26,7 +26,7 @@ class TieredLLMService(SpeakingAheadLLMService):
 
     @property
     def unseen(self) -> list[LLMService[Any]]:
-        """The services of the tiers, which are no parts of the pipeline."""
+        """The services of the tiers, which are not part of the pipeline."""
         return [service for tier in self._tiers.values() for service in tier.services]
 
     def append_system_instruction(self, instruction: str) -> None:
@@ -41,7 +41,7 @@ class TieredLLMService(SpeakingAheadLLMService):
             await tier.setup(setup, self.push_frame)
 
     async def cleanup(self) -> None:
-        """Leave no request behind."""
+        """Cancel what still runs."""
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
         for tier in self._tiers.values():
             await tier.cleanup()
@@ -62,7 +62,7 @@ class TieredLLMService(SpeakingAheadLLMService):
         await self._tell(frame)
 
     async def _tell(self, frame: Frame) -> None:
-        """Let every tier know of a frame of the call."""
+        """Pass a frame of the call to every tier."""
         for tier in self._tiers.values():
             await tier.tell(frame)
 

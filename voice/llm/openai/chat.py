@@ -75,7 +75,7 @@ async def warm_up(client: AsyncOpenAI, *, model: str, where: str) -> str | None:
 
 
 class ChatService(OpenAILLMService):
-    """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is told as an `LLMFailureFrame`.
+    """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
 
     A request that is cancelled takes its connection with it; another one is opened at once, so that the next turn need
     not wait for it. What comes is held to be a chat completion, see `checked`.
@@ -97,7 +97,7 @@ class ChatService(OpenAILLMService):
         self._model = model
         self._where = where
         self._opening: asyncio.Task[None] | None = None
-        # pipecat tells the model of a turn without words as the developer, a role that only OpenAI's servers know.
+        # pipecat reports a turn without words in the developer role, which only OpenAI's servers know.
         self.supports_developer_role = client.base_url.host == "api.openai.com"
         super().__init__(settings=self.Settings(model=model, max_tokens=max_tokens, system_instruction=prompt))
 
@@ -111,7 +111,7 @@ class ChatService(OpenAILLMService):
         self._open()
 
     async def cleanup(self) -> None:
-        """Leave no task behind."""
+        """End the task that opens connections."""
         if self._opening:
             await self.cancel_task(self._opening)
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
@@ -139,13 +139,13 @@ class ChatService(OpenAILLMService):
             self._open()
             raise
         except Exception as error:
-            # pipecat tells it too, in its own words, and decides whether the service is of any further use.
+            # pipecat reports it too, in its own words, and decides whether the service can still be used.
             told = reason(error, model=self._model, where=self._where)
             await self.push_frame(LLMFailureFrame(text="", reason=told))
             raise
 
     def _open(self) -> None:
-        """See to it that connections are open, meanwhile."""
+        """Open connections in the background."""
         if self._opening is None or self._opening.done():
             self._opening = self.create_task(self._warm_up(), "open a connection")
 

@@ -92,7 +92,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             return await super().run_inference(context, *args, **kwargs)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Answer contexts; while the user speaks, see that a socket will be there to answer with."""
+        """Answer contexts; while the user speaks, check that a socket will be ready."""
         if isinstance(frame, UserStartedSpeakingFrame):
             self._sockets.check()
         await super().process_frame(frame, direction)
@@ -143,7 +143,7 @@ class ResponsesService(OpenAIResponsesLLMService):
                 finally:
                     _lent.reset(lent)
         except Exception as error:
-            # pipecat tells it too, in its own words, and decides whether the service is of any further use.
+            # pipecat reports it too, in its own words, and decides whether the service can still be used.
             await self.push_frame(LLMFailureFrame(text="", reason=reason(error, model=self._model, where=self._where)))
             raise
 

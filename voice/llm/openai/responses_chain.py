@@ -1,4 +1,4 @@
-"""What a Responses server still knows of a conversation, so that only what is new need be sent. Pure."""
+"""Tracks what a Responses server remembers of a conversation, so that only new items are sent. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Chain:
     output: Sequence[Item]
 
     def following(self, conversation: Sequence[Item]) -> list[Item] | None:
-        """The items of a conversation that the server does not know; None when it has to be told everything.
+        """The items of a conversation that the server does not know; None when everything must be sent.
 
         That is so when the conversation went another way than the response: it was interrupted and only partly heard,
         say, or another model was spoken.

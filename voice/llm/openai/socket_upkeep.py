@@ -1,4 +1,4 @@
-"""When persistent sockets have to be opened and given up, so that one is always ready. Pure: time is passed in."""
+"""Decides when to open and close persistent sockets, so that one is always ready. Pure: time is passed in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ WANTED = 2
 
 SHORTEST_RETRY_PAUSE = 0.25
 LONGEST_RETRY_PAUSE = 5.0
-"""Seconds between two tries to open one while the server is away."""
+"""Seconds between two attempts to open one while the server is unreachable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +71,5 @@ def upkeep(held: Sequence[Held], *, opening: int, now: float, rotate_after: floa
 
 
 def pause(failures: int) -> float:
-    """Seconds to wait before the next try after so many that failed in a row."""
+    """Seconds to wait before the next attempt after so many failures in a row."""
     return min(SHORTEST_RETRY_PAUSE * 2.0 ** min(failures - 1, 16), LONGEST_RETRY_PAUSE)

@@ -95,12 +95,12 @@ class WarmSockets:
                 socket.state = "draining"
                 self._run(self._drain(socket), "drain socket")
             else:
-                # Nothing by which to name it to the server, which sees it cancelled by the close.
+                # The response has no id yet, so closing the socket is what cancels it.
                 self._drop(socket)
             self._wake()
 
     async def _take(self) -> Socket:
-        # Someone needs one: there is no use in waiting on before the next try.
+        # A request needs a socket: try again at once.
         self._retry_at, self._problem = -math.inf, None
         self._wake()
         async with asyncio.timeout(OPEN_WITHIN):
@@ -151,7 +151,7 @@ class WarmSockets:
             await websocket.wait_closed()
             log.info("a socket was lost (%s)", websocket.close_code)
             if socket.used is None:
-                # A server that lets everybody in and throws them out again is not to be asked all the time.
+                # Do not hammer a server that accepts connections and drops them again.
                 self._failed()
         except Exception as error:
             # Whatever it is, such as a proxy that needs a package, whoever asks is told, and the next try comes later.
@@ -169,7 +169,7 @@ class WarmSockets:
                     websocket.transport.abort()
 
     async def _warm(self, socket: Socket) -> None:
-        """A server that does not go along costs the warm-up, not the call."""
+        """Warm up the socket. If the server does not support that, the call goes on without it."""
         try:
             async with asyncio.timeout(WARM_WITHIN):
                 await self._warm_up(socket)
@@ -224,20 +224,20 @@ class WarmSockets:
         task.add_done_callback(self._tasks.discard)
 
     def _wake(self) -> None:
-        """Wake whoever waits for a change."""
+        """Wake the tasks that wait for a change."""
         self._changed.set()
         self._changed = asyncio.Event()
 
 
 def _refuses(error: Exception) -> bool:
-    """Whether a server did not let us in and would not the next time."""
+    """Whether a server refused the connection and would refuse it again."""
     if not isinstance(error, InvalidStatus):
         return False
     return 400 <= error.response.status_code < 500 and error.response.status_code not in TRY_LATER
 
 
 async def _set_or(event: asyncio.Event, seconds: float | None) -> None:
-    """Wait until an event is set or the time is up; None waits without end."""
+    """Wait until an event is set or the time is up; None waits without limit."""
     if seconds is not None and math.isinf(seconds):
         seconds = None
     try:

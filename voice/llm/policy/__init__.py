@@ -1,4 +1,4 @@
-"""Which tier is asked, spoken, bridged and cancelled, and when. Pure: no I/O, no clock."""
+"""Decides which tier is asked, spoken and cancelled, and when. Pure: no I/O, no clock."""
 
 from voice.llm.policy.plan import Plan
 from voice.llm.policy.policies import POLICIES, Adaptive, Fallback, Hedged, Policy, Race, Single, make_policy

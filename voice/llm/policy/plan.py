@@ -1,8 +1,8 @@
-"""One turn's plan, and the rules by which every plan is carried out. Pure: time is passed in.
+"""The plan of a turn, and the rules that carry out every plan. Pure: time is passed in.
 
-A plan says who is asked first, who comes to the rescue and when. Everything else is the same for all policies: the
-preferred tier's text is waited for until just before the deadline, whoever is ready then speaks, a phrase bridges when
-nobody is, and an answer that stalls is continued by another tier from what was heard.
+A plan says which tiers are asked first, which tier rescues the turn, and when. The rest is the same for all policies.
+The preferred tier's text is awaited until just before the deadline; then any tier that is ready is spoken. When none
+is, a filler phrase is said. When an answer stalls, another tier continues it from what was heard.
 """
 
 from collections.abc import Mapping
@@ -12,28 +12,28 @@ from typing import Literal
 from voice.llm.policy.situation import Attempt, Decision, Situation, Start
 
 HOLD_GUARD = 0.02
-"""Seconds before the deadline at which waiting for the preferred tier ends: what the event loop may be late by."""
+"""Seconds before the deadline at which waiting for the preferred tier ends, since the event loop may run late."""
 DELAY_AFTER = 2.45
 """Seconds from the commit to the sentence that admits a delay, so that it is said by 2.5 s."""
 ANSWER_PATIENCE = 8.0
-"""Seconds from the commit after which no answer is waited for any more."""
+"""Seconds after the commit at which waiting for an answer ends."""
 STALL_PATIENCE = 3.0
 """Seconds of silence inside an answer after which its rest is given up."""
 CONTINUATIONS = 2
-"""How often another request may go on with an answer that stalled."""
+"""How many requests may continue a stalled answer."""
 CONTINUATION_LEAD = 0.5
-"""Seconds before playout runs dry from which on a continuation may be asked for: a stream deserves that much trust."""
+"""The earliest request for a continuation, in seconds before playout runs dry: a slow stream may still recover."""
 UNKNOWN_LEAD = 0.33
-"""Seconds before an instant at which a tier is asked of which nothing is known."""
+"""How many seconds before an instant to ask a tier without statistics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Who is asked in one turn, and when."""
+    """Which tiers are asked in one turn, and when."""
 
     policy: str
     reason: str
-    """Why this plan and not the policy's usual one; one clause, for the record."""
+    """Why this plan was made; one clause, for the record."""
     first: tuple[str, ...]
     """Tiers that are asked at once, the preferred one first."""
     rescue: str | None = None
@@ -43,21 +43,21 @@ class Plan:
     fast: str | None = None
     """The tier that the deadline must leave time for; None when there is none."""
     hedge: bool = False
-    """The rescue is paid for from the hedging allowance."""
+    """Whether the rescue request uses the hedging allowance."""
     second_delay: float | None = None
     """Ask the fast tier once more when its request has failed, or is later than this (seconds) with the deadline near;
     paid for from the hedging allowance. None: that is used up."""
     retries: int = 1
-    """Further requests when all have failed."""
+    """How many further requests are made when all have failed."""
     bridge: bool = True
-    """Whether phrases are said while no answer is there."""
+    """Whether filler phrases are said while no answer is ready."""
     leads: Mapping[str, float] = field(default_factory=dict)
     """How long before an instant each tier is to be asked, seconds; see `TierBook.lead`."""
     fast_p95: float | None = None
-    """95th percentile of the fast tier, seconds: what the deadline's floor is made of."""
+    """95th percentile of the fast tier in seconds, the basis of the deadline's floor."""
 
     def without(self, down: frozenset[str]) -> "Plan":
-        """The plan with tiers left out that cannot answer; the same plan when no other is left."""
+        """The plan without tiers that cannot answer; the same plan when no tier would be left."""
         asked = [*self.first, *([self.rescue] if self.rescue else [])]
         gone = [tier for tier in asked if tier in down]
         left = tuple(tier for tier in self.first if tier not in down)
@@ -75,7 +75,7 @@ class Plan:
         return self._choose(s) if s.speaking is None else self._follow(s, s.attempts[s.speaking])
 
     def _choose(self, s: Situation) -> Decision:
-        """Nobody speaks yet."""
+        """Decide while no attempt is spoken yet."""
         hold_at = None if s.deadline is None else s.deadline.at - HOLD_GUARD
         prefer_until = None if s.deadline is None else s.deadline.hold_until - HOLD_GUARD
         running = [a for a in s.attempts if a.running and a.ready is None]
@@ -128,7 +128,7 @@ class Plan:
         return None if s.deadline is None else s.deadline.at - self._lead(self.rescue)
 
     def _second_at(self, s: Situation) -> float | None:
-        """When the fast tier is asked once more: its request is unusually late, and nobody is sure to be in time."""
+        """When the fast tier is asked once more: its request is unusually late, and the deadline is at risk."""
         asked = [a for a in s.attempts if a.tier == self.fast]
         if self.fast is None or self.second_delay is None or len(asked) != 1 or s.commit is None or s.deadline is None:
             return None
@@ -139,7 +139,7 @@ class Plan:
         return max(asked[0].request + self.second_delay, s.deadline.at - self._lead(self.fast))
 
     def _follow(self, s: Situation, spoken: Attempt) -> Decision:
-        """An attempt is spoken: see that its next clause comes before playout runs dry."""
+        """Decide while an attempt is spoken: its next clause must come before playout runs dry."""
         if spoken.outcome == "complete":
             return Decision(cancel=_others(s, spoken))
         mine = [a for a in s.attempts if a.continues == spoken.number]
@@ -171,7 +171,7 @@ class Plan:
         return self.leads.get(tier, UNKNOWN_LEAD)
 
     def _successor(self, s: Situation, spoken: Attempt) -> str:
-        """Who goes on with a stalled answer: who has not failed at it yet, and of those the quickest."""
+        """The tier that continues a stalled answer: one that has not failed at it yet, and of those the quickest."""
         failures = [spoken.tier, *(a.tier for a in s.attempts if a.continues is not None)]
         asked = dict.fromkeys([*self.first, *([self.rescue] if self.rescue else [])])
         return min(asked, key=lambda tier: (failures.count(tier), self._lead(tier)))

@@ -61,9 +61,9 @@ class Single:
 class Fallback:
     """The large tier answers; the fast one is asked as late as it can still make the deadline.
 
-    That is its measured tail and a guard before it, see `TierBook.lead`. A fast tier that is then later than its 95th
-    percentile, or fails, is asked once more: two requests are hardly ever both slow. The hedging allowance bounds how
-    many, so that an outage of the fast tier does not double its load. `Race` and `Adaptive` do the same.
+    It is asked its measured tail and a guard before the deadline; see `TierBook.lead`. If the fast tier is then later
+    than its 95th percentile, or fails, it is asked once more: two requests are rarely both slow. The hedging allowance
+    limits such requests, so that an outage of the fast tier does not double its load. `Race` and `Adaptive` do so too.
     """
 
     large: str
@@ -84,15 +84,15 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hedged:
-    """One tier, asked a second time when the first request is later than nearly all others were.
+    """One tier, and a hedge request to it when the first request is later than nearly all earlier ones.
 
-    The delay is the tier's own quantile, so that few requests are doubled; an allowance bounds how many, so that an
-    outage, in which every request is late, does not double the load.
+    The delay is the tier's own quantile, so that few requests are doubled. An allowance limits them, so that an outage,
+    in which every request is late, does not double the load.
     """
 
     tier: str
     share: float = 0.95
-    """The share of requests that are not to be doubled, 0 to 1."""
+    """The share of requests that should not be doubled, 0 to 1."""
     bridge: bool = True
     name: str = "hedged"
     judged: str | None = None
@@ -147,7 +147,7 @@ class Race:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adaptive:
-    """As `Fallback`, but a large tier that is hardly ever in time is no longer waited for.
+    """As `Fallback`, but does not wait for a large tier that is rarely in time.
 
     The fast tier then answers at once instead of just before the deadline, and the large one is tried now and then.
     """

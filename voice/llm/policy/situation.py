@@ -1,4 +1,4 @@
-"""What a policy is told and what it says: the state of a turn's requests, and the next steps. Values only."""
+"""A policy's input and output: the state of a turn's requests, and the next steps. Values only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Outcome = Literal["complete", "failed", "cancelled"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One request to a tier, as far as it has come; instants in seconds on the clock of `Situation.now`."""
+    """The state of one request to a tier; instants in seconds on the clock of `Situation.now`."""
 
     number: int
     """Position among the turn's attempts, from 0."""
@@ -19,7 +19,7 @@ class Attempt:
     request: float
     first_token: float | None = None
     first_clause: float | None = None
-    """When its first speakable clause was complete; role-only, empty and reasoning chunks are none."""
+    """When its first speakable clause was complete; role-only, empty and reasoning chunks do not count."""
     called: float | None = None
     """When it asked for tools."""
     clauses: int = 0
@@ -27,13 +27,13 @@ class Attempt:
     outcome: Outcome | None = None
     """How it ended; None while it runs."""
     continues: int | None = None
-    """The attempt whose unfinished answer it was asked to go on with."""
+    """The attempt whose unfinished answer it was asked to continue."""
     heard: int = 0
-    """How many clauses of that attempt it knew of."""
+    """How many clauses of that attempt its request contained."""
 
     @property
     def ready(self) -> float | None:
-        """When it first had something to say or do; None when it has not."""
+        """When it first had a clause or a tool call; None before that."""
         return self.called if self.first_clause is None else self.first_clause
 
     @property
@@ -58,7 +58,7 @@ class Situation:
     dry_at: float | None = None
     """When all that was handed to synthesis will have been played; None while nothing was."""
     held: int = 0
-    """Phrases that were said in the answer's place."""
+    """Filler phrases said so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +67,9 @@ class Start:
 
     tier: str
     continues: int | None = None
-    """The attempt whose answer it goes on with; None for an answer from the beginning."""
+    """The attempt whose answer it continues; None for an answer from the beginning."""
     hedge: bool = False
-    """It doubles a request that is late, and is paid for from the hedging allowance."""
+    """It is a hedge request: it doubles a late request, and uses the hedging allowance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +77,12 @@ class Decision:
     """What to do now, in this order: speak, cancel, start, say a phrase; and when to ask again if nothing happens."""
 
     speak: int | None = None
-    """From now on this attempt's text goes to synthesis; None leaves things as they are."""
+    """From now on this attempt's text goes to synthesis; None changes nothing."""
     cancel: tuple[int, ...] = ()
     start: tuple[Start, ...] = ()
     say: Literal["hold", "delay"] | None = None
-    """A true phrase that is no answer: first "hold", and "delay" when the answer takes unusually long."""
+    """A filler phrase: first "hold", then "delay" when the answer takes unusually long."""
     give_up: bool = False
-    """No answer will come: say so, and end the turn."""
+    """No answer will come: apologise, and end the turn."""
     wake_at: float | None = None
-    """The next instant at which the answer may differ without anything having happened."""
+    """The next instant at which the decision may change even if nothing happens."""

@@ -1,6 +1,6 @@
-"""How fast each tier has been lately, and what follows from it. Pure: instants are passed in, nothing is read.
+"""Statistics of how fast each tier has been lately. Pure: instants are passed in.
 
-One `TierBook` serves all calls of a process, so that a call begins with what the last one has learnt.
+One `TierBook` serves all calls of a process, so that a call starts with what earlier calls measured.
 """
 
 from collections import deque
@@ -18,9 +18,9 @@ RECENT = 20
 PROBE_EVERY = 8
 """Turns between two trials of a demoted tier."""
 TAIL_FACTOR = 1.15
-"""By which a hundred requests underrate the tail of the next hundred: asking a little early costs less than a miss."""
+"""How much a hundred requests underestimate the tail of the next hundred. Asking early costs less than a miss."""
 DOWN_FOR = 30.0
-"""Seconds for which a tier that refuses to serve (a rejected key) is not asked."""
+"""Seconds for which a tier is not asked after it refused to serve (a rejected key)."""
 _Z = 1.645
 
 
@@ -35,7 +35,7 @@ class Wait:
 def quantile(waits: Sequence[Wait], share: float) -> float | None:
     """The time by which `share` (0 to 1) of the requests have a first clause, by Kaplan and Meier's estimate.
 
-    A request that was cancelled before its first clause took longer than that, by how much nobody knows: it counts as
+    A request that was cancelled before its first clause would have taken longer by an unknown time: it counts as
     at risk until then. When the answer lies beyond what was seen, the longest wait is given; None without waits.
     """
     ordered = sorted(waits, key=lambda wait: (wait.seconds, not wait.reached))
@@ -75,7 +75,7 @@ class TokenBucket:
 
 
 class Standing:
-    """Whether a tier is worth asking first: demoted when it is hardly ever in time, promoted when it is again.
+    """Whether a tier should be asked first: it is demoted when it is rarely in time, and promoted when it recovers.
 
     Two bounds keep it from flapping. It is demoted when even the upper bound of its share in time lies below
     `demote_below` (six misses in a row, or three hits in twenty), and promoted when the lower bound of its trials lies
@@ -116,7 +116,7 @@ class Standing:
 
 
 class TierBook:
-    """What is known of each tier, and the hedging allowance.
+    """The statistics of each tier, and the hedging allowance.
 
     Args:
         p95: the 95th percentile from request to first clause to assume of a tier until it is measured, seconds by
@@ -136,7 +136,7 @@ class TierBook:
         return tuple(self._assumed)
 
     def turn(self, first: str, *, judged: str | None) -> None:
-        """A turn was committed; what was only planned, or begun and withdrawn, is none.
+        """Count a committed turn; discarded speculative answers do not count.
 
         Args:
             first: the tier that it asks first.
@@ -182,7 +182,7 @@ class TierBook:
         return {tier: self.lead(tier) for tier in self._assumed}
 
     def refused(self, tier: str, now: float) -> None:
-        """The tier will not serve requests: do not ask it for a while."""
+        """The tier refuses requests: do not ask it for a while."""
         self._down_until[tier] = now + DOWN_FOR
 
     def down(self, now: float) -> frozenset[str]:
@@ -190,7 +190,7 @@ class TierBook:
         return frozenset(tier for tier, until in self._down_until.items() if now < until)
 
     def warning(self, *, large: str, fast: str) -> str | None:
-        """One sentence when the tier that should come to the rescue is the slower one, else None."""
+        """One sentence when the fast tier is slower than the large one, else None."""
         slow, quick = self.p95(fast), self.p95(large)
         if slow <= quick:
             return None

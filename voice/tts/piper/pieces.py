@@ -1,4 +1,4 @@
-"""From a voice's audio to what is sent: without the silence in front, as 16-bit samples, each word with its end."""
+"""Cuts a voice's audio into the pieces that are sent: no leading silence, 16-bit samples, words at their ends."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -57,7 +57,7 @@ class PieceCutter:
         self._given = 0
 
     def expect(self, words: Sequence[str], ends: Sequence[int]) -> None:
-        """Words of what is fed next, each with the sample behind it, counted from there."""
+        """Announce the words of the audio fed next, each with the sample after its end, counted from there."""
         self._words.extend((word, self._fed + end) for word, end in zip(words, ends, strict=True))
 
     def feed(self, audio: Audio) -> list[Piece]:
@@ -75,7 +75,7 @@ class PieceCutter:
         return self._cut(audio)
 
     def end(self) -> list[Piece]:
-        """The clause is complete: what was held back, and words whose end was to come later."""
+        """The clause is complete: returns audio held back, and words whose end has not come yet."""
         pieces = [] if self._held is None else self._cut(self._held)
         if self._words:
             pieces.append(Piece(np.zeros(0, np.int16), tuple(word for word, _ in self._words)))

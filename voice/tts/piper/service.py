@@ -28,11 +28,11 @@ from voice.tts.synthesis_thread import Urgency
 class PiperTTSService(TTSService):
     """Speaks each clause with a shared `Voice`, sending its audio while the rest of it is made.
 
-    What was synthesised before it was wanted plays at once: a phrase that the voice has prepared (a
-    `HoldPhraseFrame`), or the clause of the last `SpeakAheadFrame`.
+    Prepared audio plays at once: a phrase that the voice has prepared (a `HoldPhraseFrame`), or the clause of the last
+    `SpeakAheadFrame`.
 
-    A word goes out behind the audio that ends it, so that what has been sent tells what has been heard: pipecat's
-    instants, counted from an answer's first sample, know nothing of pauses and of audio still to be sent.
+    A word follows the audio that ends it, so that the words sent are the words heard. pipecat's timestamps, counted
+    from an answer's first sample, ignore pauses and audio that has yet to be sent.
 
     Args:
         voice: the loaded voice; one for all calls.
@@ -80,12 +80,12 @@ class PiperTTSService(TTSService):
             self.ahead.prepare(frame.text)
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
-        """Keep words, and what follows them, in their place behind the audio: with an instant they would leave it."""
+        """Keep words in their place after their audio; a timestamp would make them leave that order."""
         frame.pts = None
         await super().push_frame(frame, direction)
 
     def _stamp_segment_announcement(self, frame: AggregatedTextFrame) -> None:
-        """Give a clause's announcement no instant either, as pipecat would behind `push_frame`."""
+        """Give a clause's announcement no timestamp either, as pipecat would after `push_frame`."""
 
     async def cleanup(self) -> None:
         """The call is over."""
@@ -108,7 +108,7 @@ class PiperTTSService(TTSService):
         await self.add_word_timestamps([(word, 0.0) for word, _ in words], context_id)
 
     async def _pieces(self, text: str, *, first: bool) -> AsyncIterator[Piece]:
-        """A clause's audio, from where it is soonest there."""
+        """A clause's audio: prepared before the call, prepared speculatively, or synthesised now."""
         prepared: Sequence[Piece] | None = self._piper.prepared(text) if first else None
         if prepared is not None:
             for piece in prepared:
@@ -123,6 +123,6 @@ class PiperTTSService(TTSService):
             yield piece
 
     async def _audio(self, samples: Samples, context_id: str) -> TTSAudioRawFrame:
-        # Of the same rate, the samples stay as they are.
+        # At the same rate, the samples stay unchanged.
         audio = await self._resampler.resample(samples.tobytes(), self._piper.sample_rate, self.sample_rate)
         return TTSAudioRawFrame(audio, self.sample_rate, 1, context_id=context_id)

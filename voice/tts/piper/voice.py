@@ -25,10 +25,10 @@ EMBEDDED = "en_US-slt-small"
 LEAD_FIRST = 0.01
 LEAD_LATER = 0.06
 PAUSES = ' ,.;:!?…—-"()^$'
-"""Phonemes that are none: where they stand, nothing is spoken."""
+"""Phoneme symbols at which nothing is spoken."""
 PAD = "_"
 FIRST_CHUNK = 0.25
-"""Seconds of audio behind the start of speech in a first piece: enough to play while the next is made."""
+"""Seconds of audio after the start of speech in a first piece: enough to play while the next is made."""
 
 
 class Voice:

@@ -112,7 +112,7 @@ def test_a_continuation_is_cut_at_whole_sentences_and_set_apart_by_a_space() -> 
     assert clauses == ("because the air, as we know, scatters it.",)
 
 
-def test_the_outcome_tells_who_was_heard(attempt: LiveAttempt) -> None:
+def test_the_reported_outcome_says_which_attempt_was_heard(attempt: LiveAttempt) -> None:
     attempt.add("Four.", 1.1)
     attempt.complete(1.2)
     assert attempt.record(prompt_tokens=0)["outcome"] == "cancelled"
@@ -120,7 +120,7 @@ def test_the_outcome_tells_who_was_heard(attempt: LiveAttempt) -> None:
     assert attempt.record(prompt_tokens=0)["outcome"] == "spoken"
 
 
-def test_tokens_are_estimated_until_they_are_told(attempt: LiveAttempt) -> None:
+def test_tokens_are_estimated_until_usage_is_reported(attempt: LiveAttempt) -> None:
     attempt.add("Nine char", 1.1)
     attempt.cancel(1.2)
     record = attempt.record(prompt_tokens=50)
@@ -139,14 +139,14 @@ def test_a_cancelled_attempt_stays_as_it_was(attempt: LiveAttempt) -> None:
     assert attempt.summary(since=0.0).startswith("large cancelled, asked at 1000, no clause")
 
 
-def test_what_was_withdrawn_and_broke_is_not_spoken(attempt: LiveAttempt) -> None:
+def test_a_discarded_attempt_that_failed_is_reported_as_failed(attempt: LiveAttempt) -> None:
     attempt.add("It is so. And ", 1.1)
     attempt.spoken = attempt.withdrawn = True
     attempt.fail("The connection ended.", 1.2)
     assert attempt.record(prompt_tokens=0)["outcome"] == "failed"
 
 
-def test_how_long_it_took_tells_of_the_tier_unless_it_was_withdrawn_before_a_clause() -> None:
+def test_every_wait_says_something_about_the_tier_unless_it_was_discarded_before_a_clause() -> None:
     def ended(*, text: str = "", withdrawn: bool = False, continues: int | None = None) -> Wait | None:
         attempt = LiveAttempt(number=0, tier="large", request=1.0, continues=continues)
         attempt.add(text, 1.25)
@@ -170,7 +170,7 @@ def test_how_long_it_took_tells_of_the_tier_unless_it_was_withdrawn_before_a_cla
         ("It is", 1.5 - HOLD_GUARD, False, False),
     ],
 )
-def test_it_was_in_time_or_not_only_if_it_was_let_try(
+def test_an_attempt_is_judged_in_time_only_if_it_ran_to_the_deadline(
     attempt: LiveAttempt, text: str, end: float, fails: bool, in_time: bool | None
 ) -> None:
     attempt.add(text, 1.1)

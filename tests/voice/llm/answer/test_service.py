@@ -56,7 +56,7 @@ async def test_text_is_passed_on_clause_by_clause() -> None:
     ]  # fmt: skip
 
 
-async def test_the_server_of_the_loser_sees_it_leave_when_the_other_one_speaks() -> None:
+async def test_the_losing_request_is_closed_when_the_other_tier_speaks() -> None:
     async with rig.serving(rig.large(fault="keepalive")) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("race", slow, quick)
         await call.run([rig.ask(), lambda: slow.left])
@@ -90,7 +90,7 @@ async def test_an_answer_that_stalls_is_continued_before_playout_runs_dry() -> N
     assert 0.5 < going_on["request"] - stalled["first_clause"] < 1.5 + LATE
 
 
-async def test_when_both_tiers_are_down_the_caller_is_told_and_the_call_goes_on(
+async def test_when_both_tiers_are_down_the_agent_apologises_and_the_call_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with rig.serving(rig.large(fault="refuse")) as slow, rig.serving(rig.fast(fault="500")) as quick:
@@ -125,7 +125,7 @@ async def test_when_both_tiers_are_silent_the_wait_is_bridged_and_admitted_by_25
     assert LLMFullResponseStartFrame not in [type(frame) for frame in down]
 
 
-async def test_a_phrase_is_said_before_a_late_answer_and_is_no_part_of_it() -> None:
+async def test_a_hold_phrase_precedes_a_late_answer_and_is_not_part_of_it() -> None:
     async with rig.serving(rig.large(wait=0.6)) as slow:
         down = await rig.make_call("single", slow, budget=0.2).run([rig.ask()])
     kinds = [type(frame) for frame in down]

@@ -14,7 +14,7 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.turns.turn_frames import TurnEndFrame
 
 
-async def test_speculation_is_silent_and_unbudgeted_until_the_commit() -> None:
+async def test_a_speculative_answer_is_silent_and_has_no_budget_until_the_commit() -> None:
     async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("fallback", slow, quick, budget=0.3)
         down = await call.run(
@@ -30,7 +30,7 @@ async def test_speculation_is_silent_and_unbudgeted_until_the_commit() -> None:
     assert rig.holds(down) == []
 
 
-async def test_the_budget_of_a_slow_speculation_runs_from_the_commit() -> None:
+async def test_the_budget_of_a_slow_speculative_answer_runs_from_the_commit() -> None:
     async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("fallback", slow, quick)
         down = await call.run(
@@ -47,7 +47,7 @@ async def test_the_budget_of_a_slow_speculation_runs_from_the_commit() -> None:
     assert record.deadline == pytest.approx(record.commit + 0.45)
 
 
-async def test_a_withdrawn_speculation_is_cancelled_and_never_heard() -> None:
+async def test_a_discarded_speculative_answer_is_cancelled_and_never_heard() -> None:
     async with rig.serving(rig.large(fault="keepalive")) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("race", slow, quick)
         down = await call.run(
@@ -60,7 +60,7 @@ async def test_a_withdrawn_speculation_is_cancelled_and_never_heard() -> None:
     assert call.records[0].commit is None
 
 
-async def test_a_late_commit_leaves_less_time_and_charges_nobody_until_the_floor() -> None:
+async def test_a_late_commit_leaves_less_time_and_charges_no_stage_until_the_floor() -> None:
     async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("fallback", slow, quick)
         await call.run([VADUserStoppedSpeakingFrame(stop_secs=0.2), SleepFrame(sleep=0.1), rig.ask(), rig.ask()])

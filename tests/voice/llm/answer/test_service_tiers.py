@@ -46,7 +46,7 @@ async def test_another_policy_holds_from_the_next_turn_on() -> None:
     assert [record.attempts[0]["tier"] for record in call.records] == ["large", "fast"]
 
 
-async def test_a_policy_over_tiers_that_are_not_there_is_refused() -> None:
+async def test_a_policy_over_missing_tiers_is_refused() -> None:
     async with rig.serving(rig.large()) as slow:
         call = rig.make_call("single", slow)
         with pytest.raises(ConfigurationError, match="asks the tier fast, but there is only large"):

@@ -54,7 +54,7 @@ async def test_tools_of_the_winner_run_once_and_those_of_the_loser_never() -> No
 
 
 @pytest.mark.parametrize(("verdict", "runs"), [(EagerEndOfTurnCancelFrame, []), (UserStoppedSpeakingFrame, ["ran"])])
-async def test_a_tool_of_an_answer_begun_ahead_waits_for_the_end_of_the_turn(
+async def test_a_tool_of_a_speculative_answer_waits_for_the_end_of_the_turn(
     verdict: type[Frame], runs: list[str]
 ) -> None:
     ran: list[str] = []
@@ -89,7 +89,7 @@ class Raising(LLMService[Any]):
             raise ValueError("broken")
 
 
-async def test_a_service_that_breaks_behind_its_tool_call_does_not_hold_the_turn_up() -> None:
+async def test_a_service_that_breaks_after_its_tool_call_does_not_delay_the_turn() -> None:
     book, tiers = TierBook({"large": 0.2}), [Tier("large", Raising())]
     service = BudgetedLLMService(tiers, make_policy("single", large="large", fast=None), book=book)
     down = await rig.Call(service, book, tiers).run([rig.ask(), SleepFrame(0.5), InterruptionFrame()])

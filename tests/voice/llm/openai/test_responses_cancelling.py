@@ -37,7 +37,7 @@ async def test_a_forgotten_response_is_made_up_for_on_the_same_socket() -> None:
     assert cancelled.connection == unknown.connection == again.connection
 
 
-async def test_a_cancelled_response_is_drained_behind_the_turn_and_its_socket_goes_on_with_small_requests() -> None:
+async def test_a_cancelled_response_is_drained_after_the_turn_and_its_socket_still_takes_small_requests() -> None:
     async with calling(SLOW) as call:
         await call.ready()
         call.use(FAST)

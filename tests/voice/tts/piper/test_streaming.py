@@ -125,7 +125,7 @@ async def test_the_context_keeps_the_words_heard_of_an_interrupted_answer(
     assert count <= len(kept) <= count + 2
 
 
-async def test_a_clause_is_announced_in_front_of_its_audio(gated: tts_rig.GatedVoice) -> None:
+async def test_a_clause_is_announced_before_its_audio(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.answer([FIRST, " " + SECOND])
         await call.out.until(LLMFullResponseEndFrame)
@@ -175,7 +175,7 @@ async def samples_before_words(voice: Voice, ahead: float) -> list[int]:
     return before
 
 
-async def test_a_clause_spoken_ahead_stays_here_until_it_is_wanted(gated: tts_rig.GatedVoice) -> None:
+async def test_a_prepared_clause_is_held_back_until_it_is_spoken(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
         await call.say(SpeakAheadFrame(text=FIRST))
         await until(lambda: gated.steps == 2)
@@ -191,7 +191,7 @@ async def test_a_clause_spoken_ahead_stays_here_until_it_is_wanted(gated: tts_ri
     assert call.context.get_messages() == [{"role": "assistant", "content": FIRST}]
 
 
-async def test_a_clause_still_being_made_ahead_is_joined(flowing: tts_rig.GatedVoice) -> None:
+async def test_a_clause_still_being_prepared_is_spoken_as_it_is_made(flowing: tts_rig.GatedVoice) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
@@ -205,7 +205,7 @@ async def test_a_clause_still_being_made_ahead_is_joined(flowing: tts_rig.GatedV
     assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
 
 
-async def test_what_comes_ahead_next_leaves_the_clause_that_is_spoken_alone(flowing: tts_rig.GatedVoice) -> None:
+async def test_preparing_the_next_clause_does_not_disturb_the_one_being_spoken(flowing: tts_rig.GatedVoice) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
@@ -219,7 +219,7 @@ async def test_what_comes_ahead_next_leaves_the_clause_that_is_spoken_alone(flow
     assert call.context.get_messages() == [{"role": "assistant", "content": COUNT}]
 
 
-async def test_a_hold_phrase_comes_before_the_clause_made_ahead(gated: tts_rig.GatedVoice) -> None:
+async def test_a_hold_phrase_comes_before_the_prepared_clause(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare(["One moment."])
     async with tts_rig.calling(gated) as call:
         await call.say(SpeakAheadFrame(text=FIRST), HoldPhraseFrame("One moment."))
@@ -230,7 +230,7 @@ async def test_a_hold_phrase_comes_before_the_clause_made_ahead(gated: tts_rig.G
 
 
 @pytest.mark.parametrize("drop", [EagerEndOfTurnCancelFrame, InterruptionFrame, lambda: SpeakAheadFrame(text=SECOND)])
-async def test_a_clause_made_ahead_is_dropped_with_its_turn(
+async def test_a_prepared_clause_is_discarded_with_its_turn(
     flowing: tts_rig.GatedVoice, drop: Callable[[], Frame]
 ) -> None:
     flowing.held_from = 1
@@ -250,7 +250,7 @@ async def test_a_clause_made_ahead_is_dropped_with_its_turn(
         assert call.tts.ahead.used == 0
 
 
-async def test_the_end_of_a_call_drops_what_was_made_ahead(flowing: tts_rig.GatedVoice) -> None:
+async def test_the_end_of_a_call_discards_the_prepared_clause(flowing: tts_rig.GatedVoice) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:

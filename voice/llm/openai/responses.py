@@ -41,7 +41,7 @@ class ResponsesService(OpenAIResponsesLLMService):
     seconds between three tries; it drains a cancelled response before the next request, for up to five seconds an
     event. This one holds two sockets: when the one that carries the conversation is cancelled, lost or worn, the next
     request goes to the other at once and takes the whole conversation with it. Each request has a socket of its own,
-    so several may run at a time. A failure is told at once as an `LLMFailureFrame`.
+    so several may run at a time. A failure is reported at once as an `LLMFailureFrame`.
 
     Args:
         base_url: the server's HTTP URL, ending in /v1 as a rule; None is OpenAI.

@@ -77,7 +77,7 @@ class WarmSockets:
     async def lent(self) -> AsyncIterator[Socket]:
         """A free socket, the one used last if it can be had.
 
-        What the request left unfinished when the context ends is cancelled on the wire; nobody waits for that.
+        A response that is unfinished when the context ends is cancelled on the wire, without waiting for that.
 
         Raises:
             OSError, TimeoutError, WebSocketException: there is none, and none can be opened.
@@ -154,7 +154,7 @@ class WarmSockets:
                 # Do not hammer a server that accepts connections and drops them again.
                 self._failed()
         except Exception as error:
-            # Whatever it is, such as a proxy that needs a package, whoever asks is told, and the next try comes later.
+            # Whatever it is, such as a proxy that needs a package, the next request reports it; try again later.
             self._cold |= warm and websocket is None
             self._problem = error
             self._failed(final=_refuses(error))

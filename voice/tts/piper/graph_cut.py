@@ -1,6 +1,6 @@
 """Cuts a Piper voice's graph in two where its audio can be made piece by piece. Pure: a model in, two models out.
 
-A VITS voice draws its chance and looks at the whole sentence in front of the generator (`dec`, a HiFi-GAN); behind the
+A VITS voice draws its noise and reads the whole sentence before the generator (`dec`, a HiFi-GAN); after the
 generator's first convolution every sample depends on a few frames only. How many is read from the graph, so that what
 is made piece by piece equals what is made at once.
 """
@@ -48,7 +48,7 @@ class CutGraph:
 
 
 def cut_graph(model: ModelProto) -> CutGraph | None:
-    """Cut at the input of the generator's first convolution; None when it has none, or depends on more behind it."""
+    """Cut at the input of the generator's first convolution; None when it has none, or depends on more after it."""
     found = [node for node in model.graph.node if _is_generator_input(node)]
     if len(found) != 1:
         return None
@@ -129,7 +129,7 @@ def _context(latent: str, output: str, nodes: list[NodeProto], audible: set[str]
     Walks from the audio to the latent with the samples that are needed on each side, at each tensor's own rate.
 
     Raises:
-        NotLocal: it cannot be told, or it is all of them.
+        NotLocal: it cannot be determined, or it is all of them.
     """
     needed = {output: 0}
     for node in reversed(nodes):

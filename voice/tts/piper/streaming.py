@@ -14,7 +14,7 @@ from voice.tts.piper.graph_cut import CutGraph, cut_graph, durations_of
 from voice.tts.piper.pieces import Audio
 
 PIECE_SECONDS = 0.5
-"""Seconds of audio in a piece behind the first: what an interruption still has to wait for."""
+"""Seconds of audio in a piece after the first; an interruption waits for at most this much."""
 
 Feeds = Mapping[str, npt.NDArray[Any]]
 

@@ -11,7 +11,7 @@ Samples = npt.NDArray[np.int64]
 def spoken_runs(
     ids: Sequence[int], lengths: Samples, *, pauses: Collection[int], pad: Collection[int]
 ) -> list[tuple[int, int]]:
-    """First sample of each run of phonemes without a pause, and the one behind its last.
+    """First sample of each run of phonemes without a pause, and the sample after its last.
 
     Args:
         ids: phoneme ids of the clause.
@@ -34,7 +34,7 @@ def spoken_runs(
 def word_ends(
     words: Sequence[str], runs: Sequence[tuple[int, int]], pronounce: Callable[[str], Sequence[str]]
 ) -> list[int]:
-    """The sample behind each word.
+    """The sample after the end of each word.
 
     A phonemiser runs small words together ("in the") and makes several of a number. Where its runs are not the words,
     they share the clause by how many phonemes each has alone.
@@ -53,7 +53,7 @@ def word_ends(
         weights = [sum(map(len, alone)) for alone in pronounced]
     if sum(counts) == len(runs):
         ends = [0, *(end for _, end in runs)]
-        return [ends[behind] for behind in np.cumsum(counts).tolist()]
+        return [ends[count] for count in np.cumsum(counts).tolist()]
     return _shared(weights, runs)
 
 

@@ -9,17 +9,17 @@ import pytest
 # Set before numpy is imported: idle OpenBLAS threads would spin on the cores that the tests need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A shell without job control starts background processes with Ctrl-C ignored, and child processes inherit that: no
-# test could interrupt one.
+# A shell without job control starts background processes with Ctrl-C ignored, and child processes inherit that. Tests
+# could not interrupt them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """The tests of a file run in one process, and all tests in tests/pipelines run in the same one.
+    """Run all tests of a file in one process, and all of tests/pipelines in the same process.
 
-    Those hold conversations in real time, so they run one after the other, with only the other process beside them.
+    Those hold conversations in real time, so they run one after the other, with only one other process beside them.
     """
     from xdist.scheduler import LoadScopeScheduling
 

@@ -1,4 +1,4 @@
-"""`latency bench`: our agent beside others, interleaved in one run, judged from the audio alone.
+"""`latency bench`: compares our agent with others, interleaved in one run and judged from the audio alone.
 
-The bots that it is compared with are here too, each a plain file as its framework's documentation would have it.
+The other bots are here too, each in a plain file as its framework's documentation would write it.
 """

@@ -1,4 +1,4 @@
-"""Starts the agents of a benchmark: each a server on loopback, made of the same recogniser, model and voice."""
+"""Starts the agents of a benchmark: servers on loopback with the same recogniser, language model and voice."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -20,17 +20,17 @@ from voice.errors import ComponentError
 async def serving(
     variant: Variant, parts: Parts, *, fast_url: str, environment: Mapping[str, str], log: Path
 ) -> AsyncIterator[Server]:
-    """A variant's server, with fresh models, while the context lasts.
+    """Run a variant's server, with freshly loaded models, while the context lasts.
 
     Args:
-        variant: which one.
-        parts: what it is made of.
+        variant: the agent.
+        parts: its recogniser, language model and voice.
         fast_url: base URL of a fast model of the same name, for a variant of ours with two tiers.
-        environment: a peer's variables: without those that tune our own processes.
-        log: a file to which a peer's standard error is added.
+        environment: a peer's environment variables, without those that tune our own processes.
+        log: the file to which a peer's standard error is appended.
 
     Raises:
-        VoiceError: It cannot start.
+        VoiceError: the server cannot start.
     """
     if variant.bot is None:
         settings = [setting.replace(FAST_URL, fast_url) for setting in variant.settings]
@@ -48,9 +48,9 @@ async def serving(
 
 
 def overrides(parts: Parts) -> list[str]:
-    """The settings of our local pipeline that make it of the same parts as the others.
+    """The settings that give our local pipeline the same parts as the other agents.
 
-    What bridges a wait is off: others have no such phrase, and it would stand before the answer.
+    Filler and hold phrases are off: other agents have none, and a phrase would be heard before the answer.
     """
     return [
         f"asr.engine={whisper_engine(parts.whisper)}",
@@ -64,7 +64,7 @@ def overrides(parts: Parts) -> list[str]:
 
 
 def status(variant: Variant, parts: Parts) -> dict[str, Any]:
-    """What our own server would say of itself on /healthz, of a peer."""
+    """What /healthz would report about a peer if it were our own server."""
     assert variant.bot is not None
     components = {
         "agent": f"{variant.bot} ({PEER_PACKAGES[variant.bot]} {version(PEER_PACKAGES[variant.bot])})",

@@ -1,4 +1,4 @@
-"""Recordings spoken into the agent's answers, to measure how fast it falls silent."""
+"""Interrupts the agent's answers with recordings, to measure how fast it falls silent."""
 
 import random
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ from voice.client.fixtures.scenario import SendAfter
 from voice.errors import FixtureError
 
 EARLIEST, LATEST = 0.6, 2.5
-"""Seconds of an answer that are heard before it is interrupted; all between are equally likely."""
+"""Seconds of an answer that are heard before it is interrupted, drawn uniformly between the two."""
 
 
 def interrupting(fixtures: Sequence[Fixture], *, copies: int, seed: int = 1) -> list[Fixture]:
-    """Conversations in which a recording asks and then each one, in any order, interrupts the answer to the last.
+    """Conversations that begin with a question; every recording, in random order, then interrupts the previous answer.
 
     Args:
-        fixtures: Recordings of speech; all else in them is left out.
-        copies: How many conversations of each fixture: as often each recording interrupts.
-        seed: Of the order and the instants.
+        fixtures: Conversations; only their recordings of speech are used.
+        copies: The number of conversations made from each fixture, and so how often each recording interrupts.
+        seed: Seeds the order and the instants.
 
     Raises:
-        FixtureError: There is no speech in any of the recordings.
+        FixtureError: None of the recordings contains speech.
     """
     conversations = []
     for fixture in fixtures:
@@ -34,5 +34,5 @@ def interrupting(fixtures: Sequence[Fixture], *, copies: int, seed: int = 1) -> 
             asks = replace(chance.choice(turns), send_after=None)
             conversations.append(replace(fixture, name=f"{fixture.name}-over-{copy}", turns=(asks, *barge_ins)))
     if not conversations:
-        raise FixtureError("There is no speech in the recordings with which answers could be interrupted.")
+        raise FixtureError("The recordings contain no speech to interrupt an answer with.")
     return conversations

@@ -1,4 +1,4 @@
-"""One call of a benchmark, and what can be observed from outside: turn ends, requests, CPU time and memory."""
+"""Makes one call of a benchmark and observes it from outside: turn ends, requests, CPU time and memory."""
 
 import asyncio
 import json
@@ -20,20 +20,20 @@ from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
 
 REPLY_WAIT = 6.0
-"""Seconds a caller waits for an answer; the slowest answers of a stock bot come after more than 4."""
+"""Seconds a caller waits for an answer; a stock bot's slowest answers take more than 4."""
 LOOK_EVERY = 0.5
-"""Seconds between two looks at a server's memory."""
+"""Seconds between two readings of a server's memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Observed:
-    """A call, and what was seen beside it.
+    """A call, and what was observed during it.
 
     Parameters:
         result: the call.
-        turn_ends: when the agent took the user's turn to be over, seconds of the recording; None if it does not say.
-        requests: the simulator's records of what it was asked meanwhile.
-        load: the server's cpu_cores, rss_mb and rss_peak_mb; None when it has gone.
+        turn_ends: when the agent reported the end of a user's turn, in seconds of the recording; None: it reports none.
+        requests: the simulator's records of the requests it received during the call.
+        load: the server's cpu_cores, rss_mb and rss_peak_mb; None when its process has ended.
     """
 
     result: CallResult
@@ -43,11 +43,11 @@ class Observed:
 
     @property
     def pacing(self) -> dict[str, Any]:
-        """How the user's audio was fed, as run.json has it."""
+        """How the user's audio was paced, as written to run.json."""
         return asdict(self.result.pacing.summary())
 
     def beside(self, session: str) -> dict[str, Any]:
-        """The line of calls.jsonl."""
+        """The call's line in calls.jsonl."""
         return {"session": session, "turn_ends": self.turn_ends, "requests": self.requests}
 
 
@@ -57,10 +57,10 @@ async def observe(server: Server, fixture: Fixture, simulator: str) -> Observed:
     Args:
         server: the agent.
         fixture: what the caller says.
-        simulator: base URL of the language models' simulator, which has no other client during the call.
+        simulator: base URL of the language model simulator, which no other call uses at the same time.
 
     Raises:
-        ComponentError: The call could not begin, or the simulator has gone.
+        ComponentError: the call could not begin, or the simulator has ended.
     """
     line = PacedLine(ScriptedCaller(fixture.turns, reply_wait=REPLY_WAIT))
     ends = TurnEnds(line)
@@ -81,7 +81,7 @@ async def requests(simulator: str) -> list[dict[str, Any]]:
     """The latest requests to the simulator, in order.
 
     Raises:
-        ComponentError: It does not answer.
+        ComponentError: the simulator does not answer.
     """
     address = simulator.removesuffix("/v1") + "/sim/requests"
 
@@ -94,25 +94,25 @@ async def requests(simulator: str) -> list[dict[str, Any]]:
     try:
         return await asyncio.to_thread(fetch)
     except OSError as error:
-        raise ComponentError(f"The simulator of language models does not answer ({error}).") from error
+        raise ComponentError(f"The language model simulator does not answer ({error}).") from error
 
 
 class TurnEnds(CallListener):
-    """Notes when the agent says that the user's turn is over, seconds of the recording."""
+    """Notes when the agent reports the end of the user's turn, in seconds of the recording."""
 
     def __init__(self, line: PacedLine) -> None:
         self.at: list[float] = []
         self._line = line
 
     def on_speaking(self, who: Literal["user", "bot"], speaking: bool) -> None:
-        """The end of the user's turn."""
+        """The user starts or stops speaking; a stop ends the turn."""
         if who == "user" and not speaking:
             self.at.append(round(time.monotonic() - self._line.origin, 3))
 
 
 @asynccontextmanager
 async def _watching(server: Server) -> AsyncIterator[list[int]]:
-    """Looks at the server's memory now and then; gives the bytes that were seen."""
+    """Reads the server's memory every `LOOK_EVERY` seconds; yields the readings, in bytes."""
     seen = [0]
 
     async def watch() -> None:

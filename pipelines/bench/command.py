@@ -1,4 +1,4 @@
-"""`latency bench`: parse, check everything that can be checked, call, and print the table."""
+"""`latency bench`: parses and checks the arguments, makes the calls and prints the tables."""
 
 import argparse
 import asyncio
@@ -30,10 +30,10 @@ def main(argv: Sequence[str]) -> int:
     """Call our agent and others with the same recordings and compare what is heard.
 
     Returns:
-        0 fine, 2 bad usage or configuration, 3 nothing was measured, 4 an agent is missing or failed, 130 interrupted.
+        0 success, 2 bad usage or configuration, 3 nothing measured, 4 an agent is missing or failed, 130 interrupted.
 
     Raises:
-        SystemExit: For `--help` (0) and for arguments that are refused (2).
+        SystemExit: For `--help` (0) and for invalid arguments (2).
     """
     args = _parser().parse_args(argv)
     try:
@@ -52,8 +52,8 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="latency bench",
-        description="Call our agent and others in turn with the same recordings, the same recogniser, language model "
-        "(simulated) and voice, and compare what is heard.",
+        description="Call our agent and other agents in turn, with the same recordings, recogniser, (simulated) "
+        "language model and voice, and compare what is heard.",
         epilog="exit status: 0 fine, 2 bad usage or configuration, 3 nothing was measured, 4 an agent is missing or "
         "failed, 130 interrupted",
     )
@@ -69,32 +69,43 @@ def _parser() -> Parser:
         "--pauses",
         type=count,
         metavar="N",
-        help="replace each recording by N copies of it, each with a pause inserted",
+        help="replace each recording with N copies, each with a pause inserted",
     )
     instead.add_argument(
-        "--barge-in", type=count, metavar="N", help="interrupt an answer with each recording N times, to see it stop"
+        "--barge-in",
+        type=count,
+        metavar="N",
+        help="interrupt answers with each recording N times, and time how fast they stop",
     )
     parser.add_argument(
-        "--rounds", type=count, default=1, metavar="N", help="call each agent with all recordings N times (1)"
+        "--rounds", type=count, default=1, metavar="N", help="call each agent with all recordings N times (default: 1)"
     )
     parser.add_argument(
         "--llm",
         default=SPEEDS,
         metavar="MS:TOKENS,…",
-        help=f"milliseconds to the first token, and tokens per second ({SPEEDS})",
+        help=f"language model speeds: milliseconds to the first token, and tokens per second (default: {SPEEDS})",
     )
-    parser.add_argument("--only", nargs="+", metavar="VARIANT", default=[], help="call only these agents")
     parser.add_argument(
-        "--whisper", metavar="DIR", help="a Whisper model's folder (default: a scripted model of tiny.en's size)"
+        "--only",
+        nargs="+",
+        metavar="VARIANT",
+        default=[],
+        help="call only these agents, such as ours and stock-pipecat",
     )
-    parser.add_argument("--out", metavar="DIR", help="folder of recordings and figures (default: a new one in runs/)")
-    parser.add_argument("--read", metavar="DIR", help="print the table of an earlier benchmark")
+    parser.add_argument(
+        "--whisper", metavar="DIR", help="the folder of a Whisper model (default: a scripted model of tiny.en's size)"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder to write recordings and figures to (default: a new one in runs/)"
+    )
+    parser.add_argument("--read", metavar="DIR", help="print the tables of an earlier benchmark")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
 def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
-    # As it was found: what prepares our own process tunes no peer.
+    # Copied first: what prepares our own process must not tune a peer.
     environment = dict(os.environ)
     from pipelines.process import loading_code, prepare_process
 
@@ -127,14 +138,14 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
 
 
 def _where(folder: Path) -> str:
-    """Where the results lie, all of them or those until an interruption, and which command reads them."""
+    """The folder of the results, complete or up to an interruption, and the command that prints them."""
     if not any(turns.stat().st_size for turns in folder.glob("*/*/turns.jsonl")):
-        return "no call was finished: there is nothing to read"
+        return "no call was completed, so there is nothing to read"
     return f"benchmark folder: {folder}  (read it with: latency bench --read {shlex.quote(str(folder))})"
 
 
 def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
-    """The agents that take part, and why the others that were asked for do not."""
+    """The agents that take part, and why each other requested agent does not."""
     from pipelines.bench.variants import chosen, read_variants
 
     wanted = chosen(read_variants(), only)
@@ -147,7 +158,7 @@ def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
 
 
 def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
-    """What is said to the agents, and when; with pauses inserted, recordings of the benchmark's own in its folder."""
+    """What the callers say, and when; recordings with inserted pauses are written to the benchmark's folder."""
     from pipelines.bench.barge_ins import interrupting
     from pipelines.bench.pauses import with_pauses
     from pipelines.replaying.replay import chosen_fixtures
@@ -169,7 +180,7 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
 
 
 def _whisper(model: str | None, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
-    """The recogniser's model folder: the one that was named, or a scripted one that knows the fixtures."""
+    """The recogniser's model folder: the one in `--whisper`, or a scripted one that knows the fixtures."""
     from pipelines.bench.scripted.model import build_for_fixtures
     from voice.asr.whisper.weights import from_folder
 
@@ -182,7 +193,7 @@ def parse_speeds(text: str) -> "list[ModelSpeed]":
     """The language model's speeds in a text such as "450:65,100:1000".
 
     Raises:
-        ConfigurationError: It is something else, or names a speed twice.
+        ConfigurationError: The text has another form, or repeats a speed.
     """
     from pipelines.bench.rounds import ModelSpeed
 
@@ -194,7 +205,7 @@ def parse_speeds(text: str) -> "list[ModelSpeed]":
         or not all(s.ttft_ms and s.tokens_per_s for s in speeds)
     ):
         raise ConfigurationError(
-            f'--llm takes milliseconds to the first token and tokens a second, such as {SPEEDS}, not "{text}".'
+            f'--llm takes milliseconds to the first token and tokens per second, such as {SPEEDS}, not "{text}".'
         )
     return speeds
 

@@ -1,7 +1,7 @@
-"""A LiveKit Agents bot without a room: an `AgentSession` with its own audio input and output on our wire.
+"""A LiveKit Agents bot without a room: an `AgentSession` whose audio input and output are our wire.
 
 Whisper and Piper do not stream, so the framework wraps them itself (Silero before Whisper, sentences before Piper).
-Models are loaded once a process, as a worker's prewarm does; everything that is not named here is left as shipped.
+Models are loaded once in each process, as a worker's prewarm does; everything else keeps the framework's defaults.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ BLOCKS_PER_SECOND = 50
 
 @cache
 def prewarm(parts: Parts) -> tuple[WhisperModel, PiperVoice, silero.VAD]:
-    """What all calls share."""
+    """Load the models that all calls share."""
     return WhisperModel(str(parts.whisper)), PiperVoice.load(parts.voice), silero.VAD.load()
 
 
@@ -68,7 +68,7 @@ class Piper(tts.TTS):  # type: ignore[misc]
         self.voice = voice
 
     def synthesize(self, text: str, *, conn_options: Any = DEFAULT_API_CONNECT_OPTIONS) -> tts.ChunkedStream:
-        """One sentence."""
+        """Synthesise one sentence."""
         return PiperSentence(tts=self, input_text=text, conn_options=conn_options)
 
 
@@ -93,10 +93,10 @@ class Caller:
         self._serializer = ProtobufFrameSerializer()
 
     async def send(self, frame: Frame) -> None:
-        """Send a frame, or nothing to a caller who has hung up."""
+        """Send a frame; a caller who has hung up gets nothing."""
         data = await self._serializer.serialize(frame)
         assert isinstance(data, bytes)
-        with suppress(WebSocketDisconnect, RuntimeError):  # starlette's word for a socket that is closed
+        with suppress(WebSocketDisconnect, RuntimeError):  # what starlette raises for a closed socket
             await self._websocket.send_bytes(data)
 
     async def tell(self, message: BotReady | Speaking) -> None:
@@ -104,7 +104,7 @@ class Caller:
         await self.send(OutputTransportMessageFrame(to_rtvi(message, id=utils.shortuuid())))
 
     async def audio(self) -> AsyncIterator[rtc.AudioFrame]:
-        """What the caller says until the line is dead."""
+        """The caller's audio until the connection closes."""
         with suppress(WebSocketDisconnect):
             while True:
                 frame = await self._serializer.deserialize(await self._websocket.receive_bytes())
@@ -125,9 +125,9 @@ class CallInput(io.AudioInput):  # type: ignore[misc]
 
 
 class CallOutput(io.AudioOutput):  # type: ignore[misc]
-    """Sends each segment in real time, 20 ms at a time, as a room's track does; an interruption empties the caller.
+    """Sends each segment in real time, 20 ms at a time, as a room's track does; an interruption discards queued audio.
 
-    A segment is what is captured until `flush`; it has finished when it was flushed and has been sent or cleared.
+    A segment is the audio captured until `flush`; it ends once it has been flushed and then sent or cleared.
     """
 
     def __init__(self, caller: Caller, sample_rate: int) -> None:
@@ -143,7 +143,7 @@ class CallOutput(io.AudioOutput):  # type: ignore[misc]
         self._captured = self._flushed = self._cleared = False
 
     async def capture_frame(self, frame: rtc.AudioFrame) -> None:
-        """More of the segment; what follows a clearing is dropped."""
+        """Add to the segment; audio that follows `clear_buffer` is dropped."""
         await super().capture_frame(frame)
         self._captured = True
         if not self._cleared:
@@ -151,25 +151,25 @@ class CallOutput(io.AudioOutput):  # type: ignore[misc]
         self._changed.set()
 
     def flush(self) -> None:
-        """The segment is complete."""
+        """Mark the segment as complete."""
         super().flush()
         self._flushed = self._captured
         self._changed.set()
 
     def clear_buffer(self) -> None:
-        """Interrupted: nothing more of the segment is to be heard."""
+        """Interrupt: discard the rest of the segment."""
         if self._captured:
             self._waiting.clear()
             self._cleared = True
             self._changed.set()
 
     def pause(self) -> None:
-        """Stop sending at once; the caller plays what it has."""
+        """Stop sending at once; the caller still plays what it has received."""
         super().pause()
         self._playing = False
 
     def resume(self) -> None:
-        """Go on."""
+        """Continue sending."""
         super().resume()
         self._playing = True
         self._changed.set()
@@ -202,7 +202,7 @@ class CallOutput(io.AudioOutput):  # type: ignore[misc]
 
 
 async def run_bot(websocket: WebSocket, parts: Parts) -> None:
-    """One call, from an accepted connection to its end."""
+    """Serve one call on an accepted connection."""
     whisper, voice, vad = prewarm(parts)
     session: AgentSession[None] = AgentSession(
         stt=Whisper(whisper),

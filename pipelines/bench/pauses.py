@@ -1,9 +1,9 @@
-"""Recordings with a pause where there was none: people's own speech, stopped between two words and gone on with.
+"""Inserts pauses into recordings of speech, between two words.
 
-A pause is put where the voice is softest for longest inside a labelled stretch of speech, and filled with noise of the
-recording's own spectrum and level, so that no click and no dead line tells it from a person who thinks. More follows,
-so taking such a pause for the end is always wrong. It is harder than life: the voice does not know that it will pause,
-and the longest gap of a recording may lie between two phrases, or two sentences.
+A pause goes into the longest soft gap of a labelled stretch of speech and is filled with noise of the recording's own
+spectrum and level, so that neither a click nor dead air distinguishes it from a person who stops to think. More speech
+follows, so ending the turn in such a pause is always wrong. This is harder than real speech: the speaker's voice does
+not prepare for the pause, and the longest gap of a recording may lie between two phrases or two sentences.
 """
 
 import random
@@ -23,18 +23,18 @@ from voice.client.sound.pcm import RATE, Pcm
 from voice.errors import FixtureError
 
 SHORTEST, LONGEST = 0.3, 1.2
-"""Seconds of the pauses; lengths between are equally likely."""
-BEFORE, BEHIND = 0.5, 0.4
-"""Seconds of speech on either side, so that the part before the pause could be a turn."""
+"""Lengths of the pauses in seconds, drawn uniformly between the two."""
+BEFORE, AFTER = 0.5, 0.4
+"""Seconds of speech required on either side of a pause, so that what precedes it can be mistaken for a turn."""
 SOFT_DB = 22.0
-"""How far below the loud parts of its stretch a gap between words lies."""
+"""Decibels by which a gap between words is softer than the loud parts of its stretch."""
 SHORTEST_SOFTNESS = 0.03
-"""Seconds; softness that is shorter is inside a word."""
+"""Seconds; a shorter soft place lies inside a word."""
 GAPS_APART = 0.25
-"""Seconds between two gaps of a recording."""
+"""Least seconds between two gaps of a recording."""
 BLOCK, FADE = 0.01, 0.005
 FLOOR = 1e-4
-"""-80 dB of full scale: below it nothing is softer than anything else."""
+"""-80 dB of full scale; lower levels count as this one."""
 DECAY = 0.03
 """Seconds after a label's end that still belong to its sound."""
 
@@ -44,20 +44,20 @@ Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PausedTurn:
-    """A recording with a pause inserted: its samples and where its speech is now, seconds."""
+    """A recording with a pause inserted: its samples, and its stretches of speech in seconds."""
 
     samples: Pcm
     speech: tuple[Span, ...]
 
 
 def with_pauses(fixtures: Sequence[Fixture], out: Path, *, copies: int, seed: int = 1) -> Path:
-    """Write fixtures in which every recording has a pause inserted; each copy of it another one.
+    """Write fixtures in which every recording has a pause inserted, a different one in each copy.
 
     Args:
         fixtures: Recordings of speech; those without room for a pause are left out.
-        out: Folder to make; it gets a scenario file with a conversation for each copy.
-        copies: How many of each recording.
-        seed: Of the pauses' lengths and noise.
+        out: Folder to create; it gets a scenario file with one conversation for each copy.
+        copies: The number of copies of each recording.
+        seed: Seeds the pauses' lengths and noise.
 
     Raises:
         FixtureError: No recording has room for a pause.
@@ -75,14 +75,14 @@ def with_pauses(fixtures: Sequence[Fixture], out: Path, *, copies: int, seed: in
                 entries.append(_write(turn, paused, out, f"{copy}-{number:02}-{Path(turn.name).stem}.wav"))
         scenarios.append({"name": f"paused-{copy}", "turns": entries})
     if not scenarios or not scenarios[0]["turns"]:
-        raise FixtureError("No recording has a gap between words in which a pause could be put.")
+        raise FixtureError("No recording has a gap between words that a pause could be inserted into.")
     scenario = {"name": "pauses", "user": {"modality": "audio"}, "scenarios": scenarios}
     (out / "scenario.yaml").write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
     return out
 
 
 def word_gaps(turn: FixtureTurn) -> list[Span]:
-    """Where the voice is soft between words, seconds of the recording, the longest gaps first."""
+    """The gaps between words, in seconds of the recording, the longest first."""
     found = list(chain.from_iterable(_soft_places(turn.samples, stretch) for stretch in turn.speech))
     kept: list[Span] = []
     for gap in sorted(found, key=lambda gap: gap[0] - gap[1]):
@@ -92,13 +92,13 @@ def word_gaps(turn: FixtureTurn) -> list[Span]:
 
 
 def insert_pause(turn: FixtureTurn, gap: Span, seconds: float, chance: random.Random) -> PausedTurn:
-    """The turn with so many seconds of its own background in the middle of a gap; `chance` seeds the noise."""
+    """The turn with `seconds` of its own background noise in the middle of a gap; `chance` seeds the noise."""
     cut = round((gap[0] + gap[1]) / 2 * RATE)
     length, fade = round(seconds * RATE), round(FADE * RATE)
     samples = turn.samples.astype(np.float64)
     noise = _like(_background(turn, gap), length + 2 * fade, np.random.default_rng(chance.getrandbits(32)))
     ramp = np.linspace(0.0, 1.0, fade)
-    # The noise fades in over what precedes the cut, and out over what follows it.
+    # The noise fades in over the samples before the cut, and out over those after it.
     noise[:fade] = noise[:fade] * ramp + samples[cut - fade : cut] * ramp[::-1]
     noise[-fade:] = noise[-fade:] * ramp[::-1] + samples[cut : cut + fade] * ramp
     joined = np.concatenate([samples[: cut - fade], noise, samples[cut + fade :]])
@@ -115,7 +115,7 @@ def insert_pause(turn: FixtureTurn, gap: Span, seconds: float, chance: random.Ra
 
 
 def _soft_places(samples: Pcm, stretch: Span) -> Iterator[Span]:
-    """The runs of soft blocks inside a stretch, away from its ends."""
+    """The soft places inside a stretch, away from its ends."""
     size = round(BLOCK * RATE)
     first, last = (round(edge * RATE) for edge in stretch)
     count = (last - first) // size
@@ -125,24 +125,24 @@ def _soft_places(samples: Pcm, stretch: Span) -> Iterator[Span]:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], soft.astype(int), [0]])))
     for begin, end in zip(edges[::2], edges[1::2], strict=True):
         start, stop = stretch[0] + begin * BLOCK, stretch[0] + end * BLOCK
-        has_room = start - stretch[0] >= BEFORE and stretch[1] - stop >= BEHIND
+        has_room = start - stretch[0] >= BEFORE and stretch[1] - stop >= AFTER
         if has_room and stop - start >= SHORTEST_SOFTNESS:
             yield float(start), float(stop)
 
 
 def _background(turn: FixtureTurn, gap: Span) -> Floats:
-    """The recording's background where there is no speech; if there is speech throughout, the gap."""
+    """The recording where nobody speaks; the gap itself in a recording that is all speech."""
     edges = [0.0, *chain.from_iterable((start, end + DECAY) for start, end in turn.speech), turn.seconds]
     silences = [turn.samples[round(a * RATE) : round(b * RATE)] for a, b in zip(edges[::2], edges[1::2], strict=True)]
     silences = [one for one in silences if len(one) >= FADE * RATE]
     if not silences:
         silences = [turn.samples[round(gap[0] * RATE) : round(gap[1] * RATE)]]
-    # The softest of them: a breath before the first word is no background.
+    # The softest one: a breath before the first word is not background.
     return min((one.astype(np.float64) for one in silences), key=_rms)
 
 
 def _like(background: Floats, length: int, random: np.random.Generator) -> Floats:
-    """Noise of another sound's spectrum and level."""
+    """Noise with the spectrum and level of `background`, `length` samples long."""
     size = 1 << max(5, (len(background) - 1).bit_length())
     shape = np.abs(np.fft.rfft(background * np.hanning(len(background)), size))
     white = np.fft.rfft(random.standard_normal(length))
@@ -156,7 +156,7 @@ def _rms(samples: Floats) -> float:
 
 
 def _write(turn: FixtureTurn, paused: PausedTurn, out: Path, name: str) -> dict[str, Any]:
-    """Write the recording and its labels; the scenario's entry."""
+    """Write the recording and its labels; returns its entry in the scenario."""
     soundfile.write(out / name, paused.samples, RATE)
     labels = "".join(f"{start:.3f}\t{end:.3f}\tspeech\n" for start, end in paused.speech)
     (out / name).with_suffix(".txt").write_text(labels, encoding="utf-8")

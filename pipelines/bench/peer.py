@@ -1,4 +1,4 @@
-"""A bot that is not ours, in a process of its own: `python -m pipelines.bench.peer BOT …` serves its calls on /ws."""
+"""Serves another framework's bot on /ws, in a process of its own: `python -m pipelines.bench.peer BOT …`."""
 
 import argparse
 import asyncio
@@ -24,13 +24,13 @@ BOTS = {"stock-pipecat": "pipelines.bench.stock_pipecat", "livekit-agents": "pip
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a bot is made of, the same for every bot.
+    """The parts that every bot is built from.
 
     Parameters:
         whisper: folder of a CTranslate2 Whisper model.
         voice: a Piper voice's .onnx file.
         llm_url: base URL of an OpenAI-compatible server.
-        llm_model: the model it is asked for.
+        llm_model: the name of the model on that server.
         prompt: the system prompt.
     """
 
@@ -42,7 +42,7 @@ class Parts:
 
 
 def create_app(run_bot: Callable[[WebSocket, Parts], Awaitable[None]], parts: Parts) -> FastAPI:
-    """The application that takes a bot's calls."""
+    """The web application that accepts a bot's calls."""
     app = FastAPI()
 
     @app.websocket(CALL_PATH)
@@ -54,7 +54,7 @@ def create_app(run_bot: Callable[[WebSocket, Parts], Awaitable[None]], parts: Pa
 
 
 async def serve(app: FastAPI) -> None:
-    """Serve on a free loopback port, announced on standard output, until standard input ends."""
+    """Serve on a free loopback port until standard input ends; the address is printed to standard output."""
     sock = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     serving = asyncio.create_task(server.serve(sockets=[sock]))
@@ -67,7 +67,7 @@ async def serve(app: FastAPI) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Serve the bot that the command line names."""
+    """Serve the bot named on the command line."""
     parser = argparse.ArgumentParser(prog="python -m pipelines.bench.peer")
     parser.add_argument("bot", choices=BOTS)
     parser.add_argument("--whisper", type=Path, required=True)
@@ -77,11 +77,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--prompt", required=True)
     args = vars(parser.parse_args(argv))
     name, parts = args.pop("bot"), Parts(**args)
-    # pipecat would log each frame of interest.
+    # By default, pipecat logs individual frames.
     logger.remove()
     logger.add(sys.stderr, level="WARNING")
     if (parts.whisper / SCRIPT).is_file():
-        # Before the bot imports it.
+        # Replaced before the bot imports it.
         faster_whisper.WhisperModel = ScriptedWhisperModel
     bot = importlib.import_module(BOTS[name])
     if hasattr(bot, "prewarm"):

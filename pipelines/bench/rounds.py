@@ -1,4 +1,4 @@
-"""The rounds of a benchmark: each agent gets the same conversations, one agent at a time, in an order that rotates."""
+"""Runs the rounds of a benchmark: all agents get the same conversations, one agent at a time, in rotating order."""
 
 import json
 import os
@@ -25,17 +25,17 @@ from voice.errors import ComponentError
 
 BENCHMARK_MODEL = "sim:steady"
 ANSWER = "That is a good question, and I am glad you asked it. Let me tell you in a few words what I know about it."
-"""What the language model always says: a first sentence of usual length, and long enough to be interrupted."""
+"""The language model's only answer: its first sentence has a usual length, and it is long enough to interrupt."""
 SEED = 1
 TRIES = 2
-"""How often a call is made if its audio could not be sent in real time."""
+"""How often a call is attempted if it cannot begin, or its audio cannot be sent in real time."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSpeed:
-    """A simulated language model's speed: milliseconds to the first token and tokens a second after it."""
+    """A simulated language model's speed: milliseconds to the first token, then tokens per second."""
 
     ttft_ms: float
     tokens_per_s: float
@@ -44,29 +44,29 @@ class ModelSpeed:
         return f"{self.ttft_ms:g}:{self.tokens_per_s:g}"
 
     def url(self, simulator: str) -> str:
-        """The base URL at which the simulator ("http://host:port/v1") has this speed."""
+        """The base URL at which the simulator at "http://host:port/v1" answers at this speed."""
         options = f"ttft_ms={self.ttft_ms:g}&tokens_per_s={self.tokens_per_s:g}"
         return f"{simulator.removesuffix('/v1')}/with/{options}/v1"
 
 
 FAST = ModelSpeed(100, 1000)
-"""The fast tier of a variant that has two."""
+"""The speed of the fast tier in a variant with two tiers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkPlan:
-    """The agents, conversations and parts of a benchmark.
+    """Which agents are called, with what, and how often.
 
     Parameters:
-        folder: the benchmark's, which is made.
+        folder: the benchmark's folder, which is created.
         variants: the agents that take part.
-        skipped: those that do not, and why.
+        skipped: the agents that do not, and why.
         fixtures: the conversations.
-        speeds: of the language model.
-        rounds: how often each agent gets all conversations with each of the speeds.
+        speeds: the language model's speeds.
+        rounds: how often each agent gets all conversations at each speed.
         whisper: folder of the Whisper model.
         voice: a Piper voice's .onnx file.
-        environment: the peers' variables.
+        environment: the peers' environment variables.
         command: the command line.
     """
 
@@ -84,7 +84,7 @@ class BenchmarkPlan:
 
 @dataclass(slots=True)
 class Trial:
-    """One agent with one speed of the language model: its run folder and what was repeated."""
+    """One agent at one speed of the language model: its run folder and its repeated calls."""
 
     variant: Variant
     speed: ModelSpeed
@@ -93,7 +93,7 @@ class Trial:
     repeated: list[dict[str, str]] = field(default_factory=list)
 
     def entry(self) -> dict[str, Any]:
-        """What the index says of it."""
+        """Its entry in the benchmark's index."""
         variant = self.variant
         entry = {"llm": str(self.speed), "variant": variant.name, "about": variant.about, "folder": self.folder}
         return {**entry, "without": variant.without, "repeated": self.repeated}
@@ -104,7 +104,7 @@ async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
 
     Args:
         plan: what to do.
-        say: called with a line for each thing that happens.
+        say: called with each line of progress.
 
     Raises:
         VoiceError: An agent cannot start, or ended a call.
@@ -124,13 +124,13 @@ async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
 
 
 def rotated(trials: Sequence[Trial], by: int) -> list[Trial]:
-    """The order of a round: each one begins with another trial, so that none always has the same place."""
+    """The order of a round: each round begins with another trial, so that no trial always has the same place."""
     first = by % len(trials)
     return [*trials[first:], *trials[:first]]
 
 
 async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
-    """Start one agent, call it with each conversation, and stop it."""
+    """Start one agent, call it with every conversation, and stop it."""
     parts = Parts(
         whisper=plan.whisper,
         voice=plan.voice,
@@ -155,11 +155,11 @@ async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str,
                 with (folder / CALLS).open("a", encoding="utf-8") as file:
                     file.write(json.dumps(seen.beside(name)) + "\n")
             if seen.result.closed:
-                say(f"  {name}: the call was cut short: {seen.result.closed}")
+                say(f"  {name}: the call ended early: {seen.result.closed}")
 
 
 async def _call(server: Server, fixture: Fixture, name: str, trial: Trial, simulator: str, say: Say) -> Observed:
-    """One conversation, repeated if it could not start or its audio could not be sent in real time."""
+    """Make one call, and repeat it if it could not begin or its audio could not be sent in real time."""
     for _ in range(TRIES - 1):
         try:
             seen = await observe(server, fixture, simulator)
@@ -168,14 +168,14 @@ async def _call(server: Server, fixture: Fixture, name: str, trial: Trial, simul
             why = str(error)
         if why is None:
             return seen
-        say(f"  {name}: {why}; once more")
+        say(f"  {name}: {why}; calling again")
         trial.repeated.append({"session": name, "why": why})
     return await observe(server, fixture, simulator)
 
 
 @contextmanager
 def _index(plan: BenchmarkPlan, trials: Sequence[Trial]) -> Iterator[Callable[[], None]]:
-    """Keeps the benchmark's index up to date, and ends its runs; call what it gives when something was added."""
+    """Writes the benchmark's index, and ends its runs at the end; yields the function that updates the index."""
     facts = {
         "schema": SCHEMA,
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),

@@ -1,7 +1,8 @@
-"""A local voice bot as pipecat's documentation writes it; nothing in it is tuned.
+"""A local voice bot as pipecat's documentation writes it, with nothing tuned.
 
-FastAPI WebSocket transport, Silero in the user aggregator with the default turn strategies, Whisper on a model folder,
-an OpenAI-compatible language model and a Piper voice; services are made for each call, as in pipecat's examples.
+It has a FastAPI WebSocket transport, Silero in the user aggregator with the default turn strategies, Whisper from a
+model folder, an OpenAI-compatible language model and a Piper voice. Each call creates its own services, as in pipecat's
+examples.
 """
 
 from fastapi import WebSocket
@@ -21,7 +22,7 @@ from pipelines.bench.peer import Parts
 
 
 async def run_bot(websocket: WebSocket, parts: Parts) -> None:
-    """One call, from an accepted connection to its end."""
+    """Serve one call on an accepted connection."""
     transport = FastAPIWebsocketTransport(
         websocket,
         FastAPIWebsocketParams(audio_in_enabled=True, audio_out_enabled=True, serializer=ProtobufFrameSerializer()),

@@ -1,4 +1,4 @@
-"""Which agents a benchmark compares: a table in variants.toml, so that one more is a line or two there."""
+"""Reads the agents that a benchmark compares from variants.toml; a new variant is a few lines there."""
 
 import tomllib
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ TABLE = Path(__file__).with_name("variants.toml")
 BASELINE = "stock-pipecat"
 """The variant that the others are compared with."""
 FAST_URL = "{fast_url}"
-"""Stands in a variant's settings for the address of the fast model."""
+"""Placeholder in a variant's settings for the fast model's address."""
 PEER_PACKAGES = {"stock-pipecat": "pipecat-ai", "livekit-agents": "livekit-agents"}
-"""What a bot is made with."""
+"""The package that each bot is built with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Variant:
     """One agent.
 
     Parameters:
-        name: in tables and folders.
-        about: what it is, in words.
+        name: its name in tables and folders.
+        about: a description.
         settings: `key=value` overrides of our local pipeline.
         bot: the peer's bot; None for our agent.
-        without: the piece of [ours] that it lacks, in words; None when it is no such trial.
+        without: the part of [ours] that is left out, in words; None when nothing is.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Variant:
 
     @property
     def missing(self) -> str | None:
-        """Why it cannot take part here and how it could, in a sentence; None when it can."""
+        """Why it cannot take part here, and what to install; None when it can."""
         package = PEER_PACKAGES.get(self.bot or "")
         try:
             if package:
@@ -53,7 +53,7 @@ def read_variants(path: Path = TABLE) -> list[Variant]:
     """All variants of a table.
 
     Raises:
-        ConfigurationError: An entry has other keys than it should, or a setting that a pipeline refuses.
+        ConfigurationError: an entry has wrong keys, or an invalid setting.
     """
     found = []
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
@@ -70,10 +70,10 @@ def read_variants(path: Path = TABLE) -> list[Variant]:
 
 
 def chosen(variants: Sequence[Variant], names: Sequence[str]) -> list[Variant]:
-    """Those with the names, in the table's order; all of them without names.
+    """The variants with these names, in the table's order; all variants if there are no names.
 
     Raises:
-        ConfigurationError: There is no variant of a name.
+        ConfigurationError: a name is unknown.
     """
     known = [variant.name for variant in variants]
     for name in names:

@@ -1,1 +1,1 @@
-"""What a pipeline needs on this machine and whether it is there: files, keys, and language model servers."""
+"""Checks whether this machine has what a pipeline needs: files, keys and language model servers."""

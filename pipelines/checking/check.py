@@ -1,6 +1,6 @@
-"""`voice check`: whether a pipeline works on this machine, part by part.
+"""`voice check`: checks, part by part, whether a pipeline works on this machine.
 
-Nothing is downloaded, and a paid model completes a token only if the user asks for it.
+Nothing is downloaded, and a paid model is asked for a token only if the user wants it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ from pipelines.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found out about one part of a pipeline.
+    """The state of one part of a pipeline.
 
     Parameters:
         part: the table in the pipeline file, such as "llm.large".
         works: whether nothing is missing.
-        text: what is there, or what is missing and what to do about it.
+        text: what was found, or what is missing and what to do about it.
     """
 
     part: str
@@ -36,10 +36,10 @@ def run_check(pipeline: str, overrides: Sequence[str], *, ask: bool) -> int:
     Args:
         pipeline: a name or the path of a .toml file.
         overrides: single settings, as `--set` takes them.
-        ask: whether paid models complete a token, too.
+        ask: whether paid models are asked for a token, too.
 
     Returns:
-        0 fine, 4 something is missing or does not answer.
+        0 success, 4 something is missing or does not answer.
 
     Raises:
         ConfigurationError: a setting is wrong.
@@ -47,7 +47,7 @@ def run_check(pipeline: str, overrides: Sequence[str], *, ask: bool) -> int:
     choice = auto.resolve(pipeline, overrides)
     _check_tiers(choice.settings)
     works = True
-    _show("settings", True, f"{choice.settings.name}: every key is known, every value allowed")
+    _show("settings", True, f"{choice.settings.name}: all keys and values are valid")
     for reason in choice.reasons:
         _show("chosen", True, reason)
     for finding in findings(choice.settings, ask=ask):
@@ -60,7 +60,7 @@ def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
     """What is there and what is missing, one part after the other.
 
     Raises:
-        ConfigurationError: a name cannot be that of a model or a voice.
+        ConfigurationError: a name is not a valid name of a model or a voice.
     """
     yield from _here("asr", pipeline.asr)
     if isinstance(pipeline.llm, Tiers):
@@ -72,10 +72,10 @@ def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
 
 
 def _check_tiers(pipeline: Settings) -> None:
-    """Refuse tiers that do not fit their policy, or that do not exist in the simulator.
+    """Refuse tiers that do not fit their policy, or whose models the simulator does not have.
 
     Raises:
-        ConfigurationError: they do not.
+        ConfigurationError: there is such a tier.
     """
     if not isinstance(pipeline.llm, Tiers) or any(tier.needs() for tier in pipeline.llm.tiers.values()):
         return
@@ -83,7 +83,7 @@ def _check_tiers(pipeline: Settings) -> None:
 
 
 def _tier(part: str, tier: TierTable, *, ask: bool) -> Iterator[Finding]:
-    # Its HTTP client takes a tenth of a second to import.
+    # Imported here because its HTTP client takes a tenth of a second to import.
     from pipelines.checking.model_server import run
 
     state = run(tier.try_server(ask=ask))

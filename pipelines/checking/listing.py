@@ -1,11 +1,11 @@
-"""`voice pipelines` and `voice devices`: what there is, and what it still needs."""
+"""`voice pipelines` and `voice devices`: lists pipelines with what they still need, and sound devices."""
 
 from latency.command_line import folded
 from pipelines import settings
 
 
 def list_pipelines() -> list[str]:
-    """The pipelines by name, each "ready" or with what is missing. Nothing is loaded or downloaded."""
+    """Lines that list the pipelines, each "ready" or with what it needs. Nothing is loaded or downloaded."""
     width = max(map(len, settings.names()))
     rows = [("auto", "ready", "the best that is already here and costs nothing", list[str]())]
     for name in settings.names():

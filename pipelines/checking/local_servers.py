@@ -1,4 +1,4 @@
-"""Language model servers on this machine: found on their usual ports, and used once they complete a token."""
+"""Finds language model servers on this machine, on their usual ports, and has them complete a token."""
 
 import asyncio
 import time
@@ -10,16 +10,16 @@ import httpx2
 from pipelines.checking.model_server import FAILURES, complete, http_client, list_models, reason, run
 
 LOCAL_SERVERS = {"Ollama": 11434, "llama.cpp": 8080, "vLLM": 8000, "LM Studio": 1234}
-"""Where local servers listen by default."""
+"""The ports that local servers listen on by default."""
 FIND_WITHIN = 0.15
-"""Seconds for the whole search: all ports at once, each until its list of models is complete."""
+"""Seconds for the whole search: all ports at once, including their lists of models."""
 PROBE_WITHIN = 20.0
 """Seconds for all one-token probes together: a server may have to load its model first."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """What is at one of the ports.
+    """What was found at one of the ports.
 
     Parameters:
         name: the kind of server that listens there by default.
@@ -35,25 +35,25 @@ class LocalServer:
 
     @property
     def url(self) -> str:
-        """As the OpenAI SDK takes it."""
+        """The base URL, as the OpenAI SDK takes it."""
         return f"http://127.0.0.1:{self.port}/v1"
 
 
 def find_servers() -> list[LocalServer]:
-    """Look at every port at the same time, for `FIND_WITHIN` seconds altogether."""
+    """Look at all ports at once, for `FIND_WITHIN` seconds altogether."""
     return run(_find([LocalServer(name, port) for name, port in LOCAL_SERVERS.items()]))
 
 
 def probe(servers: Sequence[LocalServer]) -> tuple[LocalServer | None, list[LocalServer]]:
-    """The first server that really completes one token, None if none does, and those before it with their problems.
+    """The first server that really completes one token, or None, and the servers before it with their problems.
 
-    Together they have `PROBE_WITHIN` seconds, so that one that hangs leaves the others their share.
+    All of them share `PROBE_WITHIN` seconds; a server that hangs leaves the others their share.
     """
     return run(_probe(servers)) if servers else (None, [])
 
 
 def first_model(url: str) -> str | None:
-    """The first chat model that the server at an `http://…/v1` address offers, None if it lists none in time."""
+    """The first chat model that the server at an `http://…/v1` address offers; None if it lists none in time."""
     return run(_first_model(url))
 
 
@@ -64,7 +64,7 @@ async def _find(servers: Sequence[LocalServer]) -> list[LocalServer]:
 
 
 async def _look(client: httpx2.AsyncClient, server: LocalServer, deadline: float) -> LocalServer:
-    """What is at a port, as far as it can be seen by the deadline."""
+    """What is at a port, as far as that is known by the deadline."""
     try:
         async with asyncio.timeout_at(deadline):
             model = _chat_model(await list_models(client, server.url))
@@ -90,7 +90,7 @@ async def _probe(servers: Sequence[LocalServer]) -> tuple[LocalServer | None, li
 
 
 async def _complete(client: httpx2.AsyncClient, server: LocalServer, deadline: float) -> str | None:
-    """Have one token completed; why that failed, as a clause, or None."""
+    """Have the server complete one token; returns why that failed, as a clause, or None."""
     failed = f"{server.name} lists {server.model} but did not complete a token"
     begin = time.monotonic()
     try:
@@ -113,5 +113,5 @@ async def _first_model(url: str) -> str | None:
 
 
 def _chat_model(names: Sequence[str]) -> str | None:
-    # Servers list models that only make vectors beside those that talk.
+    # Servers list embedding models beside chat models.
     return next((name for name in names if "embed" not in name.lower()), None)

@@ -1,4 +1,4 @@
-"""Questions to a server that speaks OpenAI's protocol: which models it offers, and one token of a model."""
+"""Asks a server that speaks OpenAI's protocol for its list of models, and a model for one token."""
 
 import asyncio
 import json
@@ -12,11 +12,11 @@ import anyio.lowlevel
 import httpx2
 
 LARGEST_ANSWER = 1 << 20
-"""Bytes; a list of models and a single token are smaller."""
+"""Bytes; a list of models or a single token is smaller."""
 LONGEST_REASON = 160
-"""Characters of a server's own words that are passed on."""
+"""Characters of a server's own message that are shown."""
 FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ValueError)
-"""What the questions raise when the server cannot be reached or does not answer as it should."""
+"""What a request raises when the server cannot be reached or does not answer as it should."""
 T = TypeVar("T")
 
 
@@ -25,7 +25,7 @@ class RefusedError(ValueError):
 
     Args:
         status: The HTTP status.
-        body: What came with it.
+        body: The body of the answer.
     """
 
     def __init__(self, status: int, body: bytes) -> None:
@@ -39,7 +39,7 @@ class RefusedError(ValueError):
 
 
 def run(question: Coroutine[Any, Any, T]) -> T:
-    """Wait for an answer, also where an event loop is running already."""
+    """Wait for an answer; this also works inside a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -49,18 +49,18 @@ def run(question: Coroutine[Any, Any, T]) -> T:
 
 
 async def http_client(*, key: str | None = None, proxies: bool = False, verify: bool = False) -> httpx2.AsyncClient:
-    """A client without time limits: each question is asked under `asyncio.timeout`, which bounds all of it.
+    """A client without time limits of its own: `asyncio.timeout` bounds each request as a whole.
 
     Args:
         key: Sent as a bearer token.
-        proxies: Whether the environment's proxies apply; a server on this machine is never behind one.
-        verify: Whether certificates are checked; a server on this machine speaks plain HTTP.
+        proxies: Whether to use the environment's proxies; a server on this machine is never behind one.
+        verify: Whether to check certificates; a server on this machine speaks plain HTTP.
     """
-    # Each question has a connection of its own: a server that closes an idle one must not fail the next question.
+    # Each request has its own connection: a server that closes an idle one must not fail the next request.
     headers = {"Connection": "close"} | ({"Authorization": f"Bearer {key}"} if key else {})
     alone = httpx2.Limits(max_keepalive_connections=0)
     client = httpx2.AsyncClient(headers=headers, limits=alone, trust_env=proxies, verify=verify, timeout=None)
-    # anyio, on which the client runs, loads its backend with the first wait: 30 ms that no server's time pays for.
+    # The client runs on anyio, which loads its backend at the first wait: 30 ms that must not count as a server's time.
     await anyio.lowlevel.checkpoint()
     return client
 
@@ -80,7 +80,7 @@ async def list_models(client: httpx2.AsyncClient, url: str) -> list[str]:
 
 
 async def complete(client: httpx2.AsyncClient, url: str, model: str) -> None:
-    """Have a model complete one token.
+    """Ask a model for one token.
 
     Raises:
         httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached.
@@ -94,12 +94,12 @@ async def complete(client: httpx2.AsyncClient, url: str, model: str) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Why a question failed, as a clause without a full stop."""
+    """Why a request failed, as a clause without a full stop."""
     return str(error).rstrip(".") or type(error).__name__
 
 
 async def _ask(client: httpx2.AsyncClient, method: str, url: str, body: Any = None) -> Any:
-    """One request; the JSON of the answer, of which no more than `LARGEST_ANSWER` is read."""
+    """Make one request; returns the JSON of its answer, of which at most `LARGEST_ANSWER` bytes are read."""
     content = b""
     async with client.stream(method, url, json=body) as answer:
         async for part in answer.aiter_bytes():

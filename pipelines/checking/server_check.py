@@ -1,4 +1,4 @@
-"""Whether the server of a tier works: is it there, does it take the key, does it know the model, does it answer?"""
+"""Checks a tier's server: is it reachable, does it accept the key, does it have the model, does it answer?"""
 
 import asyncio
 import os
@@ -15,28 +15,28 @@ from pipelines.providers.openai import OpenAITier
 from voice.llm.openai.responses_socket import Socket
 
 LIST_WITHIN = 5.0
-"""Seconds for the list of models, opening the connection included."""
+"""Seconds for the list of models, including the connection."""
 TOKEN_WITHIN = 20.0
 """Seconds for one token: a server on this machine may have to load its model first."""
 OPENAI = "https://api.openai.com/v1"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CHECK = "check that the server is running and that base_url is right"
 LISTED = 8
-"""Models that are named where the one in the pipeline file is not among them."""
+"""The number of models shown if the one in the pipeline file is not listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """Whether a tier's model can be used, and a clause that goes on after the model's name."""
+    """Whether a tier's model can be used, and a clause that continues after the model's name."""
 
     works: bool
     text: str
 
 
 async def check_server(tier: OpenAITier, *, ask: bool) -> ServerState:
-    """Ask for the list of models and for one token, each within its time.
+    """Ask for the list of models and for one token, each within its time limit.
 
-    A tier with an API key counts as paid, and so does OpenAI; it completes a token only if `ask` is set.
+    A tier with an API key counts as paid, and so does OpenAI; a paid tier is asked for a token only if `ask` is set.
     """
     url = (tier.base_url or OPENAI).rstrip("/")
     parts = urlsplit(url)
@@ -50,7 +50,7 @@ async def check_server(tier: OpenAITier, *, ask: bool) -> ServerState:
         except RefusedError as error:
             if error.status in (401, 403):
                 return _key_refused(tier, url, error, key)
-            # Not every server lists its models; this one is there.
+            # Not every server lists its models, but this one is there.
             names = []
         except TimeoutError:
             return ServerState(False, f"{url} did not answer within {LIST_WITHIN:g} s; {CHECK}")
@@ -61,7 +61,7 @@ async def check_server(tier: OpenAITier, *, ask: bool) -> ServerState:
             return (
                 ServerState(False, f"{url} {unlisted}")
                 if unlisted
-                else ServerState(True, f"{url} answers; it was not asked for a token, which is billed (--ask does it)")
+                else ServerState(True, f"{url} answers; it was not asked for a token, which is billed (use --ask)")
             )
         return await _token(client, tier, url, key=key, unlisted=unlisted)
 
@@ -87,10 +87,10 @@ async def _token(
 
 
 async def _complete_over_socket(url: str, model: str, key: str | None) -> None:
-    """Have a model begin an answer over a Responses WebSocket, as calls do.
+    """Have a model start an answer over a Responses WebSocket, as calls do.
 
     Raises:
-        OSError, WebSocketException: The socket cannot be opened, or is lost.
+        OSError, WebSocketException: The socket cannot be opened, or the connection is lost.
         ValueError: The server reports an error.
     """
     from websockets.asyncio.client import connect
@@ -116,8 +116,8 @@ def _key_refused(tier: OpenAITier, url: str, error: RefusedError, key: str | Non
     if key:
         return ServerState(False, f"{url} refuses the key in {tier.api_key_env} ({error})")
     if tier.api_key_env:
-        return ServerState(True, f"{url} answers, and wants the key")
-    return ServerState(False, f"{url} wants a key ({error}); name its environment variable in api_key_env")
+        return ServerState(True, f"{url} answers, and requires the key")
+    return ServerState(False, f"{url} requires a key ({error}); name its environment variable in api_key_env")
 
 
 def _offers(names: Sequence[str], model: str) -> bool:
@@ -132,8 +132,8 @@ def _not_listed(model: str, names: Sequence[str]) -> str:
 
 def _problem(error: Exception) -> str:
     if isinstance(error, httpx2.ConnectError):
-        # The SDK takes a second to import, which only a failure costs.
+        # Imported here: the SDK takes a second to import, which only a failure should cost.
         from voice.llm.provider_errors import connection_words
 
         return f"{connection_words(error)}; {CHECK}"
-    return f"does not answer as a server of OpenAI's protocol ({reason(error)}); check base_url"
+    return f"does not speak OpenAI's protocol ({reason(error)}); check base_url"

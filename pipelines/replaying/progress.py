@@ -1,4 +1,4 @@
-"""What a replay prints to standard error while it runs: a line for each turn, and the current words."""
+"""The progress of a replay on standard error: a line for each turn, and the words being spoken."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from voice.client.call.listener import CallListener
 from voice.client.caller.scripted_caller import PlacedTurn
 
 PAUSE = 0.8
-"""Turn latency from which people notice a pause, seconds."""
+"""Turn latency, in seconds, from which people notice a pause."""
 
 
 class Progress:
@@ -127,14 +127,14 @@ class CallProgress(CallListener):
 
 
 def spoken_by(report: Mapping[str, Any]) -> str | None:
-    """The tier that spoke, and how, unless it was the first one asked and in time.
+    """The tier that answered, and what happened if it was not the first one asked or was late.
 
     Args:
-        report: the server's of a turn.
+        report: the server's report of a turn.
 
     Returns:
         Such as "large", "fast, rescued", "large, 320 ms late" or "One moment. … large"; None when no language model
-        under a budget has anything to do with the turn.
+        with a budget took part in the turn.
     """
     responses = report.get("responses") or []
     judged = judge(

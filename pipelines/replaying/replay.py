@@ -1,4 +1,4 @@
-"""`voice replay`: recorded conversations through a real server, in real time, into a run folder and a report."""
+"""`voice replay`: plays recorded conversations to a real server in real time, records the run and prints its report."""
 
 import argparse
 import asyncio
@@ -29,7 +29,7 @@ SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 
 def run_replay(args: argparse.Namespace) -> int:
-    """Carry out the command; returns its exit status."""
+    """Run the command; returns its exit status."""
     thresholds = parse_checks(args.check)
     check_server(args)
     check_folder(args.out)
@@ -39,10 +39,10 @@ def run_replay(args: argparse.Namespace) -> int:
 
 
 def parse_checks(expressions: Sequence[str]) -> list[Threshold]:
-    """The limits of `--check`, before anything runs.
+    """The limits given with `--check`.
 
     Raises:
-        ConfigurationError: one cannot be understood.
+        ConfigurationError: a limit cannot be understood.
     """
     try:
         return [Threshold.parse(expression) for expression in expressions]
@@ -51,15 +51,15 @@ def parse_checks(expressions: Sequence[str]) -> list[Threshold]:
 
 
 def chosen_fixtures(paths: Sequence[str], *, everything: bool) -> list[Fixture]:
-    """What to replay: the user's own, all samples, or the tour.
+    """The fixtures to replay: the user's own, all samples, or the tour.
 
     Raises:
-        FixtureError: something cannot be used.
+        FixtureError: a fixture cannot be used.
     """
     if paths:
         return load_fixtures(paths)
     if not SAMPLES.is_dir():
-        raise FixtureError("The sample conversations are not installed here; name a recording: voice replay my.wav")
+        raise FixtureError("The sample conversations are not installed; name a recording, such as: voice replay my.wav")
     if everything:
         return load_fixtures([SAMPLES])
     tour = (SAMPLES / "tour.txt").read_text(encoding="utf-8").split()
@@ -70,18 +70,20 @@ def check_server(args: argparse.Namespace) -> None:
     """Refuse a server that cannot be called, before anything runs.
 
     Raises:
-        ConfigurationError: `--url` is no address, or comes with settings that its server would not know of.
+        ConfigurationError: `--url` is not an address, or comes with settings that its server would not receive.
     """
     if args.url is None:
         return
     check_url(args.url)
     if args.overrides or args.pipeline != AUTO:
-        raise ConfigurationError("--pipeline and --set are for a server of our own; the one at --url has its own.")
+        raise ConfigurationError(
+            "--pipeline and --set cannot be used with --url: that server already has its settings."
+        )
 
 
 @asynccontextmanager
 async def server_for(args: argparse.Namespace, progress: Progress) -> AsyncIterator[Server]:
-    """The server that `--url` names, or one of our own."""
+    """The server at `--url`, or one that is started here."""
     if args.url is not None:
         yield Server(args.url, await health(args.url))
         return
@@ -92,7 +94,7 @@ async def server_for(args: argparse.Namespace, progress: Progress) -> AsyncItera
 
 
 async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path:
-    """Returns the run folder, which is complete and readable however the replay ends."""
+    """Returns the run folder, which is readable however the replay ends."""
     progress = Progress(calls=len(fixtures) * args.repeat)
     for fixture in fixtures:
         for notice in fixture.notices:
@@ -108,7 +110,7 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
         cold = args.fresh or not args.url
         try:
             for number, (fixture, round_) in enumerate(rounds):
-                # A file with a single conversation needs no second name.
+                # A file with a single conversation goes by the file's name.
                 name = fixture.group if groups[fixture.group] == 1 and fixture.group else fixture.name
                 if args.repeat > 1:
                     name = f"{name}-{round_ + 1}"
@@ -135,7 +137,7 @@ async def one_call(
     cold: bool,
     listen: bool,
 ) -> None:
-    """Replay one fixture; whatever happens, what was recorded is written.
+    """Replay one fixture; the recording so far is written even if the call fails.
 
     Raises:
         ComponentError: the server could not be reached, was not ready or ended the call, or the disk is full.
@@ -161,4 +163,4 @@ async def one_call(
         with writing(writer.folder):
             save(session.result(), fixture, name, writer, cold=cold, load=load)
     if session.result().closed:
-        raise ComponentError(f"The call was cut short: {session.result().closed}.")
+        raise ComponentError(f"The call ended early: {session.result().closed}.")

@@ -1,4 +1,4 @@
-"""The server as a child process: a client that shares an interpreter with what it measures lies."""
+"""Runs the server as a child process: a client in the same interpreter would disturb what it measures."""
 
 import asyncio
 import http.client
@@ -21,7 +21,7 @@ LISTENING = "Listening on "
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """CPU seconds used so far and memory in use, of a process and its children."""
+    """The CPU seconds used so far, and the memory in use, by a process and its children."""
 
     cpu_seconds: float
     resident_bytes: int
@@ -29,16 +29,16 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that takes calls: its URL and what it says of itself on /healthz."""
+    """A server that accepts calls: its URL, its report on /healthz, and its process if it is our child."""
 
     url: str
     status: dict[str, Any]
     process: psutil.Process | None = None
 
     def load(self) -> Load | None:
-        """What the server and its workers use; None when it is not our child or has gone.
+        """What the server and its workers use; None if it is not our child or has ended.
 
-        The simulator is not counted: it stands for servers elsewhere.
+        The simulator does not count: it represents servers elsewhere.
         """
         if self.process is None:
             return None
@@ -57,11 +57,11 @@ class Server:
 
 @asynccontextmanager
 async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[Server]:
-    """Start `voice serve` on a free loopback port and stop it at the end; its standard error is ours.
+    """Start `voice serve` on a free loopback port and stop it at the end; it writes to our standard error.
 
     Raises:
-        SaidBefore: it could not start and has said why.
-        ComponentError: it ended before it was ready without a word.
+        SaidBefore: it could not start, and has printed the reason.
+        ComponentError: it ended before it was ready, without giving a reason.
     """
     options = [part for override in overrides for part in ("--set", override)]
     async with announced("serve", "--pipeline", pipeline, *options) as (url, process):
@@ -72,7 +72,7 @@ async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[S
 async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, psutil.Process]]:
     """Run a `voice` command that serves on a free loopback port while the context lasts.
 
-    Gives the URL that it announces, and its process.
+    Yields the URL that it announces, and its process.
 
     Raises:
         SaidBefore, ComponentError: see `own_server`.
@@ -88,15 +88,15 @@ async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, p
 async def listening(
     module: str, *arguments: str, environment: Mapping[str, str] | None = None, log: IO[bytes] | None = None
 ) -> AsyncIterator[tuple[str | None, asyncio.subprocess.Process]]:
-    """Run a module that announces where it listens, while the context lasts; it ends with its standard input.
+    """Run a module that announces its address, while the context lasts; it ends when its standard input closes.
 
-    Gives the URL, None when it ended before it announced one, and the process.
+    Yields the URL (None if the process ended before it announced one) and the process.
 
     Args:
-        module: what `python -m` takes.
-        arguments: its own.
-        environment: its variables; None for ours.
-        log: where its standard error goes; None for ours.
+        module: the module, as `python -m` takes it.
+        arguments: its command-line arguments.
+        environment: its environment variables; None for ours.
+        log: the file for its standard error; None for ours.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -107,7 +107,7 @@ async def listening(
         stdout=asyncio.subprocess.PIPE,
         stderr=log,
         env=environment,
-        # A Ctrl-C is for us: we end the call, save the run and then stop the child.
+        # Ctrl-C must reach only us: we end the call, save the run and then stop the child.
         start_new_session=True,
     )
     try:
@@ -122,7 +122,7 @@ async def listening(
 
 
 async def health(url: str) -> dict[str, Any]:
-    """What the server at `url` (ws://host:port/ws) says on /healthz; empty for a server without it."""
+    """What the server at `url` (ws://host:port/ws) reports on /healthz; empty for a server without that page."""
 
     def fetch() -> dict[str, Any]:
         try:
@@ -139,8 +139,8 @@ async def health(url: str) -> dict[str, Any]:
 def _failure(command: str, code: int) -> VoiceError:
     if code in (ConfigurationError.exit_code, ComponentError.exit_code):
         return SaidBefore(code)
-    how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
-    return ComponentError(f"`voice {command}` {how} before it was ready; `voice -v {command}` shows how far it comes.")
+    how = f"was ended by signal {-code}" if code < 0 else f"exited with status {code}"
+    return ComponentError(f"`voice {command}` {how} before it was ready; `voice -v {command}` shows how far it gets.")
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -1,4 +1,4 @@
-"""`voice serve`: the server process."""
+"""`voice serve`: runs an agent as a server until it is stopped."""
 
 import argparse
 import asyncio
@@ -28,10 +28,10 @@ async def serve_agent(
     """Serve until SIGINT or SIGTERM.
 
     Args:
-        agent: takes the calls; it is started and closed here.
-        host: address of this machine.
-        port: 0 takes a free one.
-        announce: called with one line when calls are taken: "Listening on ws://…/ws".
+        agent: answers the calls; it is started and closed here.
+        host: the address to listen on.
+        port: the port; 0 chooses a free one.
+        announce: called with one line once the server accepts calls: "Listening on ws://…/ws".
         until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
     """
     sock = listen(host, port)
@@ -56,7 +56,7 @@ async def _run(
     watching: asyncio.Task[None] | None,
     take_calls: Callable[[], None],
 ) -> None:
-    """Load the agent, take calls, and close everything at the end."""
+    """Load the agent, accept calls, and close everything at the end."""
     loading = asyncio.create_task(agent.start())
     ending = {serving, *([watching] if watching else [])}
     try:
@@ -89,10 +89,10 @@ def _configuration(calls: Calls) -> uvicorn.Config:
 
 
 def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765) -> None:
-    """Serve `agent` on ws://host:port/ws until Ctrl-C, then return. A program that sets up no log sees warnings.
+    """Serve `agent` on ws://host:port/ws until Ctrl-C, then return. A program without its own log setup sees warnings.
 
     Raises:
-        ConfigurationError: the port is in use, or the pipeline needs something that is not there.
+        ConfigurationError: the port is in use, or something that the pipeline needs is missing.
         ComponentError: an engine is missing or broken.
     """
     log_warnings()
@@ -101,7 +101,7 @@ def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765) -> None:
 
 
 def log_warnings() -> None:
-    """Show warnings in place of what loguru shows by default, pipecat's debug lines; a program's own log stays."""
+    """Log warnings instead of loguru's default, pipecat's debug lines; a program's own log setup stays."""
     try:
         logger.remove(0)
     except ValueError:
@@ -113,7 +113,7 @@ def run_serve(args: argparse.Namespace) -> int:
     """`voice serve`."""
     agent = Agent(pipeline=args.pipeline, overrides=args.overrides)
     if not args.until_stdin_closes:
-        # A parent shows them itself.
+        # A parent process shows these itself.
         for reason in agent.choice.reasons:
             print(reason, file=sys.stderr)
 

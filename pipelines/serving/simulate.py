@@ -1,4 +1,4 @@
-"""`voice simulate`: language model servers on loopback, with the latencies and faults of the real ones."""
+"""`voice simulate`: a language model server on loopback with the latencies and faults of real ones."""
 
 import argparse
 import asyncio
@@ -17,14 +17,14 @@ def parse_faults(settings: Sequence[str]) -> dict[str, Fault]:
     """Faults by model, from texts such as "sonnet=silent".
 
     Raises:
-        ConfigurationError: a text is not of that form, or names no fault.
+        ConfigurationError: a text has another form, or names an unknown fault.
     """
     faults = {}
     for setting in settings:
         model, equals, fault = setting.rpartition("=")
         if not equals or not model:
             raise ConfigurationError(
-                f"--fault takes MODEL=FAULT, such as sonnet=silent, not {setting}; faults are {', '.join(Fault)}."
+                f"--fault takes MODEL=FAULT, such as sonnet=silent, not {setting}; the faults are {', '.join(Fault)}."
             )
         faults[model] = parse_fault(fault)
     return faults
@@ -40,7 +40,7 @@ async def simulate(
     """Serve until SIGINT or SIGTERM.
 
     Args:
-        announce: takes a few lines: addresses, preset and models.
+        announce: called with a few lines: addresses, preset and models.
         until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
     """
     async with serving(simulator, port=port) as endpoint:
@@ -61,7 +61,7 @@ async def simulate(
 def run_simulate(args: argparse.Namespace) -> int:
     """`voice simulate`."""
     if not args.until_stdin_closes:
-        # A user wants to see requests, above all cancelled ones; a parent process has a report of its own.
+        # A user wants to see requests, above all cancelled ones; a parent process makes its own report.
         logging.getLogger("voice.simulator").setLevel(logging.INFO)
     simulator = Simulator(
         preset=args.preset,

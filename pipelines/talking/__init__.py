@@ -1,1 +1,1 @@
-"""`voice talk`: a call by microphone and loudspeaker, and the keys that steer it."""
+"""`voice talk`: a call by microphone and loudspeaker, and the keys that control it."""

@@ -1,4 +1,4 @@
-"""Single keys of a terminal, without Enter, beside a running event loop. The terminal is left as it was found."""
+"""Reads single keys from a terminal, without Enter, on a running event loop, and restores the terminal afterwards."""
 
 import asyncio
 import contextlib
@@ -14,12 +14,12 @@ _ESCAPE = b"\x1b"
 
 @contextlib.contextmanager
 def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iterator[bool]:
-    """Hand over each key as it is typed, unechoed; Ctrl-C and Ctrl-Z stay. Use it on a running event loop.
+    """Pass on each key as it is typed, without echo; Ctrl-C and Ctrl-Z work as usual. Needs a running event loop.
 
-    Yields whether there are keys: not when the input is no terminal, or is another job's.
+    Yields whether keys are read: not if the input is not a terminal, or belongs to another job.
 
     Args:
-        on_key: called on the event loop with one character; keys that send several (arrows) are left out.
+        on_key: called on the event loop with one character; keys that send several (arrows) are ignored.
         fd: the terminal; standard input by default.
     """
     fd = _standard_input() if fd is None else fd
@@ -34,29 +34,29 @@ def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iter
         except OSError:
             typed = b""
         if not typed:
-            # The terminal has gone, and would be readable for ever.
+            # The terminal is gone; it would be reported as readable for ever.
             loop.remove_reader(fd)
         elif not typed.startswith(_ESCAPE):
             for key in typed.decode(errors="ignore"):
                 on_key(key)
 
     def suspend() -> None:
-        # Not every shell sets its own modes when a job stops.
+        # Not every shell restores its own modes when a job stops.
         _set_mode(fd, found)
         loop.remove_signal_handler(signal.SIGTSTP)
         signal.raise_signal(signal.SIGTSTP)
-        # Continued.
+        # The job has been continued.
         loop.add_signal_handler(signal.SIGTSTP, suspend)
 
     def resume() -> None:
-        # The shell has its own modes while we are stopped.
+        # The shell sets its own modes while we are stopped.
         _set_mode(fd, None)
 
     found = termios.tcgetattr(fd)
-    # Who started us may want us never to be stopped.
+    # The parent may have made us unstoppable on purpose.
     stoppable = signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL
     try:
-        # Before the modes: a stop in between would leave the shell with ours.
+        # Before setting our mode: a stop in between would leave the shell with it.
         loop.add_signal_handler(signal.SIGCONT, resume)
         if stoppable:
             loop.add_signal_handler(signal.SIGTSTP, suspend)
@@ -72,28 +72,28 @@ def single_keys(on_key: Callable[[str], None], *, fd: int | None = None) -> Iter
 
 
 def _set_mode(fd: int, mode: list[object] | None) -> None:
-    """Give the terminal these attributes, or the mode for single keys. At once: output may be held by Ctrl-S."""
-    # A job in the background would be stopped by this; its shell has set the terminal as it wants it.
+    """Set these attributes, or the mode for single keys. TCSANOW, because Ctrl-S may be holding the output."""
+    # This would stop a job in the background, whose shell has already set the terminal.
     if _in_background(fd):
         return
-    # A terminal whose window was closed has no mode any more.
+    # A terminal whose window has been closed has no mode.
     with contextlib.suppress(termios.error):
         if mode is None:
             tty.setcbreak(fd, termios.TCSANOW)
         else:
-            termios.tcsetattr(fd, termios.TCSANOW, mode)  # type: ignore[arg-type]  # as tcgetattr gave it
+            termios.tcsetattr(fd, termios.TCSANOW, mode)  # type: ignore[arg-type]  # as tcgetattr returned it
 
 
 def _standard_input() -> int | None:
     try:
         return sys.stdin.fileno()
-    except (AttributeError, OSError, ValueError):  # None, replaced by something that is no file, or closed
+    except (AttributeError, OSError, ValueError):  # None, not a file, or closed
         return None
 
 
 def _in_background(fd: int) -> bool:
-    """Whether another job has the terminal: reading from it or setting it would stop us."""
+    """Whether another job has the terminal: reading or setting it would stop us."""
     try:
         return os.tcgetpgrp(fd) != os.getpgrp()
-    except OSError:  # not the terminal that controls our jobs
+    except OSError:  # not our controlling terminal
         return False

@@ -1,4 +1,4 @@
-"""The keys of `voice talk` that take another language model in mid-call, and what the server says to that."""
+"""The keys of `voice talk` that choose another language model during a call, and the server's replies to them."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,14 +15,14 @@ SWAP_KEYS: dict[str, tuple[str, SwapRequest]] = {
     "b": ("fallback", SwapRequest(policy="fallback")),
     "?": ("now", _NOW),
 }
-"""What each key is called, and the request that it makes."""
+"""Each key's label and its request."""
 UNANSWERED = 3.0
-"""Seconds after which a server that says nothing to a request is taken not to know it."""
-NOT_KNOWN = "The server does not answer: it has no language models to choose from."
+"""Seconds after which a server that has not answered a request is assumed not to know it."""
+NOT_KNOWN = "No answer from the server: it has no language models to choose from."
 
 
 class SwapKeys:
-    """Makes the requests and says what came of them. One for each call, on its event loop.
+    """Sends the requests and shows their outcome. Each call has one, on its event loop.
 
     Args:
         send: sends a request to the server.
@@ -31,20 +31,20 @@ class SwapKeys:
 
     def __init__(self, send: Callable[[SwapRequest], ClientMessage], say: Callable[[str], None]) -> None:
         self.active = False
-        """Whether keys are read at all."""
+        """Whether keys are read from the terminal."""
         self.several = False
-        """Whether the server has said that it has more than one tier."""
+        """Whether the server has reported more than one tier."""
         self._send = send
         self._say = say
         self._first: ClientMessage | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def open(self) -> None:
-        """The call begins: find out what there is to choose from. A server that cannot tell is let be."""
+        """The call begins: ask which tiers there are. Nothing is shown if the server does not answer."""
         self._first = self._send(_NOW)
 
     def press(self, key: str) -> None:
-        """A key was typed; those that mean nothing do nothing."""
+        """A key was typed; keys without a meaning are ignored."""
         if (meaning := SWAP_KEYS.get(key.lower())) is None:
             return
         asked = self._send(meaning[1])
@@ -52,7 +52,7 @@ class SwapKeys:
         self._timers[asked.id] = loop.call_later(UNANSWERED, self._give_up, asked)
 
     def answered(self, asked: ClientMessage, reply: Reply) -> None:
-        """The server has carried a request out."""
+        """The server has carried out a request."""
         if not isinstance(reply, SwapState):
             return
         self._settle(asked)
@@ -61,7 +61,7 @@ class SwapKeys:
             if self.several and self.active:
                 self._say(" · ".join(f"{key} {name}" for key, (name, _) in SWAP_KEYS.items()))
             return
-        self._say(f"{'in force' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}")
+        self._say(f"{'now in use' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}")
 
     def refused(self, asked: ClientMessage, reason: str) -> None:
         """The server has refused a request."""
@@ -71,7 +71,7 @@ class SwapKeys:
                 self._say(reason)
 
     def close(self) -> None:
-        """The call is over; what is still unanswered stays so."""
+        """The call is over; stop waiting for answers."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()

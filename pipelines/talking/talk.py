@@ -1,4 +1,4 @@
-"""`voice talk`: the same client with a microphone and a loudspeaker in place of a recording."""
+"""`voice talk`: a call with a microphone and a loudspeaker in place of a recording."""
 
 import argparse
 import asyncio
@@ -39,7 +39,7 @@ def run_talk(args: argparse.Namespace) -> int:
         check_folder(args.out)
         folder, spoken = asyncio.run(_talk(args, Path(args.out) if args.out else None))
         return show(folder, ()) if spoken else _nothing()
-    # The report is made from the recording, which is not kept unless somebody asked for it.
+    # The report is made from the recording, which is kept only with --record or --out.
     with tempfile.TemporaryDirectory(prefix="voice-talk-") as temporary:
         folder, spoken = asyncio.run(_talk(args, Path(temporary) / "call"))
         return show(folder, ()) if spoken else _nothing()
@@ -51,71 +51,71 @@ def _nothing() -> int:
 
 
 class Transcript(CallListener):
-    """The conversation in the terminal, as it happens."""
+    """Shows the conversation in the terminal as it happens."""
 
     def __init__(self, console: Console) -> None:
         self.swaps: SwapKeys | None = None
-        """What takes another language model in mid-call; set it before the call."""
+        """The keys that choose another language model; set this before the call."""
         self._console = console
         self._status = console.status("")
         self._told: object = None
 
     def on_ready(self) -> None:
-        """The line is open."""
-        self._console.print("[bold]Speak; Ctrl-C hangs up.[/] Use headphones, or the agent will hear itself.")
+        """The call has begun: the agent is listening."""
+        self._console.print("[bold]Speak now; Ctrl-C hangs up.[/] Use headphones, or the agent will hear itself.")
         self._status.update("[dim]listening[/]")
         self._status.start()
         if self.swaps:
             self.swaps.open()
 
     def note(self, text: str, *, label: str = "keys") -> None:
-        """A line about the call itself."""
+        """Print a line about the call itself."""
         self._console.print(f"[dim]{label:>5}  {escape(text)}[/]")
 
     def on_answer(self, asked: ClientMessage, reply: Reply) -> None:
-        """The server has done what was asked."""
+        """The server has carried out a request."""
         if self.swaps:
             self.swaps.answered(asked, reply)
 
     def on_refusal(self, asked: ClientMessage, reason: str) -> None:
-        """The server has not."""
+        """The server has refused a request."""
         if self.swaps:
             self.swaps.refused(asked, reason)
 
     def on_turn(self, report: Mapping[str, Any]) -> None:
-        """Who answered, once the turn is over."""
+        """Print the tier that answered, once the turn is over."""
         responses = report.get("responses")
         if not (self.swaps and self.swaps.several and report.get("final") and isinstance(responses, list)):
             return
         last = responses[-1] if responses else None
         if not isinstance(last, Mapping) or last.get("tier") is None:
             return
-        # A turn is reported again after each change, and with a tool has several answers.
+        # A turn is reported again after each change, and has several answers if a tool is used.
         told = (report.get("turn"), len(responses), last["tier"])
         if told != self._told:
             self._told = told
             self.note(f"{last['tier']} answered ({last.get('policy')}: {last.get('reason')})", label="llm")
 
     def on_partial(self, text: str) -> None:
-        """The recogniser's words so far."""
+        """Show the recogniser's words so far."""
         self._status.update(f"[dim]you:[/] {escape(text)}…")
 
     def on_heard(self, text: str) -> None:
-        """What was understood."""
+        """Print a final transcript."""
         self._console.print(f"[bold cyan]  you[/]  {escape(text)}")
         self._status.update("[dim]…[/]")
 
     def on_said(self, text: str) -> None:
-        """What the agent says."""
+        """Print a clause of the agent."""
         self._console.print(f"[bold green]agent[/]  {escape(text)}")
         self._status.update("[dim]listening[/]")
 
     def on_interruption(self) -> None:
-        """The user took the floor."""
+        """The user has interrupted the agent."""
         self._status.update("[dim]listening[/]")
 
     def on_error(self, text: str) -> None:
-        """The server reports a failure."""
+        """Print a failure that the server reports."""
         self._console.print(f"[red]error[/]  {escape(text)}")
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
     """Returns the run folder and whether anything was said."""
     console = Console(stderr=True, highlight=False)
     progress = Progress(calls=1)
-    # Before the models load: a user without a microphone should learn that at once.
+    # Before the models load: a user without a microphone should not have to wait for the message.
     require_sound()
     line = DeviceLine(input=args.input, output=args.output)
     async with server_for(args, progress) as server:
@@ -161,7 +161,7 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
 
 
 def require_sound() -> None:
-    """Check that there is something to talk into and to listen to.
+    """Check that this machine has a microphone and a loudspeaker.
 
     Raises:
         ComponentError: PortAudio, a microphone or a loudspeaker is missing.
@@ -172,4 +172,4 @@ def require_sound() -> None:
         ("loudspeaker", any(d.outputs for d in devices)),
     ):
         if not there:
-            raise ComponentError(f"There is no {kind} here; connect one, or replay a recording with `voice replay`.")
+            raise ComponentError(f"This machine has no {kind}; connect one, or replay a recording with `voice replay`.")

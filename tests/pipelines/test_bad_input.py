@@ -62,7 +62,7 @@ CASES: list[tuple[str, int, str]] = [
     ("voice replay good.wav --url http://127.0.0.1:1/ws", 2, "is not a WebSocket address; use ws://host:port/ws."),
     ("voice replay good.wav --url ws://[::1", 2, "is not a WebSocket address; use ws://host:port/ws."),
     ("voice replay good.wav --url ws://127.0.0.1:99999/ws", 2, "is not a WebSocket address; use ws://host:port/ws."),
-    ("voice replay good.wav --url ws://a/ws --set llm.x=1", 2, "--pipeline and --set are for a server of our own"),
+    ("voice replay good.wav --url ws://a/ws --set llm.x=1", 2, "--pipeline and --set cannot be used with --url"),
     ("voice replay good.wav --url ws://127.0.0.1:{closed}/ws", 4, "cannot be reached"),
     ("voice replay good.wav --url ws://127.0.0.1:{http}/ws", 4, "refused the call with HTTP 404: nothing here"),
     ("voice replay good.wav --url ws://127.0.0.1:{other}/ws", 4, "cannot be reached (did not receive a valid HTTP"),

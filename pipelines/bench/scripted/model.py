@@ -1,4 +1,4 @@
-"""A faster-whisper model whose words come from a script and whose time is real."""
+"""A faster-whisper model whose words come from a script and whose computing time is real."""
 
 import json
 import random
@@ -22,13 +22,13 @@ from voice.asr.whisper.decoding import length_limit, prompt_text
 from voice.client.fixtures.fixture import load_fixtures
 
 TOKENS_PER_WORD = 1.3
-"""What GPT-2's vocabulary spends on English words."""
+"""Tokens of GPT-2's vocabulary in an English word, on average."""
 
 UNSETTLED = 0.05
-"""Seconds: a word that ends later than so long before the end of the audio can be misheard."""
+"""Seconds; a word that ends within this time before the end of the audio can be misheard."""
 
 _WINDOW = 30 * RATE
-_NO_SPEECH = (1.0, -1.5)  # what Whisper says of audio without words: sure of silence, unsure of its text
+_NO_SPEECH = (1.0, -1.5)  # no-speech probability and log probability that Whisper reports for audio without words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +37,8 @@ class HearingScript:
 
     Parameters:
         fixtures: scenario files, folders or recordings, as `voice replay` takes them.
-        misheard: how often a word that has just been spoken is taken for another one, 0 to 1.
-        seed: of what is misheard; the same audio is always heard alike.
+        misheard: how often a word that has just been spoken is mistaken for another one, 0 to 1.
+        seed: seeds the mishearings; the same audio always gives the same words.
     """
 
     fixtures: tuple[str, ...]
@@ -49,17 +49,17 @@ class HearingScript:
 def build_for_fixtures(
     out: Path, fixtures: Sequence[str | Path], *, size: str = "tiny", misheard: float = 0.2, seed: int = 1
 ) -> Path:
-    """Write the folder of a model that hears the words of fixtures; takes a second or two.
+    """Write the folder of a model that hears the words of fixtures. This takes a second or two.
 
     Args:
         out: Folder to create; files in it are overwritten.
         fixtures: As `voice replay` takes them.
         size: Shape of the model: "quick", "tiny" or "base".
         misheard: How often a word that has just been spoken is misheard, 0 to 1.
-        seed: Of what is misheard.
+        seed: Seeds the mishearings.
 
     Returns:
-        `out`; the recordings are read where they are when the model is loaded.
+        `out`; the recordings are not copied, but read when the model is loaded.
 
     Raises:
         FixtureError: A fixture cannot be used.
@@ -68,7 +68,7 @@ def build_for_fixtures(
         raise ValueError(f"misheard is {misheard}; it must be from 0 to 1")
     script = HearingScript(fixtures=tuple(str(Path(path).resolve()) for path in fixtures), misheard=misheard, seed=seed)
     words = SpokenWords(recordings(script.fixtures)).vocabulary
-    # The decoder emits numbers, as many as a pass is allowed; the words are there to be the prompts of later passes.
+    # The decoder emits numbers, as many as a pass allows; the words are in the vocabulary for prompts of later passes.
     text = " ".join(str(number) for number in range(460))
     build(out, text=text, size=size, name=f"{MODEL_NAME}-{size}", vocabulary=words)
     (out / SCRIPT).write_text(json.dumps(asdict(script), indent=2), encoding="utf-8")
@@ -76,7 +76,7 @@ def build_for_fixtures(
 
 
 def recordings(fixtures: Sequence[str]) -> list[Recording]:
-    """The fixtures' recordings and when each of their words is spoken; an "uh huh" counts as speech.
+    """The fixtures' recordings and when each word is spoken; a backchannel ("uh huh") counts as speech.
 
     Raises:
         FixtureError: A fixture cannot be used.
@@ -90,11 +90,10 @@ def recordings(fixtures: Sequence[str]) -> list[Recording]:
 
 
 class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
-    """Takes the place of `faster_whisper.WhisperModel`: same arguments, a folder of `build_for_fixtures`.
+    """Replaces `faster_whisper.WhisperModel`; takes the same arguments and a folder made by `build_for_fixtures`.
 
-    Besides `transcribe`, its parts may be used: `feature_extractor` on audio that ends where hearing did (silence that
-    a recogniser adds goes into its `padding`), then `encode`, `get_prompt` and `generate_with_fallback`, all in one
-    thread.
+    Besides `transcribe`, its parts may be used, all in one thread: `feature_extractor` on the audio received so far
+    (silence that a recogniser adds goes into its `padding`), then `encode`, `get_prompt` and `generate_with_fallback`.
     """
 
     def __init__(self, model_size_or_path: str, *args: Any, **options: Any) -> None:
@@ -109,9 +108,10 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
     def generate_with_fallback(
         self, encoder_output: Any, prompt: list[int], tokenizer: Any, options: Any
     ) -> tuple[Any, float, float, float]:
-        """Run the genuine decoder for as many tokens as the words take; the words are then put in their place.
+        """Run the genuine decoder for as many tokens as the words take, then replace its output with the words.
 
-        The result, average log probability, temperature and compression ratio, as faster-whisper returns them.
+        Returns:
+            The result, average log probability, temperature and compression ratio, as faster-whisper does.
         """
         words = self._next_window()
         given = prompt_text(prompt, tokenizer)
@@ -130,7 +130,7 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         return result, log_probability, temperature, get_compression_ratio(text)
 
     def _note(self, samples: NDArray[np.float32]) -> None:
-        """Remember what is said in the audio, window by window, for the passes of this thread."""
+        """Remember the words in the audio, window by window, for this thread's passes."""
         pcm = np.rint(samples * 32768).astype(np.int16)
         words = self._spoken.heard_in(pcm)
         windows = [
@@ -141,12 +141,12 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         self._heard.windows = [[word.text for word in window] for window in windows]
 
     def _next_window(self) -> list[str]:
-        """The words of the window that is decoded now; of the last one again when it is decoded once more."""
+        """The words of the next window; the last window's words are returned each time it is decoded."""
         windows: list[list[str]] = self._heard.windows
         return windows.pop(0) if len(windows) > 1 else windows[0]
 
     def _mishear(self, words: list[Word], samples: int) -> list[Word]:
-        """The words with the last one mistaken, if it is unsettled and chance says so."""
+        """The words, with the last one replaced if it is unsettled and drawn as misheard."""
         if not words or words[-1].end <= samples / RATE - UNSETTLED:
             return words
         chance = random.Random(f"{self.script.seed} {samples} {' '.join(word.text for word in words)}")
@@ -157,7 +157,7 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
 
 
 class _NotingExtractor(FeatureExtractor):  # type: ignore[misc]
-    """Whisper's feature extractor, which says what audio it is given."""
+    """Whisper's feature extractor; it also passes its audio to `note`."""
 
     def __init__(self, note: Any, **options: Any) -> None:
         super().__init__(**options)

@@ -1,9 +1,9 @@
-"""Builds `scripted:whisper`: a genuine CTranslate2 Whisper model whose decoder emits a given text, whatever it hears.
+"""Builds `scripted:whisper`: a genuine CTranslate2 Whisper model whose decoder emits a given text for any audio.
 
-Nothing is downloaded. Every layer has Whisper's shape, so that faster-whisper runs its whole path at true compute
-cost; the layers' weights are near zero and the decoder's position vectors point at the tokens of the text. The
-vocabulary has the size and the special tokens of tiny.en, one token for each word of the text (GPT-2 spends about as
-many on common words), and fillers.
+Nothing is downloaded. Every layer has Whisper's shape, so faster-whisper runs its whole path at true compute cost. The
+layers' weights are near zero, and the decoder's position vectors point at the tokens of the text. The vocabulary has
+the size and the special tokens of tiny.en, one token for each word of the text (about what GPT-2 needs for common
+words), and fillers.
 """
 
 import json
@@ -20,13 +20,13 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from pipelines.bench.scripted import SCRIPT
 
 MODEL_NAME = "scripted:whisper"
-# Model width, layers of encoder and of decoder, attention heads. "quick" keeps only the path, not the cost.
+# Model width, layers of encoder and of decoder, attention heads. "quick" takes the same path at little cost.
 SIZES = {"quick": (64, 1, 1), "tiny": (384, 4, 6), "base": (512, 6, 8)}
 CONTEXT = 448  # positions of Whisper's decoder
-# The English models' vocabulary: 50256 text tokens, then the special ones. Multilingual models have an empty text
-# token more, by which the engine tells them apart, and put language and task into the prompt.
+# The English models' vocabulary: 50256 text tokens, then the special ones. Multilingual models have one more, empty
+# text token, by which the engine recognises them, and put language and task into the prompt.
 TEXT_TOKENS = 50256
-LANGUAGES = ["en", *(f"language {i}" for i in range(1, 99))]  # their number matters, only the first is used
+LANGUAGES = ["en", *(f"language {i}" for i in range(1, 99))]  # only the first is used, but their number matters
 
 
 def build(
@@ -43,20 +43,20 @@ def build(
 
     Args:
         out: Folder to create; files in it are overwritten.
-        text: What the model will have heard, whatever it is given; longer than 447 words it never ends by itself.
+        text: What the model hears in any audio; with more than 447 words, it never ends by itself.
         size: "quick" for tests of behaviour, "tiny" or "base" for true cost.
-        name: What the folder calls itself; must begin with "scripted:", so that no report takes it for Whisper.
-        unsure: Do as Whisper does on silence: report no speech, and give `text` a low probability.
-        multilingual: The shape of "tiny" in place of that of "tiny.en"; it only ever hears English.
-        vocabulary: Words with a token of their own besides those of the text.
+        name: The model's name; must begin with "scripted:", so that no report presents it as Whisper.
+        unsure: Behave as Whisper does on silence: report no speech, and give `text` a low probability.
+        multilingual: Use the vocabulary and prompt of "tiny" instead of "tiny.en"; it still hears only English.
+        vocabulary: More words that get a token of their own.
 
     Raises:
-        ValueError: The name hides what the model is, or the text has no words.
+        ValueError: The name does not begin with "scripted:", or the text has no words.
     """
     if not name.startswith("scripted:") or not text.strip():
-        raise ValueError(f"name {name!r} must begin with 'scripted:' and text {text!r} must hold a word")
+        raise ValueError(f"name {name!r} must begin with 'scripted:' and text {text!r} must contain a word")
     out.mkdir(parents=True, exist_ok=True)
-    (out / SCRIPT).unlink(missing_ok=True)  # of another model that was there
+    (out / SCRIPT).unlink(missing_ok=True)  # from an earlier model in this folder
     words = re.findall(r"\s*\S+", " " + " ".join(text.split()))
     tokenizer = _tokenizer([*words, *(f" {word}" for word in vocabulary)], multilingual=multilingual)
     tokenizer.save(str(out / "tokenizer.json"))
@@ -93,7 +93,7 @@ def _id(tokenizer: Tokenizer, token: str) -> int:
 
 
 def _tokenizer(words: Sequence[str], *, multilingual: bool) -> Tokenizer:
-    """A byte-level tokenizer with a token for each of `words`, Whisper's special tokens, and fillers between."""
+    """A byte-level tokenizer with a token for each of `words`, Whisper's special tokens, and fillers in between."""
     tokens = [*ALPHABET.values(), *dict.fromkeys(token for word in words if len(token := _shown(word)) > 1)]
     tokens += [f"<filler {i}>" for i in range(len(tokens), TEXT_TOKENS)]
     tokens += [""] if multilingual else []
@@ -111,14 +111,14 @@ def _positions(
 ) -> NDArray[np.float32]:
     """The decoder's position vectors, shape (CONTEXT, width): each points at the token to emit there.
 
-    After the start of transcript, at position 0, Whisper reads the language and the probability of no speech; after
-    the last token of the prompt, the first of the transcript.
+    At position 0, after the start of transcript, Whisper reads the language and the no-speech probability; after the
+    last token of the prompt, it reads the first token of the transcript.
     """
     end = _id(tokenizer, "<|endoftext|>")
     first = _id(tokenizer, "<|nospeech|>" if unsure else "<|en|>")
     wanted = [*[first] * (prompt_length - 1), *script, *[end] * CONTEXT][:CONTEXT]
     if unsure:
-        # Twelve fillers that score almost as high as each token leave it about a tenth of the probability.
+        # Twelve fillers score almost as high as each token, which leaves it about a tenth of the probability.
         for i, token in enumerate(dict.fromkeys([*script, end])):
             rivals = slice(TEXT_TOKENS - 12 * (i + 1), TEXT_TOKENS - 12 * i)
             embedding[rivals] = 0.98 * embedding[token]
@@ -136,7 +136,7 @@ def _spec(
     *,
     unsure: bool,
 ) -> Any:
-    """The model's weights: near zero in the decoder's layers, so that only the position vectors speak."""
+    """The model's weights: near zero in the decoder's layers, so that the position vectors decide the output."""
     rng = np.random.default_rng(0)
 
     def random(*shape: int, scale: float) -> NDArray[np.float32]:

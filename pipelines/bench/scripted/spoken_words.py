@@ -1,4 +1,4 @@
-"""Which words of known recordings are in a piece of audio: found by exact comparison of samples, not by recognition."""
+"""Finds words of known recordings in a piece of audio by comparing exact samples, without recognition."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 RATE = 16_000
 Pcm = NDArray[np.int16]
 
-_SPAN = 32  # samples of a landmark
-_ONE_IN = 6  # bits: one window in 64 is a landmark, chosen by its own content, so that both sides choose the same ones
-_LOUD = 200  # the least peak of a landmark; in faint noise and silence the same samples come again and again
+_SPAN = 32  # samples in a landmark
+_ONE_IN = 6  # bits: one window in 64 is a landmark, chosen by its content, so that both sides choose the same ones
+_LOUD = 200  # the least peak of a landmark; faint noise and silence repeat the same samples
 _LEAST = RATE // 50  # samples that must agree around a landmark
 _BASE, _MIX = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93  # odd, so that the first has an inverse modulo 2**64
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A spoken word; seconds from the beginning of the recording or audio that it is in."""
+    """A spoken word and its times, in seconds from the beginning of its recording or audio."""
 
     text: str
     start: float
@@ -35,12 +35,12 @@ class Recording:
 
 
 def spread(text: str, stretches: Sequence[tuple[float, float]]) -> tuple[Word, ...]:
-    """The words of `text`, spread over the stretches of speech in proportion to their letters.
+    """The words of `text`, distributed over the stretches of speech in proportion to their letters.
 
     Args:
-        text: What is said in all the stretches together.
-        stretches: Start and end of each, in seconds and in order. A word is spoken in one of them, on no account across
-            the pause between two.
+        text: The words spoken in all the stretches together.
+        stretches: Start and end of each, in seconds and in order. Every word lies within one stretch, never across the
+            pause between two.
     """
     words = text.split()
     letters = np.cumsum([0, *(len(word) + 1 for word in words)])
@@ -58,7 +58,7 @@ class SpokenWords:
     """Finds the recordings that a piece of audio consists of.
 
     Args:
-        recordings: 16 kHz; where two have the same samples, the one that agrees with more of the audio counts.
+        recordings: 16 kHz. If two share samples, the one that agrees with more of the audio is used.
     """
 
     def __init__(self, recordings: Iterable[Recording]) -> None:
@@ -74,7 +74,7 @@ class SpokenWords:
         return sorted({word.text for recording in self._recordings for word in recording.words})
 
     def heard_in(self, pcm: Pcm) -> list[Word]:
-        """The words whose middle is in the audio, with their times in it; the last one may end after the audio does."""
+        """The words whose middle lies in the audio, with their times in it; the last one may end after the audio."""
         heard: list[Word] = []
         covered = 0
         for position, value in _landmarks(pcm):
@@ -95,7 +95,7 @@ class SpokenWords:
 
 
 def _landmarks(pcm: Pcm) -> list[tuple[int, int]]:
-    """Position and hash of the landmarks in the audio, in order: a rolling hash of every window, then one in 64."""
+    """Position and hash of each landmark, in order: hashes every window with a rolling hash and keeps one in 64."""
     if len(pcm) < _SPAN:
         return []
     power = np.cumprod(np.full(len(pcm), _BASE, np.uint64))
@@ -107,7 +107,7 @@ def _landmarks(pcm: Pcm) -> list[tuple[int, int]]:
 
 
 def _agreement(pcm: Pcm, position: int, recording: Recording, at: int) -> tuple[int, int]:
-    """First and last (exclusive) sample of the audio that agree with the recording around a landmark of both."""
+    """First and last (exclusive) sample of the audio that agree with the recording around a shared landmark."""
     known = recording.pcm
     before = min(position, at)
     after = min(len(pcm) - position, len(known) - at)
@@ -116,6 +116,6 @@ def _agreement(pcm: Pcm, position: int, recording: Recording, at: int) -> tuple[
 
 
 def _run(left: Pcm, right: Pcm) -> int:
-    """How many samples agree from the beginning on."""
+    """The number of samples that agree, counted from the beginning."""
     differing = np.flatnonzero(left != right)
     return int(differing[0]) if len(differing) else len(left)

@@ -29,7 +29,7 @@ def test_the_latency_command_has_a_bench_command() -> None:
     [
         (["--only", "siri"], 'there is no variant "siri"'),
         (["--fixtures", "no-such-folder"], "there is no such file or folder"),
-        (["--llm", "fast"], "--llm takes milliseconds to the first token and tokens a second, such as 450:65"),
+        (["--llm", "fast"], "--llm takes milliseconds to the first token and tokens per second, such as 450:65"),
         (["--whisper", "no-such-folder"], "There is no folder no-such-folder"),
         (["--read", "no-such-folder"], "no-such-folder is not a benchmark"),
     ],
@@ -80,7 +80,7 @@ def test_after_ctrl_c_the_results_so_far_are_named_with_the_command_that_reads_t
         if calls:
             assert told == f"benchmark folder: {out}  (read it with: latency bench --read '{out}')"
         else:
-            assert told == "no call was finished: there is nothing to read"
+            assert told == "no call was completed, so there is nothing to read"
         shutil.rmtree(out)
 
 

@@ -110,7 +110,7 @@ async def test_a_server_that_wants_a_key_says_where_to_name_it(
     refusing = f"llm.large.base_url=http://127.0.0.1:{simulator.port}/with/fault=401/v1"
     assert await asyncio.to_thread(check, pipeline, refusing) == 4
     large = parts(capsys.readouterr().out)["llm.large"]
-    assert "wants a key (HTTP 401" in large
+    assert "requires a key (HTTP 401" in large
     assert large.endswith("name its environment variable in api_key_env")
 
 
@@ -123,7 +123,7 @@ def test_a_key_that_is_not_set_is_missing_and_the_host_is_asked_all_the_same(
     lines = capsys.readouterr().out
     assert "FAILED  llm.large  an API key in the environment variable MY_KEY\n" in lines
     assert "ok      llm.large  m: http://127.0.0.1:" in lines
-    assert "answers, and wants the" in lines
+    assert "answers, and requires the" in lines
 
 
 @pytest.mark.parametrize("ask", [False, True])
@@ -140,7 +140,7 @@ def test_a_paid_model_completes_a_token_only_if_the_user_asks_for_it(
     with listening(lists("m", then=completes)) as port:
         assert check(pipeline, url(port), "llm.large.api_key_env=MY_KEY", ask=ask) == 0
     assert asked == [True] * ask
-    assert ("which is billed (--ask does it)" in parts(capsys.readouterr().out)["llm.large"]) is not ask
+    assert ("which is billed (use --ask)" in parts(capsys.readouterr().out)["llm.large"]) is not ask
 
 
 def test_a_paid_model_that_is_not_listed_fails_without_being_asked(
@@ -168,8 +168,8 @@ def test_a_port_where_nothing_listens_is_named(pipeline: Path, capsys: pytest.Ca
     ("handle", "problem"),
     [
         pytest.param(says_nothing, "did not answer within 1 s; check that the server is running", id="silent"),
-        pytest.param(says(http(b"<html>")), "does not answer as a server of OpenAI's protocol (Expecting", id="a page"),
-        pytest.param(says(b"SSH-2.0-OpenSSH_9\r\n"), "does not answer as a server of OpenAI's protocol", id="no HTTP"),
+        pytest.param(says(http(b"<html>")), "does not speak OpenAI's protocol (Expecting", id="a page"),
+        pytest.param(says(b"SSH-2.0-OpenSSH_9\r\n"), "does not speak OpenAI's protocol", id="no HTTP"),
         pytest.param(lists("m", then=says_nothing), "did not complete a token within 1 s", id="hangs"),
         pytest.param(
             lists("m", then=says(http(b'{"error": {"message": "out of memory."}}', status="500 Oops"))),

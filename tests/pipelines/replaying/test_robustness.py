@@ -331,7 +331,7 @@ async def test_a_server_killed_in_a_call_is_told_in_one_sentence(replay: Callabl
     (await command.server()).kill()
     assert await asyncio.to_thread(command.process.wait, 30) == 4
     assert await none_is_left(children)
-    assert command.said.splitlines()[-1] == "voice: The call was cut short: the connection to the server was lost."
+    assert command.said.splitlines()[-1] == "voice: The call ended early: the connection to the server was lost."
     assert report(tmp_path / "run")["turns"]["total"] >= 1
 
 

@@ -91,8 +91,8 @@ async def test_other_keys_do_nothing() -> None:
     [
         ("f", {"policy": "single", "tier": "fast"}, "from your next turn on: fast only"),
         ("r", {"policy": "race", "tier": None}, "from your next turn on: race"),
-        ("?", {"policy": "adaptive", "tier": None}, "in force: adaptive"),
-        ("?", {"policy": "hedged", "tier": "large"}, "in force: hedged, large only"),
+        ("?", {"policy": "adaptive", "tier": None}, "now in use: adaptive"),
+        ("?", {"policy": "hedged", "tier": "large"}, "now in use: hedged, large only"),
     ],
 )
 async def test_the_answer_is_confirmed_in_words(key: str, state: dict[str, Any], line: str) -> None:

@@ -232,7 +232,7 @@ async def test_keys_swap_in_mid_call_and_the_transcript_shows_who_spoke(talking)
         await talk.terminal.until("llm  fast answered (single: asked for)")
         talk.terminal.type("r?")
         await talk.terminal.until("keys  from your next turn on: race")
-        await talk.terminal.until("keys  in force: race")
+        await talk.terminal.until("keys  now in use: race")
         pressed = time.monotonic()
         talk.terminal.type("\x03")
         assert await talk.ended() == 0

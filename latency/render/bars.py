@@ -11,7 +11,7 @@ NATURAL, TARGET = 0.4, TARGET_MS / 1000
 """Seconds after the end of speech: how fast people answer each other, and what a turn may take."""
 LABEL, NUMBER, NOTE = 20, 6, 34
 """Widths of the columns next to the bars; a longer note is printed below its row."""
-ROOMY = 100
+NOTES_FIT_FROM = 100
 """Characters of a line below which all notes are printed below their rows."""
 NARROWEST, INDENT = 30, 4
 
@@ -35,7 +35,7 @@ def bars(waterfall: Waterfall, *, width: int, ascii_only: bool = False) -> Itera
         ascii_only: Draw with ASCII characters.
     """
     beside = LABEL + 2 * NUMBER + 4
-    cells = max(NARROWEST, width - beside - (NOTE if width >= ROOMY else 0))
+    cells = max(NARROWEST, width - beside - (NOTE if width >= NOTES_FIT_FROM else 0))
     room = width - beside - cells
     step = (waterfall.end - waterfall.start) / cells
     pick = 1 if ascii_only else 0

@@ -12,13 +12,12 @@ import httpx2
 from latency.command_line import did_you_mean
 from pipelines.checking.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
 from pipelines.providers.openai import OpenAITier
-from voice.llm.openai.responses_socket import Socket
+from voice.llm.openai.responses_socket import OPENAI, Socket
 
 LIST_WITHIN = 5.0
 """Seconds for the list of models, including the connection."""
 TOKEN_WITHIN = 20.0
 """Seconds for one token: a server on this machine may have to load its model first."""
-OPENAI = "https://api.openai.com/v1"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CHECK = "check that the server is running and that base_url is right"
 LISTED = 8

@@ -65,8 +65,8 @@ class Synthesiser(Protocol):
         """End every process and thread."""
 
 
-class AsrTable(Table, ABC):
-    """The `[asr]` table of an engine."""
+class EngineTable(Table, ABC):
+    """What the `[asr]` and `[tts]` tables of all engines share."""
 
     engine: str
 
@@ -82,29 +82,18 @@ class AsrTable(Table, ABC):
             ConfigurationError: a name cannot be that of a model or a voice.
         """
         return []
+
+
+class AsrTable(EngineTable, ABC):
+    """The `[asr]` table of an engine."""
 
     @abstractmethod
     def recogniser(self) -> Recogniser:
         """The engine as set; not loaded yet."""
 
 
-class TtsTable(Table, ABC):
+class TtsTable(EngineTable, ABC):
     """The `[tts]` table of an engine."""
-
-    engine: str
-
-    @property
-    def summary(self) -> str:
-        """The engine in a few words, as `voice check` shows it."""
-        return self.engine
-
-    def needs(self) -> list[str]:
-        """What is not on this machine, each with how to get it. Nothing is loaded or downloaded.
-
-        Raises:
-            ConfigurationError: a name cannot be that of a model or a voice.
-        """
-        return []
 
     @abstractmethod
     def synthesiser(self) -> Synthesiser:

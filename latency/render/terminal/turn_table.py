@@ -20,7 +20,7 @@ TEXTS, FIGURE = (1, 2), 3
 GAP, NARROW_GAP = "   ", "  "
 LONGEST_TEXT = 26
 SHORTEST_TEXT = 8
-ROOMY = 100
+WIDE_FROM = 100
 """Characters of a line below which texts are shortened, so that no other column is cut."""
 SHORTEST_REMARK = 20
 """Characters that a remark needs next to its turn; with fewer it is printed below."""
@@ -62,7 +62,7 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
             {True: "yes", False: "NO", None: ""}[outcome.right],
         ]
         rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), _style(outcome)))
-    gap = GAP if width >= ROOMY else NARROW_GAP
+    gap = GAP if width >= WIDE_FROM else NARROW_GAP
     widths = _widths([cells for cells, _, _ in rows], width - len(gap) * 5)
     remarks_at = sum(widths) + len(gap) * 6
     below = width - remarks_at < SHORTEST_REMARK

@@ -15,9 +15,10 @@ from faster_whisper.feature_extractor import FeatureExtractor
 from faster_whisper.transcribe import get_compression_ratio
 from numpy.typing import NDArray
 
+from latency.audio.recording import RATE
 from pipelines.bench.scripted import SCRIPT
 from pipelines.bench.scripted.model_folder import MODEL_NAME, build
-from pipelines.bench.scripted.spoken_words import RATE, Recording, SpokenWords, Word, spread
+from pipelines.bench.scripted.spoken_words import Recording, SpokenWords, Word, spread
 from voice.asr.whisper.decoding import length_limit, prompt_text
 from voice.client.fixtures.fixture import load_fixtures
 

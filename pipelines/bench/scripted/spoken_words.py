@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-RATE = 16_000
+from latency.audio.recording import RATE
+
 Pcm = NDArray[np.int16]
 
 _SPAN = 32  # samples in a landmark

@@ -28,13 +28,11 @@ from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx.pool import SphinxPool
 from voice.asr.sphinx.process import SphinxWorker, WorkerDied
 from voice.asr.sphinx.utterance_buffer import Utterances
-from voice.asr.sphinx.worker_protocol import Command, Final, Partial, Peeked, PeekUtterance, Reply
+from voice.asr.sphinx.worker_protocol import SAMPLE_RATE, Command, Final, Partial, Peeked, PeekUtterance, Reply
 from voice.errors import ComponentError, ConfigurationError
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
 __all__ = ["SphinxPool", "SphinxSTTService"]
-
-SAMPLE_RATE = 16000
 
 TTFS_P99 = 0.4
 """Seconds from the end of speech to the final text, 99th percentile, including the detector's 0.2 s of silence.

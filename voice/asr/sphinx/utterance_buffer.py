@@ -6,10 +6,14 @@ utterance begins with it. Pure: it neither sends nor waits.
 
 from collections import deque
 
-from voice.asr.sphinx.worker_protocol import AbandonUtterance, Audio, Command, FinishUtterance, StartUtterance
-
-BYTES_PER_SECOND = 2 * 16000
-"""Mono signed 16-bit samples at 16 kHz."""
+from voice.asr.sphinx.worker_protocol import (
+    BYTES_PER_SECOND,
+    AbandonUtterance,
+    Audio,
+    Command,
+    FinishUtterance,
+    StartUtterance,
+)
 
 
 class Utterances:

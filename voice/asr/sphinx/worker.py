@@ -18,6 +18,8 @@ import pocketsphinx
 
 from voice.asr.sphinx.cepstral_mean import CepstralMean
 from voice.asr.sphinx.worker_protocol import (
+    BYTES_PER_SECOND,
+    SAMPLE_RATE,
     AbandonUtterance,
     Audio,
     Command,
@@ -35,9 +37,6 @@ from voice.asr.sphinx.worker_protocol import (
     StartUtterance,
     encode,
 )
-
-SAMPLE_RATE = 16000
-BYTES_PER_SECOND = 2 * SAMPLE_RATE
 
 PARTIAL_EVERY = 0.1
 """Seconds of audio between two partial texts."""

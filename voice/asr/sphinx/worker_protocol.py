@@ -19,6 +19,10 @@ from typing import get_args
 
 _LENGTH = struct.Struct("<I")
 
+SAMPLE_RATE = 16000
+BYTES_PER_SECOND = 2 * SAMPLE_RATE
+"""Audio is mono, signed 16-bit samples at 16 kHz."""
+
 MAX_MESSAGE = 1 << 20
 """Bytes of kind and body; half a minute of audio. A longer message is a broken stream."""
 

@@ -19,10 +19,9 @@ from voice.llm.answer.tier import sign_of_life
 from voice.llm.openai.chat import make_client
 from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.responses_errors import ServerError, reason
-from voice.llm.openai.responses_socket import Socket
+from voice.llm.openai.responses_socket import OPENAI, Socket
 from voice.llm.openai.warm_sockets import WarmSockets
 
-OPENAI = "https://api.openai.com/v1"
 ROTATE_AFTER = 55 * 60.0
 """Seconds; OpenAI ends a socket after 60 minutes."""
 PING_EVERY = 10.0

@@ -11,6 +11,7 @@ from websockets.exceptions import WebSocketException
 from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.socket_upkeep import Held, State
 
+OPENAI = "https://api.openai.com/v1"
 SEND_WITHIN = 1.0
 PONG_WITHIN = 1.0
 """Seconds."""

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from latency.audio.recording import RATE
 from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures, recordings
-from pipelines.bench.scripted.spoken_words import RATE, Pcm, Recording, SpokenWords, Word, spread
+from pipelines.bench.scripted.spoken_words import Pcm, Recording, SpokenWords, Word, spread
 from voice.asr.whisper.model import SharedWhisper
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
 

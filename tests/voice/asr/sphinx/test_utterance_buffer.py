@@ -1,5 +1,12 @@
-from voice.asr.sphinx.utterance_buffer import BYTES_PER_SECOND, Utterances
-from voice.asr.sphinx.worker_protocol import AbandonUtterance, Audio, Command, FinishUtterance, StartUtterance
+from voice.asr.sphinx.utterance_buffer import Utterances
+from voice.asr.sphinx.worker_protocol import (
+    BYTES_PER_SECOND,
+    AbandonUtterance,
+    Audio,
+    Command,
+    FinishUtterance,
+    StartUtterance,
+)
 
 CHUNK = BYTES_PER_SECOND // 50
 

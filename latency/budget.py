@@ -16,6 +16,8 @@ labelled human clips on Silero, each at four positions of its windows, the media
 FLOOR_GUARD = 0.03
 """Seconds a deadline leaves between the fast tier's 95th percentile and itself."""
 
+Limit = Literal["llm", "turn", "floor"]
+"""What sets a deadline: the LLM share of the budget, what the turn has left of its total, or the fast tier's floor."""
 Stage = Literal["endpointing", "transcription", "llm", "synthesis", "transport"]
 """A share of the budget, by its field's name."""
 
@@ -80,8 +82,8 @@ class Deadline:
     """An instant by which something must be ready, in seconds on the clock of `now`."""
 
     at: float
-    limit: Literal["llm", "turn", "floor"] = "llm"
-    """What set it: the LLM's own share, the rest of the turn's total, or the fast tier's earliest answer (floor)."""
+    limit: Limit = "llm"
+    """What set it."""
     charged: Stage | None = None
     """The stage that exceeded its share most, if the floor had to be used; else None."""
     due: float | None = None

@@ -22,6 +22,7 @@ from pipelines.outside.supply import Supply
 from pipelines.providers.responder import Responder
 from pipelines.providers.tiers import Tiers
 from pipelines.serving.observer import MonotonicClock, TurnObserver
+from pipelines.serving.synthesis_times import SynthesisTimes
 from pipelines.serving.turn_log import TurnLog
 from pipelines.telemetry import tracing
 from voice.llm.answer.service import BudgetedLLMService
@@ -107,7 +108,6 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     log = TurnLog(
         tier=models.components["llm"],
         models=models.models,
-        synthesised=models.synthesised,
         stalls=watch.between if watch else None,
         speculates=settings.turns.speculation != "off",
     )
@@ -118,7 +118,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         clock=MonotonicClock(),
         # A call is silent for as long as its user is; who hangs up closes the socket.
         idle_timeout_secs=None,
-        observers=[TurnObserver(log, rtvi, watch)],
+        observers=[TurnObserver(log, rtvi, watch), SynthesisTimes(models.synthesised)],
         params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
         rtvi_processor=rtvi,
         enable_tracing=tracing(),

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 OURS = {"latency", "voice", "pipelines"}
 MODULES = [path.relative_to(ROOT) for package in sorted(OURS) for path in sorted((ROOT / package).rglob("*.py"))]
+OF_OTHERS_IN_LATENCY = {"render": "rich", "record": "msgspec"}
 OF_LATENCY_IN_VOICE = ("latency.record", "latency.budget")
 OF_LATENCY_IN_THE_CLIENT = (*OF_LATENCY_IN_VOICE, "latency.audio.onset")
 """Speech without labels is measured in the client as the report measures it: there is one estimator."""
@@ -22,7 +23,7 @@ APART = (
 )
 """(room, package that it may not import): a language has no skills, and the ends of a call share only the wire."""
 CLOSED = {
-    "voice/wire": ("voice.wire", "voice.errors"),
+    "voice/wire": ("voice.wire", "voice.errors", "latency.record"),
     "latency/record": ("latency.record", "latency.budget", "latency.audio.recording", "latency.judge.contributions"),
 }
 """The rooms that import, of the three packages, only what is named here."""
@@ -46,9 +47,9 @@ def complaint(module: Path, name: str) -> str | None:
     """Why a module may not import a name; None when it may."""
     package, top = module.parts[0], name.split(".")[0]
     if package == "latency":
-        allowed = {"latency", "numpy"} | ({"rich"} if module.parts[1] == "render" else set())
+        allowed = ("latency", "numpy", OF_OTHERS_IN_LATENCY.get(module.parts[1]))
         if top not in allowed and top not in sys.stdlib_module_names:
-            return f"latency/ may import only the standard library and numpy (rich in render/), not {name}"
+            return f"{module.parent} may import only {', '.join(filter(None, allowed))} and the library, not {name}"
     if package == "voice":
         if top == "pipelines":
             return f"voice/ may not import pipelines: {name}"
@@ -122,6 +123,8 @@ def test_every_package_is_read() -> None:
     [
         ("latency/audio/onset.py", "import numpy as np", True),
         ("latency/report/report.py", "import rich", False),
+        ("latency/record/units.py", "from msgspec import Meta", True),
+        ("latency/report/report.py", "import msgspec", False),
         ("latency/render/terminal/report.py", "from rich.table import Table", True),
         ("latency/cli.py", "def f():\n    from pipelines import replay", False),
         ("latency/cli.py", "from ..voice import errors", False),

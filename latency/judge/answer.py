@@ -5,11 +5,11 @@ without a pause, and a waveform does not show which is which: the server reports
 answer's text was ready, and the recording shows where sound starts after that.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from latency.audio.loudness import Span
 from latency.record.marks import Mark
+from latency.record.server_turn import ServerTurn
 from latency.record.turn import TurnRecord
 
 SLACK = 0.03
@@ -27,35 +27,33 @@ def first_answer(turn: TurnRecord, heard: Sequence[Span], sounds: Sequence[Span]
         sounds: The bot's sounds in the whole recording (`latency.audio.onset.sounds`).
     """
     report = _report(turn)
-    attempts = report.get("attempts") or ()
-    if not heard or "opening" not in report:
+    if not heard or report is None or not report.is_opening_known:
         return None
-    if attempts and all(attempt.get("outcome") != "spoken" for attempt in attempts):
+    if report.attempts and all(attempt.outcome != "spoken" for attempt in report.attempts):
         return None
-    if report["opening"] is None:
+    if report.opening is None:
         return heard[0].start
     over = _phrases_over(report, heard)
     if over is None:
         return None
-    text = (report.get("marks") or {}).get(Mark.LLM_FIRST_CLAUSE)
+    text = report.marks.get(Mark.LLM_FIRST_CLAUSE)
     after = over if text is None else max(over, text - CLOCKS)
     # An earlier sound that ends at once is the phrase's last word; one that continues has become the answer.
     found = next((one for one in sounds if one.start >= after or one.end > after + SLACK), None)
     return None if found is None or found.start >= heard[-1].end else max(found.start, after)
 
 
-def _report(turn: TurnRecord) -> Mapping[str, Any]:
+def _report(turn: TurnRecord) -> ServerTurn | None:
     """The last committed report of the server, from which the record's own fields come."""
-    committed = [one for one in turn.server_turns if (one.get("marks") or {}).get(Mark.TURN_COMMIT) is not None]
-    return next(reversed(committed), {})
+    return next((one for one in reversed(turn.server_turns) if Mark.TURN_COMMIT in one.marks), None)
 
 
-def _phrases_over(report: Mapping[str, Any], heard: Sequence[Span]) -> float | None:
+def _phrases_over(report: ServerTurn, heard: Sequence[Span]) -> float | None:
     """The earliest time at which the last phrase can have ended; `heard` starts with the first phrase."""
-    seconds = report.get("opening_seconds")
+    seconds = report.opening_seconds
     if seconds is None:
         return None
-    instants = [said.get("at") for response in report.get("responses") or () for said in response.get("said") or ()]
+    instants = [phrase.at for answer in report.responses for phrase in answer.said]
     start = heard[0].start
     if len(instants) > 1:
         last = instants[-1]
@@ -64,4 +62,4 @@ def _phrases_over(report: Mapping[str, Any], heard: Sequence[Span]) -> float | N
             return None
         start = found.start
         seconds -= sum(one.end - one.start for one in heard if one.start < start)
-    return float(start + max(0.0, seconds) - SLACK)
+    return start + max(0.0, seconds) - SLACK

@@ -12,10 +12,12 @@ from latency.budget import Budget
 from latency.judge.contributions import UNNAMED
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import flagged
-from latency.judge.verdict import Judged, judge_turn
+from latency.judge.verdict import Judged, judge
+from latency.record.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
+from latency.record.server_turn import EndedBy, SmartTurnOpinion
 from latency.record.stall import Stall
-from latency.record.turn import AT_ONCE, EndedBy, TurnRecord
+from latency.record.turn import AT_ONCE, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
 from latency.report.request_endings import SENT, failure, had
 
@@ -50,7 +52,7 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
     turn = outcome.turn
     if outcome.latency is None:
         return _without_answer(outcome)
-    judged = judge_turn(turn, llm_budget)
+    judged = judge(turn, budget=llm_budget)
     causes = [cause for cause in _causes(outcome, judged, Budget.with_llm(llm_budget)) if cause.spent > 0]
     reasons = "; then ".join(_chosen(causes)) or "none of its stages is on record"
     cold = " (the server's first turn)" if turn.cold else ""
@@ -138,8 +140,8 @@ def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
     commit = turn.marks.get(Mark.TURN_COMMIT)
     if commit is None or turn.end is None or turn.ended_by is None or turn.ended_by in AT_ONCE:
         return None
-    waited, judged = commit - turn.end, turn.smart_turn or {}
-    gave, finished = judged.get("probability"), judged.get("finished")
+    waited, judged = commit - turn.end, turn.smart_turn or SmartTurnOpinion()
+    gave, finished = judged.probability, judged.finished
     match turn.ended_by:
         case "fallback" if finished is not None:
             # Smart Turn's probability is only part of this estimate.
@@ -157,7 +159,7 @@ def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
 
 def _detection(turn: TurnRecord, parts: dict[str, float]) -> str:
     wait, decision = parts["endpointing_wait"], parts["turn_detection"]
-    gave = (turn.smart_turn or {}).get("probability")
+    gave = turn.smart_turn.probability if turn.smart_turn else None
     judged = "" if gave is None else f" (Smart Turn: {_percent(gave)} complete)"
     return f"noticing the end of speech took {_ms(wait)}, deciding on it {_ms(decision)}{judged}"
 
@@ -191,11 +193,9 @@ def _ahead(turn: TurnRecord) -> str:
 
 def _passed_over(turn: TurnRecord, judged: Judged) -> str:
     """Why the tier that was asked first did not speak."""
-    asked = next((attempt for attempt in turn.attempts if attempt.get("tier") == judged.asked), {})
+    asked = next((attempt for attempt in turn.attempts if attempt.tier == judged.asked), AttemptRecord())
     return (
-        f"{judged.asked} failed ({failure(asked)})"
-        if asked.get("failed")
-        else f"{judged.asked} had sent {SENT[had(asked)]}"
+        f"{judged.asked} failed ({failure(asked)})" if asked.failed else f"{judged.asked} had sent {SENT[had(asked)]}"
     )
 
 
@@ -203,7 +203,7 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
     turn = outcome.turn
     start = turn.end or 0.0
     end = start + (outcome.latency or 0.0)
-    during = [stall for stall in turn.stalls if stall.at < end and stall.at + stall.ms / 1000 > start]
+    during = [stall for stall in turn.stalls if stall.at < end and stall.end > start]
     for kind in dict.fromkeys(stall.kind for stall in during):
         yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
     if turn.late_ms_max is not None and turn.late_ms_max > _LATE_MS:
@@ -213,7 +213,7 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
 
 def _stalled(turn: TurnRecord, kind: str, stalls: Sequence[Stall]) -> str:
     longest = max(stalls, key=lambda stall: stall.ms)
-    stage = waiting_for(turn, longest.at, longest.at + longest.ms / 1000)
+    stage = waiting_for(turn, longest.at, longest.end)
     where = f" during {stage.replace('_', ' ')}" if stage else ""
     if len(stalls) == 1:
         what = "garbage collection" if kind == "garbage collection" else "a stall of the server's event loop"

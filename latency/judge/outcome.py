@@ -99,7 +99,7 @@ def judge_session(
         return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
     bot = as_floats(stereo[:, 1])
     spoken = utterances(bot, RATE)
-    bridged = any(server_turn.get("opening") for turn in turns for server_turn in turn.server_turns)
+    bridged = any(server_turn.opening for turn in turns for server_turn in turn.server_turns)
     pieces = sounds(bot, RATE) if bridged else ()
     starts = [turn.start for turn in turns]
     outcomes = []
@@ -239,7 +239,7 @@ def _right(turn: TurnRecord, answered: bool) -> bool | None:
 
 
 def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
-    commits = [(server_turn.get("marks") or {}).get(Mark.TURN_COMMIT) for server_turn in turn.server_turns]
+    commits = [server_turn.marks.get(Mark.TURN_COMMIT) for server_turn in turn.server_turns]
     instants = [u.start for u in spoken] + [commit for commit in commits if commit is not None]
     last = turn.end or 0.0
     return sum(any(start <= instant < min(end + REACH, last) for instant in instants) for start, end in turn.pauses)

@@ -51,6 +51,10 @@ class Mark(StrEnum):
         return "client" if self in _CLIENT else "server"
 
 
+class Marks(dict[Mark, float]):
+    """The known instants of a turn, all on one clock, seconds; an unknown one is absent."""
+
+
 _CLIENT = frozenset(
     {
         Mark.FIRST_RECEIVED,

@@ -9,12 +9,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from latency.audio import recording
 from latency.audio.recording import RATE
+from latency.record.json_form import TurnError, from_json, to_json
 from latency.record.run_files import (
     SCHEMA,
     RunError,
@@ -25,7 +26,7 @@ from latency.record.run_files import (
     read_turns,
     recording_extent,
 )
-from latency.record.session import Session
+from latency.record.session import Session, SessionFiles
 from latency.record.turn import TurnRecord
 
 if TYPE_CHECKING:
@@ -53,11 +54,16 @@ class RunHeader:
     versions: Mapping[str, str] = field(default_factory=dict)
     host: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        for name, kind in (("command", Sequence), ("simulated", Sequence), ("components", Mapping), ("host", Mapping)):
-            value = getattr(self, name)
-            if isinstance(value, str) or not isinstance(value, kind):
-                raise TypeError(f"{name} is {value!r}")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    status: Status
+    sessions: tuple[Session, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Files:
+    sessions: tuple[SessionFiles, ...]
 
 
 class RunWriter:
@@ -77,7 +83,7 @@ class RunWriter:
             raise RunError(f"{folder} already holds a run; name another folder")
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self._header = asdict(header)
+        self._header: dict[str, Any] = to_json(header)
         self._sessions: list[tuple[Session, Mapping[str, str]]] = []
         self._turns: Counter[str] = Counter()
         self._write_run("running")
@@ -139,7 +145,7 @@ class RunWriter:
     def _write_run(self, status: Status) -> None:
         content = {"schema": SCHEMA, "status": status, **self._header}
         content["sessions"] = [
-            {**session.to_json(), "turns": self._turns[session.name], "sources": dict(sources)}
+            {**to_json(session), "turns": self._turns[session.name], "sources": dict(sources)}
             for session, sources in self._sessions
         ]
         part = self.folder / "run.json.part"
@@ -179,28 +185,24 @@ class Run:
         content = read_run_json(folder)
         turns, cut = read_turns(folder / "turns.jsonl")
         try:
-            known = {item.name for item in fields(RunHeader)}
-            header = RunHeader(**{key: value for key, value in content.items() if key in known})
-            sessions = tuple(Session.from_json(entry) for entry in content["sessions"])
-            status = content["status"]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise RunError(f"{folder / 'run.json'} is not what a run writes: {error!r}") from error
-        if status not in get_args(Status):
-            raise RunError(f"{folder / 'run.json'} is not what a run writes: its status is {status!r}")
+            header = from_json(RunHeader, content)
+            run, listed = from_json(_Run, content), from_json(_Files, content).sessions
+        except TurnError as error:
+            raise RunError(f"{folder / 'run.json'} is not what a run writes: {error}") from error
         if not turns:
             raise RunError(f"{folder} holds no turns yet; run `voice replay` first", exit_code=3)
-        ends, missing = check_recordings(folder, sessions)
-        notes = [] if status == "complete" else [f"this run is not complete: its status is {status!r}"]
-        lacking, incomplete = check_sessions(folder, content, turns)
+        ends, missing = check_recordings(folder, run.sessions)
+        notes = [] if run.status == "complete" else [f"this run is not complete: its status is {run.status!r}"]
+        lacking, incomplete = check_sessions(folder, listed, turns, is_complete=run.status == "complete")
         notes += [*cut, *incomplete, *missing]
-        notes += [f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed]
-        notes += [f"session {s.name!r} ended before {s.never_sent} of its turns" for s in sessions if s.never_sent]
-        notes += changed_fixtures(content["sessions"])
+        notes += [f"session {s.name!r} ended early: {s.closed}" for s in run.sessions if s.closed]
+        notes += [f"session {s.name!r} ended before {s.never_sent} of its turns" for s in run.sessions if s.never_sent]
+        notes += changed_fixtures(listed)
         return cls(
             folder=folder,
-            status=status,
+            status=run.status,
             header=header,
-            sessions=sessions,
+            sessions=run.sessions,
             turns=turns,
             notes=tuple(notes),
             recorded_until=ends,

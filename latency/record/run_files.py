@@ -7,13 +7,14 @@ import hashlib
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from latency.audio.recording import RecordedTime, RecordingError, extent
-from latency.record.session import Session
-from latency.record.turn import TurnError, TurnRecord
+from latency.record.json_form import parse, shown
+from latency.record.session import Session, SessionFiles
+from latency.record.turn import KEYS, TurnError, TurnRecord
 
 SCHEMA = 1
 """Of run.json. Keys are only ever added: one that an older run lacks is unknown."""
@@ -88,11 +89,14 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
     notes = [f"the last line of {path.name} was cut short and is not counted"] if cut else []
     turns: dict[tuple[str, int], TurnRecord] = {}
     twice = 0
+    unknown: set[str] = set()
     for number, line in enumerate(lines, 1):
         try:
-            turn = TurnRecord.from_json(line)
+            content = parse(line)
+            turn = TurnRecord.from_json(content)
         except TurnError as error:
             raise _damaged(path, number, str(error)) from error
+        unknown |= content.keys() - KEYS
         known = turns.setdefault((turn.session, turn.turn), turn)
         if known is not turn and known != turn:
             raise RunError(
@@ -104,18 +108,27 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         raise _damaged(path, len(lines) + 1, "no turn begins there")
     if twice:
         notes.append(f"{path.name} holds {twice} of its turns twice; each is counted once")
+    if unknown:
+        names = ", ".join(shown(name) for name in sorted(unknown))
+        notes.append(f"{path.name} holds keys that this version does not know and ignores: {names}")
     return tuple(turns.values()), notes
 
 
 def check_sessions(
-    folder: Path, content: Mapping[str, Any], turns: Sequence[TurnRecord]
+    folder: Path, listed: Sequence[SessionFiles], turns: Sequence[TurnRecord], *, is_complete: bool
 ) -> tuple[frozenset[str], list[str]]:
-    """The sessions whose turns are not all there, or may not be, and what is to be said of them.
+    """The sessions whose turns are not all there, or may not be, and the notes on them.
+
+    Args:
+        folder: The run's.
+        listed: The sessions of its run.json.
+        turns: Those of its turns.jsonl.
+        is_complete: Whether its writer came to its end.
 
     Raises:
         RunError: The folder holds two runs.
     """
-    names = [entry.get("name") for entry in content["sessions"]]
+    names = [entry.name for entry in listed]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise RunError(
             f"{folder / 'run.json'} lists the session {twice[0]!r} twice: two runs are mixed; {_own_folder()}"
@@ -123,18 +136,17 @@ def check_sessions(
     found = Counter(turn.session for turn in turns)
     unlisted = [name for name in found if name not in names]
     # Only a writer that was killed leaves turns of a session that it did not come to list.
-    if unlisted and content.get("status") == "complete":
+    if unlisted and is_complete:
         raise RunError(
             f"{folder / 'turns.jsonl'} holds turns of a session {unlisted[0]!r} that run.json does not list: two runs "
             f"are mixed in this folder; {_own_folder()}"
         )
     notes = [f"session {name!r} is not in run.json: the run ended while it was saved" for name in unlisted]
     lacking = set(unlisted)
-    for entry in content["sessions"]:
-        wanted, there = entry.get("turns"), found[entry.get("name")]
-        if isinstance(wanted, int) and there < wanted:
-            lacking.add(entry["name"])
-            notes.append(f"session {entry['name']!r}: {there} of its {wanted} turns are left in turns.jsonl")
+    for entry in listed:
+        if entry.turns is not None and (there := found[entry.name]) < entry.turns:
+            lacking.add(entry.name)
+            notes.append(f"session {entry.name!r}: {there} of its {entry.turns} turns are left in turns.jsonl")
     return frozenset(lacking), notes
 
 
@@ -182,22 +194,15 @@ def recording_extent(path: Path) -> RecordedTime | None:
         raise RunError(f"{error}; restore the file, or take it away to count its turns as not recorded") from error
 
 
-def changed_fixtures(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A sentence for each recording that was replayed and is another by now; one that has gone is none.
-
-    Args:
-        entries: Those of run.json's `sessions`.
-    """
-    told = set()
-    for entry in entries:
-        checksums, sources = entry.get("fixtures"), entry.get("sources")
-        if not isinstance(checksums, Mapping) or not isinstance(sources, Mapping):
-            continue
-        for name, source in sources.items():
-            if source in told or not checksums.get(name) or not isinstance(source, str):
+def changed_fixtures(listed: Iterable[SessionFiles]) -> Iterator[str]:
+    """A sentence for each recording that has changed since it was replayed; one that is gone has not changed."""
+    seen = set()
+    for entry in listed:
+        for name, source in entry.sources.items():
+            if source in seen or not (checksum := entry.fixtures.get(name)):
                 continue
-            told.add(source)
-            if _checksum(Path(source)) not in (None, checksums[name]):
+            seen.add(source)
+            if _checksum(Path(source)) not in (None, checksum):
                 yield f"{source} has changed since it was replayed in this run"
 
 

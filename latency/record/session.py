@@ -1,8 +1,9 @@
-"""One recorded conversation of a run: how it was paced, played and recorded, and what the server cost meanwhile."""
+"""One recorded conversation of a run: how it was paced, played and recorded, and what load the server had meanwhile."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+
+from latency.record.units import Count, Instant, Milliseconds, Number, Seconds
 
 LATE_SHARE_ALLOWED = 0.02
 CLOCK_DRIFT_ALLOWED = 0.001
@@ -12,18 +13,12 @@ CLOCK_DRIFT_ALLOWED = 0.001
 class Pacing:
     """How faithfully the user's audio was sent in real time."""
 
-    frames: int
-    late_over_20ms: int
+    frames: Count
+    late_over_20ms: Count
     """Frames sent more than 20 ms after their time."""
-    late_max_ms: float | None = None
-    clock_ratio: float | None = None
-    """Seconds of the clock that passed per second of audio sent."""
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if not isinstance(value, int | float) and not (value is None and item.default is None):
-                raise TypeError(f"pacing.{item.name} is {value!r}, not a number")
+    late_max_ms: Milliseconds | None = None
+    clock_ratio: Number | None = None
+    """Seconds of the clock that passed per second of audio sent: 1.0 is real time. None for fewer than two frames."""
 
     @property
     def complaint(self) -> str | None:
@@ -40,53 +35,80 @@ class Pacing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClockAlignment:
+    """The server's clock minus the client's, as the ping with the shortest round trip shows it."""
+
+    offset: Seconds
+    rtt: Seconds
+    """Round trip of that ping; half of it bounds the error."""
+    pings: Count
+    """Pings it was chosen from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayoutSummary:
+    """How the client's loudspeaker fared."""
+
+    jitter_ms: Milliseconds | None = None
+    """Length of the jitter buffer."""
+    underruns: Count | None = None
+    rate: Count | None = None
+    """Hertz of the bot's audio; None when none came."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerLoad:
+    """What the server's process used during a session."""
+
+    cpu_cores: Number | None = None
+    """CPU seconds per second."""
+    rss_mb: Number | None = None
+    """Resident memory at the end, MB."""
+    rss_peak_mb: Number | None = None
+    """The most resident memory that was seen, MB; None where only the end was looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """An entry of run.json's `sessions`; times are seconds on the recording's clock."""
+    """An entry of run.json's `sessions`; instants are on the recording's clock."""
 
     name: str
     scenario: str = ""
     wav: str | None = None
     """File name of the stereo recording inside the run folder; None when there is none."""
-    seconds: float | None = None
+    seconds: Seconds | None = None
+    """Length of the recording."""
     cold: bool = False
-    fixtures: Mapping[str, str] = field(default_factory=dict)
+    """Whether the server had no call before."""
+    fixtures: Mapping[str, str | None] = field(default_factory=dict)
     """Checksum of each recording that was played."""
-    clock: Mapping[str, float] | None = None
-    """offset (server minus client, s), rtt (s) and pings; None when the server did not answer."""
+    clock: ClockAlignment | None = None
+    """None when the server answered no ping."""
     pacing: Pacing | None = None
-    playout: Mapping[str, float] | None = None
-    underruns: tuple[tuple[float, float], ...] = ()
+    playout: PlayoutSummary | None = None
+    underruns: tuple[tuple[Instant, Instant], ...] = ()
     """When the loudspeaker ran dry in the middle of an utterance, (start, end)."""
-    flushes: tuple[float, ...] = ()
+    flushes: tuple[Instant, ...] = ()
     """When an interruption emptied the loudspeaker."""
-    server: Mapping[str, float] | None = None
-    """cpu_cores and rss_mb of the server during the session; None when nobody looked."""
-    never_sent: int | None = None
+    server: ServerLoad | None = None
+    """None when the server was not observed."""
+    never_sent: Count | None = None
     """Turns of the fixture that were not played, because the session ended before."""
     closed: str | None = None
     """Why the session ended early."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The entry of run.json."""
-        return asdict(self)
 
-    @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> "Session":
-        """Read an entry of run.json; keys of later versions are passed over.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFiles:
+    """What an entry of run.json's `sessions` says beside the `Session` about files that belong to it."""
 
-        Raises:
-            KeyError, TypeError, ValueError: The entry is not a session.
-        """
-        values = {item.name: entry[item.name] for item in fields(cls) if item.name in entry}
-        for key in ("server", "clock", "playout"):
-            if any(not isinstance(value, int | float | None) for value in (entry.get(key) or {}).values()):
-                raise TypeError(f"{key} holds {entry[key]!r}, not numbers")
-        values["underruns"] = tuple((float(a), float(b)) for a, b in entry.get("underruns") or ())
-        values["flushes"] = tuple(float(t) for t in entry.get("flushes") or ())
-        if entry.get("pacing") is not None:
-            known = {item.name for item in fields(Pacing)}
-            values["pacing"] = Pacing(**{key: value for key, value in entry["pacing"].items() if key in known})
-        return cls(**values)
+    name: str
+    turns: Count | None = None
+    """How many of the session's turns turns.jsonl holds."""
+    fixtures: Mapping[str, str | None] = field(default_factory=dict)
+    """Checksum of each recording that was played, by its name."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Where these recordings lie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,50 +1,35 @@
-"""Times in which the server's event loop served nobody, as its turns report them."""
+"""Times in which the server's event loop served no call, as its turns report them."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, cast, get_args
+from dataclasses import dataclass
+from typing import Literal
 
-Kind = Literal["event loop", "garbage collection"]
+from latency.record.units import Instant, Milliseconds
+
+StallKind = Literal["event loop", "garbage collection"]
 SHORTEST_MS = 20.0
-"""A shorter delay of the event loop is not recorded."""
+"""A shorter delay of the event loop is not recorded: it is one frame of audio, which the jitter buffer hides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
     """One such time of at least 20 ms."""
 
-    at: float
-    """When it began, seconds on the recording's clock."""
-    ms: float
-    kind: Kind
+    at: Instant
+    """When it began."""
+    ms: Milliseconds
+    """How long it lasted."""
+    kind: StallKind
 
-    def to_json(self) -> dict[str, Any]:
-        """The stall as a turn's line holds it."""
-        return asdict(self)
-
-    @classmethod
-    def all_of(cls, entries: Iterable[Mapping[str, Any]]) -> "tuple[Stall, ...]":
-        """Read the stalls of a turn's line.
-
-        Raises:
-            ValueError: An entry that is no stall.
-        """
-        found = []
-        for entry in entries:
-            try:
-                at, ms, kind = float(entry["at"]), float(entry["ms"]), entry["kind"]
-            except (KeyError, TypeError, ValueError) as error:
-                raise ValueError(f"a stall has at, ms and kind, not {entry!r}") from error
-            if kind not in get_args(Kind):
-                raise ValueError(f"the kind of a stall is {' or '.join(get_args(Kind))}, not {kind!r}")
-            found.append(cls(at=at, ms=ms, kind=cast(Kind, kind)))
-        return tuple(found)
+    @property
+    def end(self) -> float:
+        """When it ended, on the clock of `at`."""
+        return self.at + self.ms / 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStall(Stall):
-    """A stall and when in the conversation it was."""
+    """A stall and where in the conversation it was."""
 
     session: str
     turn: int | None
-    """The turn that had begun and was not followed by the next one; None before the first."""
+    """The latest turn that had begun; None before the first."""

@@ -7,14 +7,14 @@ count from the first sample of the session's recording. An unknown value is an e
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from latency.judge.contributions import CONTRIBUTIONS
 from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
 from latency.judge.scoring import word_errors
-from latency.judge.verdict import Judged, judge_turn
+from latency.judge.verdict import Judged, judge
+from latency.record.attempt import AttemptRecord
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 from latency.report.report import Report
@@ -43,7 +43,7 @@ def _row(report: Report, outcome: Outcome) -> dict[str, Cell]:
         "refused_because": report.refused,
         **{name: pick(outcome) for name, pick in _OF_THE_TURN.items()},
         **{f"{key}_ms": _ms(part) for key, part in turn.contributions().items()},
-        **_of_the_models(judge_turn(turn, budget), attempts_of(turn)),
+        **_of_the_models(judge(turn, budget=budget), attempts_of(turn)),
         **{f"{mark}_s": turn.marks.get(mark) for mark in _MARKS},
         "explanation": explain(outcome, llm_budget=budget),
     }
@@ -71,8 +71,8 @@ _OF_THE_TURN: dict[str, Callable[[Outcome], Cell]] = {
     "cut_off": lambda o: o.cut_off,
     "interrupted": lambda o: o.turn.interrupted,
     "ended_by": lambda o: o.turn.ended_by,
-    "smart_turn_probability": lambda o: (o.turn.smart_turn or {}).get("probability"),
-    "smart_turn_ms": lambda o: (o.turn.smart_turn or {}).get("ms"),
+    "smart_turn_probability": lambda o: o.turn.smart_turn.probability if o.turn.smart_turn else None,
+    "smart_turn_ms": lambda o: o.turn.smart_turn.ms if o.turn.smart_turn else None,
     "speech_start_s": lambda o: o.turn.start,
     "speech_end_s": lambda o: o.turn.end,
     "pauses": lambda o: o.pauses,
@@ -93,8 +93,8 @@ _OF_THE_TURN: dict[str, Callable[[Outcome], Cell]] = {
 _MARKS = tuple(mark for mark in Mark if mark is not Mark.SPEECH_END)
 
 
-def _of_the_models(judged: Judged | None, attempts: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
-    outcomes = [attempt.get("outcome") for attempt in attempts]
+def _of_the_models(judged: Judged | None, attempts: Sequence[AttemptRecord]) -> dict[str, Cell]:
+    outcomes = [attempt.outcome for attempt in attempts]
     return {
         "llm_verdict": judged.verdict if judged else None,
         "llm_asked": judged.asked if judged else None,
@@ -108,8 +108,8 @@ def _of_the_models(judged: Judged | None, attempts: Sequence[Mapping[str, Any]])
         "llm_requests": len(attempts),
         "llm_cancelled": outcomes.count("cancelled"),
         "llm_failed": outcomes.count("failed"),
-        "llm_tokens_in": _tokens(attempts, "in"),
-        "llm_tokens_out": _tokens(attempts, "out"),
+        "llm_tokens_in": _sum(one.tokens.prompt for one in attempts if one.tokens),
+        "llm_tokens_out": _sum(one.tokens.completion for one in attempts if one.tokens),
     }
 
 
@@ -119,8 +119,8 @@ def _words(turn: TurnRecord) -> tuple[int, int] | tuple[None, None]:
     return word_errors(turn.text, turn.heard)
 
 
-def _tokens(attempts: Sequence[Mapping[str, Any]], key: str) -> int | None:
-    known = [attempt["tokens"][key] for attempt in attempts if (attempt.get("tokens") or {}).get(key) is not None]
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
+from latency.record.attempt import Tokens
 from latency.render.bars import bars
 from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.layout import fitted, table
@@ -90,15 +91,15 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
 
     rows = []
     for attempt in attempts:
-        tokens, request = attempt.get("tokens") or {}, attempt.get("request")
-        guessed = "~" if tokens.get("estimated") else ""
-        counts = [UNKNOWN if tokens.get(key) is None else f"{guessed}{tokens[key]}" for key in ("in", "out")]
-        model = f"{attempt['model']}: " if attempt.get("model") else ""
+        tokens, request = attempt.tokens or Tokens(), attempt.request
+        guessed = "~" if tokens.estimated else ""
+        counts = [UNKNOWN if count is None else f"{guessed}{count}" for count in (tokens.prompt, tokens.completion)]
+        model = f"{attempt.model}: " if attempt.model else ""
         rows.append(
             (
-                str(attempt.get("tier") or UNKNOWN),
+                attempt.tier or UNKNOWN,
                 since(request, zero),
-                *(since(attempt.get(key), request) for key in ("first_token", "first_clause", "end")),
+                *(since(at, request) for at in (attempt.first_token, attempt.first_clause, attempt.end)),
                 *counts,
                 f"{model}{outcome_of(attempt)}",
             )

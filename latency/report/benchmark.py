@@ -227,15 +227,19 @@ def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests 
 
 def _cpu(report: Report) -> tuple[float | None, float | None]:
     """CPU seconds per minute of conversation, and per answered turn."""
-    known = [one for one in report.sessions if one.session.server and one.session.seconds]
-    seconds = sum(one.session.seconds or 0.0 for one in known)
-    used = sum((one.session.server or {})["cpu_cores"] * (one.session.seconds or 0.0) for one in known)
-    answers = sum(outcome.answered for one in known for outcome in one.outcomes)
+    known = [
+        (one.session.seconds, one.session.server.cpu_cores, one.outcomes)
+        for one in report.sessions
+        if one.session.seconds and one.session.server and one.session.server.cpu_cores is not None
+    ]
+    seconds = sum(length for length, _, _ in known)
+    used = sum(cores * length for length, cores, _ in known)
+    answers = sum(outcome.answered for _, _, outcomes in known for outcome in outcomes)
     return round(used / seconds * 60, 1) if seconds else None, round(used / answers, 3) if answers else None
 
 
 def _peak(report: Report) -> float | None:
-    peaks = [(one.session.server or {}).get("rss_peak_mb") for one in report.sessions]
+    peaks = [one.session.server.rss_peak_mb for one in report.sessions if one.session.server]
     return max((peak for peak in peaks if peak is not None), default=None)
 
 

@@ -117,7 +117,7 @@ def _stalls(sessions: Iterable[SessionOutcome]) -> Iterable[TurnStall]:
             for stall in turn.stalls:
                 begun = turn.start is None or stall.at >= turn.start or turn.turn > 0
                 number = turn.turn if begun else None
-                yield TurnStall(**stall.to_json(), session=session.session.name, turn=number)
+                yield TurnStall(at=stall.at, ms=stall.ms, kind=stall.kind, session=session.session.name, turn=number)
 
 
 def _latencies(outcomes: Iterable[Outcome]) -> Distribution:

@@ -1,22 +1,24 @@
-"""What became of a run's requests to language models: were the answers' texts there in time, from whom, at what waste?
+"""How a run's language models kept their budget: whose answers were there in time, and what was wasted for that.
 
 Each turn is judged by `latency.judge.verdict`; here the verdicts are counted.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from latency.judge.verdict import WITHDRAWN, Judged, Reported, is_committed, judge_turn
+from latency.judge.verdict import Judged, judge
+from latency.record.answer import Phrase
+from latency.record.attempt import AttemptOutcome, AttemptRecord, Tokens
+from latency.record.server_turn import Reported
 from latency.record.turn import TurnRecord
 from latency.report.request_endings import CutShort, cut_short, failures
 from latency.report.stats import Extent, p99
 
-USED = ("spoken", "called")
-"""Outcomes of requests whose answer was of use: words that were spoken, or tools that were run."""
-LOST = ("cancelled", "failed", WITHDRAWN)
-"""Outcomes of requests whose tokens are paid for and heard by nobody."""
+USED: tuple[AttemptOutcome, ...] = ("spoken", "called")
+"""Outcomes of requests that were of use: their words were spoken, or their tools were run."""
+LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn")
+"""Outcomes of requests whose tokens are paid for and never heard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +138,7 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
         ),
         deadlines=dict(Counter(one.limit for one in judged if one.limit)),
         charged=dict(Counter(one.charged for one in judged if one.charged)),
-        phrases=dict(Counter(str(said.get("kind")) for turn in turns for said in _said(turn))),
+        phrases=dict(Counter(phrase.kind for phrase in _phrases(turns))),
         policies=dict(Counter(one.policy for one in budgeted if one.policy)),
         reasons=dict(Counter(one.reason for one in budgeted if one.reason)),
         waste=_waste(turns),
@@ -144,66 +146,62 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
     )
 
 
-def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Mapping[str, Any]]:
-    """The server's own turns, several for one of the user's when that was taken for finished too early."""
+def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Reported]:
+    """The server's own turns, several for a turn of the user in which a pause was taken for the end."""
     for turn in turns:
-        own = {"marks": turn.marks, "attempts": turn.attempts, "responses": turn.responses}
-        yield from turn.server_turns or (own,)
+        yield from turn.server_turns or (turn,)
 
 
 def _judged(turns: Iterable[TurnRecord], budget: float) -> Iterator[LlmTurn]:
     for turn in turns:
-        if judged := judge_turn(turn, budget):
+        if judged := judge(turn, budget=budget):
             counted = turn.wants_answer and judged.verdict is not None
             yield LlmTurn(session=turn.session, turn=turn.turn, judged=judged, counted=counted)
 
 
-def _said(turn: TurnRecord) -> Iterator[Mapping[str, Any]]:
-    for server_turn in server_turns([turn]):
-        for response in server_turn.get("responses") or ():
-            yield from response.get("said") or ()
-
-
-def _answers(turns: Iterable[TurnRecord]) -> Iterator[list[Reported]]:
-    """The requests made for each answer, in order; `outcome` says "withdrawn" where the answer was."""
+def _phrases(turns: Iterable[TurnRecord]) -> Iterator[Phrase]:
     for server_turn in server_turns(turns):
-        attempts, responses = server_turn.get("attempts") or (), server_turn.get("responses") or ()
-        withdrawn = {response.get("response") for response in responses if not is_committed(response)}
-        answers: dict[Any, list[Reported]] = {}
-        for attempt in attempts:
-            number = attempt.get("response")
-            if number in withdrawn and attempt.get("outcome") in (*USED, "cancelled"):
-                attempt = {**attempt, "outcome": WITHDRAWN}
+        for answer in server_turn.responses:
+            yield from answer.said
+
+
+def _answers(turns: Iterable[TurnRecord]) -> Iterator[list[AttemptRecord]]:
+    """The requests made for each answer, in order; their outcome is "withdrawn" when the answer was discarded."""
+    for server_turn in server_turns(turns):
+        discarded = {answer.response for answer in server_turn.responses if not answer.is_committed}
+        answers: dict[int | None, list[AttemptRecord]] = {}
+        for attempt in server_turn.attempts:
+            number = attempt.response
+            if number in discarded and attempt.outcome in (*USED, "cancelled"):
+                attempt = replace(attempt, outcome="withdrawn")
             answers.setdefault(number, []).append(attempt)
         yield from answers.values()
 
 
 def _tiers(turns: Iterable[TurnRecord]) -> dict[str, Tier]:
-    by_tier: dict[str, list[Reported]] = {}
+    by_tier: dict[str, list[AttemptRecord]] = {}
     for answer in _answers(turns):
         for attempt in answer:
-            by_tier.setdefault(str(attempt.get("tier") or "unnamed"), []).append(attempt)
+            by_tier.setdefault(attempt.tier or "unnamed", []).append(attempt)
     return {name: _tier(attempts) for name, attempts in sorted(by_tier.items())}
 
 
-def _tier(attempts: Sequence[Reported]) -> Tier:
-    outcomes = Counter(attempt.get("outcome") for attempt in attempts)
+def _tier(attempts: Sequence[AttemptRecord]) -> Tier:
+    outcomes = Counter(attempt.outcome for attempt in attempts)
     return Tier(
         attempts=len(attempts),
         spoken=outcomes["spoken"],
         first_clause_ms=Extent.of(
-            attempt["first_clause"] - attempt["request"]
+            attempt.first_clause - attempt.request
             for attempt in attempts
-            # The rest of another's answer comes in whole sentences: its first clause is no match for the others'.
-            if attempt.get("continues") is None
-            and attempt.get("request") is not None
-            and attempt.get("first_clause") is not None
+            # What continues another's answer comes in whole sentences: its first clause does not compare.
+            if attempt.continues is None and attempt.request is not None and attempt.first_clause is not None
         ),
-        model=", ".join(dict.fromkeys(str(a["model"]) for a in attempts if a.get("model"))) or None,
+        model=", ".join(dict.fromkeys(a.model for a in attempts if a.model)) or None,
         called=outcomes["called"],
         cancelled=outcomes["cancelled"],
         failed=outcomes["failed"],
-        withdrawn=outcomes[WITHDRAWN],
+        withdrawn=outcomes["withdrawn"],
         failures=failures(attempts),
         cut_short=cut_short(attempts),
     )
@@ -211,23 +209,23 @@ def _tier(attempts: Sequence[Reported]) -> Tier:
 
 def _waste(turns: Sequence[TurnRecord]) -> Waste:
     answers = list(_answers(turns))
-    kept = [[attempt for attempt in answer if attempt.get("outcome") != WITHDRAWN] for answer in answers]
-    extra = Counter(attempt.get("outcome") for answer in kept for attempt in answer[1:])
-    known = [attempt for answer in answers for attempt in answer if attempt.get("tokens")]
-    lost = [attempt for attempt in known if attempt.get("outcome") in LOST]
-    tokens, total = _tokens(lost), _tokens(known)
+    kept = [[attempt for attempt in answer if attempt.outcome != "withdrawn"] for answer in answers]
+    extra = Counter(attempt.outcome for answer in kept for attempt in answer[1:])
+    known = [(attempt.outcome, attempt.tokens) for answer in answers for attempt in answer if attempt.tokens]
+    lost = [tokens for outcome, tokens in known if outcome in LOST]
+    tokens, total = _sum(lost), _sum(tokens for _, tokens in known)
     return Waste(
         extra=extra.total(),
         spoken=sum(extra[outcome] for outcome in USED),
         cancelled=extra["cancelled"],
         failed=extra["failed"],
         tokens=tokens if known else None,
-        tokens_estimated=_tokens(a for a in lost if a["tokens"].get("estimated")) if known else None,
+        tokens_estimated=_sum(one for one in lost if one.estimated) if known else None,
         tokens_total=total if known else None,
         share=round(tokens / total, 4) if total else None,
         withdrawn=sum(map(len, answers)) - sum(map(len, kept)),
     )
 
 
-def _tokens(attempts: Iterable[Reported]) -> int:
-    return sum((a["tokens"].get("in") or 0) + (a["tokens"].get("out") or 0) for a in attempts)
+def _sum(tokens: Iterable[Tokens]) -> int:
+    return sum((one.prompt or 0) + (one.completion or 0) for one in tokens)

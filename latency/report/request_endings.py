@@ -1,14 +1,14 @@
-"""How requests to a language model ended that were of no use: in what failure, or with what in hand when cancelled.
+"""How unused requests to a language model ended: why they failed, or how far they had come when they were cancelled.
 
-A request that is cancelled because another one speaks has not failed, but what there was of it by then tells a server
-that is dead from one that is slow.
+A request that is cancelled because another one speaks has not failed, but how far it had come by then tells a dead
+server from a slow one.
 """
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from latency.judge.verdict import Reported
+from latency.record.attempt import AttemptRecord
 from latency.report.stats import Spread
 
 UNTOLD = "no reason given"
@@ -27,39 +27,39 @@ class CutShort:
 
     n: int
     after_p50_ms: float | None
-    """From the request to its end, of those of which that is known."""
+    """From the request to its end, of those where that is known."""
 
 
-def failures(attempts: Iterable[Reported]) -> dict[str, int]:
-    """How many requests failed for which reason, as it was observed; the most frequent first."""
-    failed = (attempt for attempt in attempts if attempt.get("outcome") == "failed")
+def failures(attempts: Iterable[AttemptRecord]) -> dict[str, int]:
+    """How many requests failed for each observed reason; the most frequent first."""
+    failed = (attempt for attempt in attempts if attempt.outcome == "failed")
     return dict(Counter(failure(attempt) for attempt in failed).most_common())
 
 
-def failure(attempt: Reported) -> str:
+def failure(attempt: AttemptRecord) -> str:
     """Why a request failed: a sentence without its full stop."""
-    why = str(attempt.get("failed") or UNTOLD).rstrip(".")
-    return f"{why}, after its first words" if attempt.get("first_token") is not None else why
+    why = (attempt.failed or UNTOLD).rstrip(".")
+    return f"{why}, after its first words" if attempt.first_token is not None else why
 
 
-def cut_short(attempts: Iterable[Reported]) -> dict[str, CutShort]:
-    """The cancelled requests by what they had by then; see `had`."""
-    found: dict[str, list[Reported]] = {}
+def cut_short(attempts: Iterable[AttemptRecord]) -> dict[str, CutShort]:
+    """The cancelled requests by how far they had come; see `had`."""
+    found: dict[str, list[AttemptRecord]] = {}
     for attempt in attempts:
-        if attempt.get("outcome") == "cancelled":
+        if attempt.outcome == "cancelled":
             found.setdefault(had(attempt), []).append(attempt)
-    return {what: CutShort(n=len(those), after_p50_ms=_given(those)) for what, those in found.items()}
+    return {what: CutShort(n=len(those), after_p50_ms=_median_ms(those)) for what, those in found.items()}
 
 
-def had(attempt: Reported) -> str:
-    """What there was of a request when it was cancelled, in words."""
-    if attempt.get("first_clause") is not None:
+def had(attempt: AttemptRecord) -> str:
+    """How far a request had come when it was cancelled, in words."""
+    if attempt.first_clause is not None:
         return "words too"
-    if attempt.get("first_token") is not None:
+    if attempt.first_token is not None:
         return "only the beginning of a clause"
-    return "nothing yet" if attempt.get("alive") is None else "only a sign of life"
+    return "nothing yet" if attempt.alive is None else "only a sign of life"
 
 
-def _given(attempts: Iterable[Reported]) -> float | None:
-    known = ((one.get("request"), one.get("end")) for one in attempts)
+def _median_ms(attempts: Iterable[AttemptRecord]) -> float | None:
+    known = ((one.request, one.end) for one in attempts)
     return Spread.of(end - request for request, end in known if request is not None and end is not None).p50

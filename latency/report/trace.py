@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from latency.judge.outcome import Outcome, SessionOutcome
+from latency.record.json_form import to_json
 from latency.record.marks import Mark
 from latency.record.run import RunError
 from latency.record.turn import TurnRecord
@@ -102,20 +103,18 @@ def _turn_slices(outcome: Outcome) -> Iterator[_Slice]:
             yield _Slice("server stages", stage.key, *stage.work, number)
     yield from _attempt_slices(turn)
     for stall in turn.stalls:
-        yield _Slice("stalls", stall.kind, stall.at, stall.at + stall.ms / 1000, number)
+        yield _Slice("stalls", stall.kind, stall.at, stall.end, number)
 
 
 def _attempt_slices(turn: TurnRecord) -> Iterator[_Slice]:
     for attempt in attempts_of(turn):
-        request = attempt.get("request")
-        known = [attempt[key] for key in ("first_token", "first_clause", "end") if attempt.get(key) is not None]
-        if request is None or not known:
+        clause = attempt.first_clause
+        known = [at for at in (attempt.first_token, clause, attempt.end) if at is not None]
+        if attempt.request is None or not known:
             continue
-        args = {"turn": turn.turn, "model": attempt.get("model"), "tokens": attempt.get("tokens")}
-        clause = attempt.get("first_clause")
-        part = ("to first clause", clause) if clause is not None and clause < max(known) else None
-        tier = str(attempt.get("tier") or "language model")
-        yield _Slice(f"LLM {tier}", outcome_of(attempt), request, max(known), args, part)
+        end, args = max(known), {"turn": turn.turn, "model": attempt.model, "tokens": to_json(attempt.tokens)}
+        part = ("to first clause", clause) if clause is not None and clause < end else None
+        yield _Slice(f"LLM {attempt.tier or 'language model'}", outcome_of(attempt), attempt.request, end, args, part)
 
 
 def _arrow(outcome: Outcome, spoken: Sequence[Period], threads: "_Threads", arrow: int) -> Iterator[Event]:

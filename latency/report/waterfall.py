@@ -3,20 +3,20 @@
 Times are seconds relative to that end, negative before it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from latency.judge.contributions import UNNAMED
 from latency.judge.explain import LIMITS, ended_by
 from latency.judge.outcome import Outcome
+from latency.record.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
 from latency.report.request_endings import failure
 
 Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
-Reported = Mapping[str, Any]
 
 LEAD = 0.1
 """Seconds shown before the end of the user's speech, at least."""
@@ -88,17 +88,17 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
     return Waterfall(start=start, end=end, rows=tuple(_shifted(row, zero) for row in everything))
 
 
-def attempts_of(turn: TurnRecord) -> list[Reported]:
+def attempts_of(turn: TurnRecord) -> list[AttemptRecord]:
     """Every request to a language model in a turn, also for discarded speculative answers, in order."""
-    found = [attempt for server_turn in turn.server_turns for attempt in server_turn.get("attempts") or ()]
+    found = [attempt for server_turn in turn.server_turns for attempt in server_turn.attempts]
     return found or list(turn.attempts)
 
 
-def outcome_of(attempt: Reported) -> str:
+def outcome_of(attempt: AttemptRecord) -> str:
     """How a request ended, in a few words."""
-    match attempt.get("outcome"):
+    match attempt.outcome:
         case "called":
-            return f"called {', '.join(str(name) for name in attempt.get('calls') or ()) or 'tools'}"
+            return f"called {', '.join(attempt.calls) or 'tools'}"
         case "failed":
             return f"failed: {failure(attempt)}"
         case None:
@@ -106,7 +106,7 @@ def outcome_of(attempt: Reported) -> str:
         case "withdrawn":
             return "discarded"
         case outcome:
-            return str(outcome)
+            return outcome
 
 
 def _stage_rows(turn: TurnRecord) -> Iterator[Row]:
@@ -126,7 +126,7 @@ def _stage_rows(turn: TurnRecord) -> Iterator[Row]:
 def _stage_note(key: str, turn: TurnRecord) -> str:
     if key != "turn_detection":
         return "no stage accounts for it" if key == UNNAMED else ""
-    gave = (turn.smart_turn or {}).get("probability")
+    gave = turn.smart_turn.probability if turn.smart_turn else None
     how = None if turn.ended_by == "smart_turn" else ended_by(turn)
     judged = None if gave is None else f"Smart Turn: {gave * 100:.0f} % complete"
     return "; ".join(filter(None, (how, judged)))
@@ -139,31 +139,30 @@ def _model_rows(turn: TurnRecord) -> Iterator[Row]:
     for attempt in attempts_of(turn):
         is_last = attempt in turn.attempts
         yield from _attempt_row(attempt, waited if is_last else [], turn.marks.get(Mark.TURN_COMMIT))
-    for response in turn.responses:
-        if (deadline := response.get("deadline")) is not None:
-            charged = f"; {response['charged']} had overspent" if response.get("charged") else ""
-            limit = response.get("limit")
-            note = f"set by {LIMITS.get(limit, limit)}{charged}" if limit else ""
+    for answer in turn.responses:
+        if (deadline := answer.deadline) is not None:
+            charged = f"; {answer.charged} had overspent" if answer.charged else ""
+            note = f"set by {LIMITS[answer.limit]}{charged}" if answer.limit else ""
             yield Row(label="LLM deadline", group="model", bars=(Bar(deadline, deadline, "instant"),), note=note)
-        for said in response.get("said") or ():
-            if (at := said.get("at")) is not None:
+        for phrase in answer.said:
+            if (at := phrase.at) is not None:
                 bars = (Bar(at, at, "instant"),)
-                yield Row(label=f"{said.get('kind', 'hold')} phrase", group="model", bars=bars, note=str(said["text"]))
+                yield Row(label=f"{phrase.kind} phrase", group="model", bars=bars, note=phrase.text)
 
 
-def _attempt_row(attempt: Reported, waited: Sequence[Period], commit: float | None) -> Iterator[Row]:
-    request, clause, end = (attempt.get(key) for key in ("request", "first_clause", "end"))
+def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float | None) -> Iterator[Row]:
+    request, clause, end = attempt.request, attempt.first_clause, attempt.end
     if request is None:
         return
     ready = next((at for at in (clause, end) if at is not None), request)
     bars = [Bar(request, ready, "work")]
-    if attempt.get("outcome") in ("spoken", "called"):
+    if attempt.outcome in ("spoken", "called"):
         parts = ((max(request, a), min(ready, b)) for a, b in waited)
         bars += [Bar(a, b, "path") for a, b in parts if b > a]
     if end is not None and end > ready:
         bars.append(Bar(ready, end, "stream"))
     yield Row(
-        label=str(attempt.get("tier") or "language model"),
+        label=attempt.tier or "language model",
         group="model",
         bars=tuple(bars),
         took=ready - request,
@@ -182,7 +181,7 @@ def _stall_rows(turn: TurnRecord) -> Iterator[Row]:
         yield Row(
             label=f"stall: {kind}",
             group="stall",
-            bars=tuple(Bar(stall.at, stall.at + stall.ms / 1000, "stall") for stall in found),
+            bars=tuple(Bar(stall.at, stall.end, "stall") for stall in found),
             took=sum(stall.ms for stall in found) / 1000,
             note=f"{len(found)}, longest {max(stall.ms for stall in found):.0f} ms",
         )

@@ -166,6 +166,7 @@ def _hold_phrase(call: Call) -> Call:
         last = call.put(1, answer, _voice(call, 1.5, RATE, BOT_DB, pitch=110))
         said = {"at": begun - 0.05, "kind": "hold", "text": "One moment."}
         report = {
+            "turn": len(call.turns),
             "marks": {"turn_commit": end + 0.2, "llm_first_clause": answer - 0.1},
             "opening": "One moment.",
             "opening_seconds": over - begun,

@@ -6,9 +6,10 @@ import time
 import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from latency.record.session import Pacing, ServerLoad
 from pipelines.replaying.run_folder import load_between
 from pipelines.serving.child import Server
 from voice.client.call.call_result import CallResult
@@ -39,12 +40,12 @@ class Observed:
     result: CallResult
     turn_ends: list[float] | None
     requests: list[dict[str, Any]]
-    load: dict[str, float] | None
+    load: ServerLoad | None
 
     @property
-    def pacing(self) -> dict[str, Any]:
-        """How the user's audio was paced, as written to run.json."""
-        return asdict(self.result.pacing.summary())
+    def pacing(self) -> Pacing:
+        """How the user's audio was paced."""
+        return self.result.pacing.summary()
 
     def beside(self, session: str) -> dict[str, Any]:
         """The call's line in calls.jsonl."""
@@ -72,7 +73,7 @@ async def observe(server: Server, fixture: Fixture, simulator: str) -> Observed:
     after = server.load()
     load = load_between(before, after, result.seconds)
     if load and after:
-        load["rss_peak_mb"] = round(max(*peaks, after.resident_bytes) / 1e6, 1)
+        load = replace(load, rss_peak_mb=round(max(*peaks, after.resident_bytes) / 1e6, 1))
     asked = [request for request in await requests(simulator) if request["number"] > latest]
     return Observed(result=result, turn_ends=ends.at or None, requests=asked, load=load)
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from latency.record.run import RunWriter, Status
-from latency.record.session import Pacing
 from latency.report.benchmark import CALLS, INDEX, SCHEMA
 from pipelines.bench.agents import serving
 from pipelines.bench.call import Observed, observe
@@ -163,7 +162,7 @@ async def _call(server: Server, fixture: Fixture, name: str, trial: Trial, simul
     for _ in range(TRIES - 1):
         try:
             seen = await observe(server, fixture, simulator)
-            why = Pacing(**seen.pacing).complaint
+            why = seen.pacing.complaint
         except ComponentError as error:
             why = str(error)
         if why is None:

@@ -10,6 +10,7 @@ from rich.status import Status
 
 from latency.budget import Budget
 from latency.judge.verdict import judge
+from latency.record.server_turn import ServerTurn
 from voice.client.call.call_result import CallResult
 from voice.client.call.listener import CallListener
 from voice.client.caller.scripted_caller import PlacedTurn
@@ -67,7 +68,7 @@ class CallProgress(CallListener):
         self._turn: PlacedTurn | None = None
         self._heard: list[str] = []
         self._said: list[str] = []
-        self._reports: dict[int, Mapping[str, Any]] = {}
+        self._reports: dict[int, ServerTurn] = {}
         self._reported_before = -1
 
     def __enter__(self) -> "CallProgress":
@@ -101,10 +102,10 @@ class CallProgress(CallListener):
         self._said.append(text)
         self._status.update(f"[dim]bot:[/] {escape(text)}")
 
-    def on_turn(self, report: Mapping[str, Any]) -> None:
+    def on_turn(self, turn: ServerTurn) -> None:
         """Keep the server's report of a turn."""
-        if report["turn"] > self._reported_before:
-            self._reports[report["turn"]] = report
+        if turn.turn > self._reported_before:
+            self._reports[turn.turn] = turn
 
     def on_error(self, text: str) -> None:
         """Print a failure that the server reports."""
@@ -126,25 +127,18 @@ class CallProgress(CallListener):
         self._turn = None
 
 
-def spoken_by(report: Mapping[str, Any]) -> str | None:
+def spoken_by(turn: ServerTurn) -> str | None:
     """The tier that answered, and what happened if it was not the first one asked or was late.
 
     Args:
-        report: the server's report of a turn.
+        turn: as the server reports it.
 
     Returns:
         Such as "large", "fast, rescued", "large, 320 ms late" or "One moment. … large"; None when no language model
         with a budget took part in the turn.
     """
-    responses = report.get("responses") or []
-    judged = judge(
-        report["marks"],
-        report.get("attempts") or [],
-        responses,
-        interrupted=bool(report.get("interrupted")),
-        budget=Budget().llm,
-    )
-    if not responses or judged is None:
+    judged = judge(turn, budget=Budget().llm)
+    if not turn.responses or judged is None:
         return None
     match judged.verdict:
         case "rescued":

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from latency.command_line import RUNS
 from latency.record.run import RunHeader, RunWriter
-from latency.record.session import Session
-from latency.record.turn import TurnError, TurnRecord
+from latency.record.session import ServerLoad
+from pipelines.replaying.call_records import session_record, turn_records
 from pipelines.serving.child import Load, Server
 from voice.client.call.call_result import CallResult
-from voice.client.call.turn_records import session_entry, turn_records
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError, ConfigurationError
 
@@ -50,39 +48,27 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 def save(
-    result: CallResult, fixture: Fixture, name: str, writer: RunWriter, *, cold: bool, load: dict[str, float] | None
+    result: CallResult, fixture: Fixture, name: str, writer: RunWriter, *, cold: bool, load: ServerLoad | None
 ) -> None:
     """Write a call's turns, recording and facts into the run folder; a call that never began leaves nothing."""
     if not result.seconds:
         return
     wav = writer.write_session_wav(name, result.stereo())
-    writer.add_turns(record(turn) for turn in turn_records(result, fixture, name, cold=cold))
-    entry = session_entry(result, fixture, name=name, wav=wav, cold=cold, server=load)
+    writer.add_turns(turn_records(result, fixture, name, cold=cold))
+    session = session_record(result, fixture, name=name, wav=wav, cold=cold, server=load)
     # A turn that was spoken live comes from no file.
     sources = {turn.name: str(turn.wav.resolve()) for turn in fixture.turns if turn.sha256}
-    writer.add_session(Session.from_json(entry), sources=sources)
+    writer.add_session(session, sources=sources)
 
 
-def record(turn: dict[str, Any]) -> TurnRecord:
-    """The record of a turn; instants with which a server contradicts itself are dropped and named, not the turn."""
-    try:
-        return TurnRecord.from_json(turn)
-    except TurnError as error:
-        said = f"the server's instants were dropped ({error})"
-        failed = f"{turn['failed']}; {said}" if turn.get("failed") else said
-        return TurnRecord.from_json(
-            turn | {"marks": {}, "server_turns": [], "attempts": [], "responses": [], "stalls": [], "failed": failed}
-        )
-
-
-def load_between(before: Load | None, after: Load | None, seconds: float) -> dict[str, float] | None:
+def load_between(before: Load | None, after: Load | None, seconds: float) -> ServerLoad | None:
     """The server's cores and memory over a call of `seconds`; None when it is not our child."""
     if before is None or after is None or not seconds:
         return None
-    return {
-        "cpu_cores": round((after.cpu_seconds - before.cpu_seconds) / seconds, 3),
-        "rss_mb": round(after.resident_bytes / 1e6, 1),
-    }
+    return ServerLoad(
+        cpu_cores=round((after.cpu_seconds - before.cpu_seconds) / seconds, 3),
+        rss_mb=round(after.resident_bytes / 1e6, 1),
+    )
 
 
 def run_header(server: Server, command: Sequence[str]) -> RunHeader:

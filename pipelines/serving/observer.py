@@ -1,4 +1,4 @@
-"""Watches the frames of a call and reports each turn to its client. The only writer of server marks.
+"""Watches the frames of a call and reports each turn to its client. Nothing else writes the server's marks.
 
 pipecat hands frames to observers in a task of their own, so the instants are those of the push (`MonotonicClock`),
 not of the observation.
@@ -28,19 +28,17 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.services.llm_service import LLMService
 
-from pipelines.serving.server_turn import ServerTurn
+from latency.record.marks import Mark
+from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
 from voice.llm.answer.answer_frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame, SpeakAheadFrame
 from voice.server.loop_watch import LoopWatch
 from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
 from voice.wire.messages import TurnMessage
 
-TOLD = ("policy", "reason", "commit", "deadline", "limit", "charged", "attempts", "said", "gave_up", "final")
-"""Fields of an `AttemptsFrame` that belong to a turn's report."""
-
 
 class MonotonicClock(BaseClock):
-    """pipecat's pipeline clock without an epoch of its own: `time.monotonic_ns`, as everything else here."""
+    """pipecat's pipeline clock on the same time base as everything else here: `time.monotonic_ns`."""
 
     def get_time(self) -> int:
         """Nanoseconds on the process's monotonic clock."""
@@ -56,7 +54,7 @@ class TurnObserver(BaseObserver):
     Args:
         log: the turns of this call.
         rtvi: the way to the client.
-        watch: told how long the call lasts; None when nobody watches the event loop.
+        watch: watches the event loop during the call; None when it is not watched.
     """
 
     def __init__(self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None) -> None:
@@ -67,7 +65,7 @@ class TurnObserver(BaseObserver):
         self._watching = False
 
     async def on_pipeline_started(self) -> None:
-        """The call is on."""
+        """The call has begun."""
         if self._watch and not self._watching:
             self._watching = True
             self._watch.call_began()
@@ -93,7 +91,7 @@ class TurnObserver(BaseObserver):
         if changed:
             await self._rtvi.send_server_message(TurnMessage(changed.report()).to_json())
 
-    def _note(self, frame: Frame, now: float) -> ServerTurn | None:
+    def _note(self, frame: Frame, now: float) -> LiveTurn | None:
         log = self.log
         match frame:
             case TTSAudioRawFrame():
@@ -102,11 +100,11 @@ class TurnObserver(BaseObserver):
                 note = log.bridged if frame.text_type == HOLD_PHRASE else log.clause
                 note(frame.context_id, frame.text, now)
             case AttemptsFrame():
-                return log.asked(frame.response, {key: getattr(frame, key) for key in TOLD})
+                return log.asked(frame)
             case UserStartedSpeakingFrame():
                 return log.user_started(now)
             case VADUserStoppedSpeakingFrame():
-                log.mark_last("vad_stop", now)
+                log.mark_last(Mark.VAD_STOP, now)
             case TranscriptionFrame():
                 log.heard(frame.text, now)
             case TurnEndFrame():
@@ -126,7 +124,7 @@ class TurnObserver(BaseObserver):
             case LLMFailureFrame():
                 return log.llm_failed(frame.reason, now)
             case LLMTextFrame():
-                log.mark_first("llm_first_token", now)
+                log.mark_first(Mark.LLM_FIRST_TOKEN, now)
             case LLMFullResponseEndFrame():
                 log.llm_ended(now)
             case BotStartedSpeakingFrame():

@@ -7,9 +7,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -17,6 +15,7 @@ from rich.markup import escape
 from latency.cli import show
 from latency.command_line import RUNS
 from latency.record.run import RunWriter, new_folder
+from latency.record.server_turn import ServerTurn
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import check_server, server_for
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
@@ -82,19 +81,16 @@ class Transcript(CallListener):
         if self.swaps:
             self.swaps.refused(asked, reason)
 
-    def on_turn(self, report: Mapping[str, Any]) -> None:
+    def on_turn(self, turn: ServerTurn) -> None:
         """Print the tier that answered, once the turn is over."""
-        responses = report.get("responses")
-        if not (self.swaps and self.swaps.several and report.get("final") and isinstance(responses, list)):
-            return
-        last = responses[-1] if responses else None
-        if not isinstance(last, Mapping) or last.get("tier") is None:
+        last = turn.responses[-1] if turn.responses else None
+        if last is None or last.tier is None or not (self.swaps and self.swaps.several and turn.final):
             return
         # A turn is reported again after each change, and has several answers if a tool is used.
-        told = (report.get("turn"), len(responses), last["tier"])
+        told = (turn.turn, len(turn.responses), last.tier)
         if told != self._told:
             self._told = told
-            self.note(f"{last['tier']} answered ({last.get('policy')}: {last.get('reason')})", label="llm")
+            self.note(f"{last.tier} answered ({last.policy}: {last.reason})", label="llm")
 
     def on_partial(self, text: str) -> None:
         """Show the recogniser's words so far."""

@@ -44,13 +44,13 @@ async def test_whatever_the_large_tier_does_a_healthy_fast_tier_answers_by_the_d
     firsts = call.first_words()
     assert len(firsts) == len(call.records) == turns
     for first, record in zip(firsts, call.records, strict=True):
-        assert record.deadline is not None
-        assert first <= record.deadline + LATE
-        tiers = {attempt["tier"]: attempt for attempt in record.attempts}
+        assert record.answer.deadline is not None
+        assert first <= record.answer.deadline + LATE
+        tiers = {attempt.tier: attempt for attempt in record.attempts}
         assert tiers["fast"]["outcome"] == "spoken"
         expected = {"refuse": "failed", "500": "failed", "midfail": "spoken"}.get(fault, "cancelled")
-        assert record.attempts[0]["tier"] == "large"
-        assert record.attempts[0]["outcome"] == expected
+        assert record.attempts[0].tier == "large"
+        assert record.attempts[0].outcome == expected
     if fault != "midfail":
         assert rig.said(down) == quick.text * turns
     assert rig.holds(down) == []
@@ -65,7 +65,7 @@ async def test_benchmark_of_a_fault(fault: str, capsys: pytest.CaptureFixture[st
             call = rig.make_call("fallback", slow, quick, p95=0.2)
             await call.run([frame for _ in range(turns) for frame in (rig.ask(), SleepFrame(sleep=0.02))])
     pairs = list(zip(call.first_words(), call.records, strict=True))
-    spoken = sorted((first - record.deadline, first) for first, record in pairs)
+    spoken = sorted((first - record.answer.deadline, first) for first, record in pairs)
     late = [seconds * 1000 for seconds, _ in spoken]
     # The server's clock is ours: the loser leaves when the other one speaks.
     leaving = sorted((left - first, left) for left, (first, _) in zip(slow.left, pairs, strict=False))
@@ -88,7 +88,7 @@ def stalls(watch: LoopWatch, since: float, until: float) -> str:
     longest = ", ".join(
         f"{kind} {len(ms)}, longest {max(ms)} ms"
         for kind in ("event loop", "garbage collection")
-        if (ms := [stall["ms"] for stall in found if stall["kind"] == kind])
+        if (ms := [stall.ms for stall in found if stall.kind == kind])
     )
     return f"stalls of this process: {longest or 'none'}"
 
@@ -119,7 +119,7 @@ async def test_benchmark_of_the_overhead(capsys: pytest.CaptureFixture[str]) -> 
         call = rig.make_call("single", under, budget=1.0)
         await call.run(frames)
         budgeted = sorted(
-            (first - (record.commit or 0.0)) * 1000
+            (first - (record.answer.commit or 0.0)) * 1000
             for first, record in zip(call.first_words(), call.records, strict=True)
         )
     middle, tail = turns // 2, int(turns * 0.95)

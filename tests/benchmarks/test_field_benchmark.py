@@ -44,30 +44,30 @@ class Answer:
     """Of this process, from the commit to that text."""
 
     def __str__(self) -> str:
-        start = self.record.commit or 0.0
+        start = self.record.answer.commit or 0.0
         asked = "; ".join(
-            f"{a['tier']} asked at {(a['request'] - start) * 1000:.0f}, clause "
-            + ("none" if a["first_clause"] is None else f"{(a['first_clause'] - start) * 1000:.0f}")
-            + f", {a['outcome']}{' ' + a['failed'] if a['failed'] else ''}"
+            f"{a.tier} asked at {(a.request - start) * 1000:.0f}, clause "
+            + ("none" if a.first_clause is None else f"{(a.first_clause - start) * 1000:.0f}")
+            + f", {a.outcome}{' ' + a.failed if a.failed else ''}"
             for a in self.record.attempts
         )
         words = "no words" if self.after is None else f"words at {self.after * 1000:.0f} ms"
         stood = ", ".join(f"{stall['kind']} {stall['ms']} ms" for stall in self.stalls) or "none"
-        return f"answer {self.record.response}, {self.verdict}, {words}: {asked}. Stalls here: {stood}"
+        return f"answer {self.record.answer.response}, {self.verdict}, {words}: {asked}. Stalls here: {stood}"
 
     @property
     def after(self) -> float | None:
         """Seconds from the commit."""
-        return None if self.handed_over is None else self.handed_over - (self.record.commit or 0.0)
+        return None if self.handed_over is None else self.handed_over - (self.record.answer.commit or 0.0)
 
     @property
     def verdict(self) -> str:
         """As a report judges it."""
         response = {key: value for key, value in asdict(self.record).items() if key != "attempts"}
-        attempts = [{"response": self.record.response, **attempt} for attempt in self.record.attempts]
-        phrases = [said["at"] for said in self.record.said]
+        attempts = [{"response": self.record.answer.response, **attempt} for attempt in self.record.attempts]
+        phrases = [said.at for said in self.record.answer.said]
         words = [at for at in (self.handed_over, *phrases) if at is not None]
-        marks = {"turn_commit": self.record.commit, "llm_request": attempts[0]["request"]}
+        marks = {"turn_commit": self.record.answer.commit, "llm_request": attempts[0].request}
         marks |= {"llm_first_clause": self.handed_over, "clause_to_tts": min(words, default=None)}
         judged = judge(marks, attempts, [response], interrupted=False, budget=0.45)
         assert judged is not None
@@ -87,12 +87,16 @@ async def test_benchmark_of_a_policy_in_the_field(
             answers = await converse(policy, url, watch)
     counts = Counter(answer.verdict for answer in answers)
     after = [answer.after for answer in answers if answer.after is not None]
-    late = [max(0.0, a.handed_over - a.record.deadline) for a in answers if a.handed_over and a.record.deadline]
+    late = [
+        max(0.0, a.handed_over - a.record.answer.deadline)
+        for a in answers
+        if a.handed_over and a.record.answer.deadline
+    ]
     share = (counts["within"] + counts["rescued"]) / len(answers)
     spread = "/".join(f"{(percentile(after, p) or 0) * 1000:.0f}" for p in (50, 95, 99))
     attempts = [attempt for answer in answers for attempt in answer.record.attempts]
-    unheard = [attempt for attempt in attempts if attempt["outcome"] not in ("spoken", "called")]
-    wasted = sum(a["tokens"]["out"] for a in unheard) / sum(a["tokens"]["out"] for a in attempts)
+    unheard = [attempt for attempt in attempts if attempt.outcome not in ("spoken", "called")]
+    wasted = sum(a.tokens.completion for a in unheard) / sum(a.tokens.completion for a in attempts)
     with capsys.disabled():
         print(f"\n{TURNS} turns, field preset, {MODELS['large']} with {MODELS['fast']}, deadline 450 ms")
         print(
@@ -131,7 +135,7 @@ async def converse(policy: str, url: str, watch: LoopWatch) -> list[Answer]:
             first.append(time.monotonic())
         elif isinstance(frame, AttemptsFrame) and frame.final:
             now = time.monotonic()
-            since, until = frame.commit or now, first[0] if first else now
+            since, until = frame.answer.commit or now, first[0] if first else now
             answers.append(Answer(frame, first[0] if first else None, watch.between(since, until)))
             first.clear()
 

@@ -7,7 +7,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from latency.record.marks import Mark, Marks
 from latency.record.run import RunHeader
+from latency.record.server_turn import ServerTurn
+from latency.record.session import ClockAlignment, ServerLoad
 from latency.record.turn import TurnRecord
 
 RATE = 16000
@@ -76,8 +79,8 @@ SESSION: dict[str, Any] = {
     "scenario": "commands/short",
     "seconds": 24.0,
     "cold": True,
-    "clock": {"offset": 12.5, "rtt": 0.0004, "pings": 8},
-    "server": {"cpu_cores": 0.21, "rss_mb": 410},
+    "clock": ClockAlignment(offset=12.5, rtt=0.0004, pings=8),
+    "server": ServerLoad(cpu_cores=0.21, rss_mb=410),
 }
 
 
@@ -111,7 +114,7 @@ def cut_off_turn() -> TurnRecord:
     return TurnRecord(
         session="commands", turn=1, text="tell me a story", speech=((5.0, 5.6), (6.4, 7.0)), wants_answer=True,
         contains=("once upon a time",), heard="tell me a lorry", said="I can't answer that.", ended_by="fallback",
-        server_turns=({"turn": 1, "marks": {"turn_commit": 5.9}},),
+        server_turns=(ServerTurn(turn=1, marks=Marks({Mark.TURN_COMMIT: 5.9})),),
     )  # fmt: skip
 
 

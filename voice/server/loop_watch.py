@@ -11,8 +11,10 @@ import gc
 import time
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from latency.record.stall import Stall
 from voice.server.stall_log import StallLog
 
 TICK = 0.02
@@ -50,9 +52,9 @@ class LoopWatch:
         if (loop := self._loop()) is not None:
             _WATCHES.pop(loop, None)
 
-    def between(self, since: float, until: float) -> list[dict[str, Any]]:
-        """The stalls that ended after `since` and not after `until`, as the report of a turn has them."""
-        return [stall.to_json() for stall in self.log.between(since, until)]
+    def between(self, since: float, until: float) -> list[Stall]:
+        """The stalls that ended after `since` and not after `until`, to a tenth of a millisecond."""
+        return [replace(stall, ms=round(stall.ms, 1)) for stall in self.log.between(since, until)]
 
     def call_began(self) -> None:
         """A call has begun; the loop is woken until as many calls have ended."""

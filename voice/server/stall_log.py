@@ -1,29 +1,11 @@
 """Which times an event loop stalled for 20 ms or more, from what it did when. Pure: times are passed in, seconds."""
 
 from collections import deque
-from dataclasses import dataclass
-from typing import Any, Literal
 
-SHORTEST = 0.02
-"""Seconds; a shorter delay is one frame of audio, which the jitter buffer hides."""
+from latency.record.stall import SHORTEST_MS, Stall, StallKind
+
 KEPT = 512
 """Stalls that are remembered."""
-
-Kind = Literal["event loop", "garbage collection"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stall:
-    """A time in which everything on the event loop had to wait."""
-
-    at: float
-    """When it began, seconds on the monotonic clock."""
-    seconds: float
-    kind: Kind
-
-    def to_json(self) -> dict[str, Any]:
-        """The stall as the report of a turn has it."""
-        return {"at": self.at, "ms": round(self.seconds * 1000, 1), "kind": self.kind}
 
 
 class StallLog:
@@ -53,9 +35,9 @@ class StallLog:
     def between(self, since: float, until: float) -> list[Stall]:
         """The stalls that ended after `since` and not after `until`, in order."""
         # A copy: another thread may note a collection.
-        found = [stall for stall in self._stalls.copy() if since < stall.at + stall.seconds <= until]
+        found = [stall for stall in self._stalls.copy() if since < stall.end <= until]
         return sorted(found, key=lambda stall: stall.at)
 
-    def _note(self, at: float, seconds: float, kind: Kind) -> None:
-        if seconds >= SHORTEST:
-            self._stalls.append(Stall(at=at, seconds=seconds, kind=kind))
+    def _note(self, at: float, seconds: float, kind: StallKind) -> None:
+        if (ms := seconds * 1000) >= SHORTEST_MS:
+            self._stalls.append(Stall(at=at, ms=ms, kind=kind))

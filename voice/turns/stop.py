@@ -17,12 +17,13 @@ from pipecat.frames.frames import (
 from pipecat.turns.types import ProcessFrameResult, UserTurnSpeculation
 from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 
+from latency.record.server_turn import EndedBy
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.turns.endpointing import Endpointing, Silence
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn
 from voice.turns.speculation import SpeculativeAnswer, Waiting
-from voice.turns.turn_frames import EagerHintFrame, EndedBy, SpeechResumedFrame, TurnEndFrame
+from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 from voice.turns.turn_so_far import TurnSoFar
 from voice.turns.vad import SharedSilero
 from voice.turns.weighing import Weighing

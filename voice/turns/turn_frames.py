@@ -1,11 +1,10 @@
 """Frames with which turn taking reports its decisions to the rest of the pipeline."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from pipecat.frames.frames import SystemFrame
 
-EndedBy = Literal["smart_turn", "fallback", "whole_request", "nothing_heard", "recogniser_failed", "timeout"]
+from latency.record.server_turn import EndedBy
 
 
 @dataclass

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from latency.record.json_form import TurnError
+from latency.record.server_turn import TurnReport
 from voice.errors import WireError
 from voice.wire.requests import Reply, Request, read_reply
 
@@ -75,29 +77,25 @@ class ServerFailure:
 class TurnMessage:
     """The server's report of a turn, sent again whenever it changes."""
 
-    report: Mapping[str, Any]
-
-    @property
-    def number(self) -> int:
-        """The turn's number in the call, from 0."""
-        return int(self.report["turn"])
+    report: TurnReport
 
     def to_json(self) -> dict[str, Any]:
         """The data of the `server-message`."""
-        return {"type": "turn", **self.report}
+        return {"type": "turn", **self.report.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "TurnMessage | None":
         """Read the data of a `server-message`; None when it is about something else.
 
         Raises:
-            WireError: the report lacks the turn's number or its marks.
+            WireError: the report is broken.
         """
         if data.get("type") != "turn":
             return None
-        if not isinstance(data.get("turn"), int) or not isinstance(data.get("marks"), dict):
-            raise WireError("The server reported a turn without its number or marks.")
-        return cls({key: value for key, value in data.items() if key != "type"})
+        try:
+            return cls(TurnReport.from_json(data))
+        except TurnError as error:
+            raise WireError(f"The server sent a broken report of a turn: {error}.") from error
 
 
 @dataclass(frozen=True, slots=True)

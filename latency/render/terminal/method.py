@@ -22,8 +22,8 @@ def conditions(report: Report) -> Iterator[str]:
         f"{_load(host['load_after'])} after; Python {host['python'] or UNKNOWN}; {host['platform'] or UNKNOWN}"
     )
     if servers := [session.session.server for session in report.sessions if session.session.server]:
-        cores = [server["cpu_cores"] for server in servers if "cpu_cores" in server]
-        memory = [server["rss_mb"] for server in servers if "rss_mb" in server]
+        cores = [server.cpu_cores for server in servers if server.cpu_cores is not None]
+        memory = [server.rss_mb for server in servers if server.rss_mb is not None]
         if cores and memory:
             yield (
                 f"server       {sum(cores) / len(cores):.2f} CPU cores in an average call, {max(cores):.2f} in the "

@@ -4,6 +4,7 @@ import pytest
 
 from latency.audio.onset import Span
 from latency.judge.answer import SLACK, first_answer
+from latency.record.json_form import to_json
 from latency.record.turn import TurnRecord
 
 PHRASE = 0.8
@@ -12,7 +13,14 @@ SPOKEN = [{"tier": "large", "outcome": "spoken"}]
 
 
 def turn(**report: Any) -> TurnRecord:
-    told = {"marks": {"turn_commit": 12.2}, "opening": None, "opening_seconds": None, "attempts": SPOKEN, **report}
+    told = {
+        "turn": 0,
+        "marks": {"turn_commit": 12.2},
+        "opening": None,
+        "opening_seconds": None,
+        "attempts": SPOKEN,
+        **report,
+    }
     return TurnRecord.from_json(
         {"session": "s", "turn": 0, "speech": [[10, 12]], "wants_answer": True, "server_turns": [told]}
     )
@@ -82,6 +90,7 @@ def test_of_several_phrases_the_last_one_has_to_be_over() -> None:
 
 def test_the_last_committed_report_is_the_turns() -> None:
     record = turn()
-    reports = [{**record.server_turns[0], "opening": "One moment."}, dict(record.server_turns[0]), {"marks": {}}]
+    first = to_json(record.server_turns[0])
+    reports = [{**first, "opening": "One moment."}, first, {"turn": 1, "marks": {}}]
     record = TurnRecord.from_json({**record.to_json(), "server_turns": reports})
     assert first_answer(record, spans((12.6, 13.3)), []) == 12.6

@@ -50,7 +50,10 @@ def test_an_answer_that_began_too_early_and_went_on_is_an_answer_without_a_laten
 
 
 def test_a_commit_inside_a_pause_counts_though_nothing_was_audible() -> None:
-    found = only(Conversation(8).bot(4.4, 5), turn(0, (1, 2), (2.8, 4), server_turns=[{"marks": {"turn_commit": 2.6}}]))
+    found = only(
+        Conversation(8).bot(4.4, 5),
+        turn(0, (1, 2), (2.8, 4), server_turns=[{"turn": 0, "marks": {"turn_commit": 2.6}}]),
+    )
     assert (found.cut_off, found.pauses, found.pauses_cut) == (False, 1, 1)
 
 
@@ -119,7 +122,7 @@ def test_a_backchannel_neither_ends_a_turn_nor_is_it_cut_off() -> None:
     assert (backchannel.cut_off, backchannel.unanswered, backchannel.answered) == (False, None, False)
 
 
-REPORT: list[dict[str, Any]] = [{"marks": {}}]
+REPORT: list[dict[str, Any]] = [{"turn": 0, "marks": {}}]
 
 
 @pytest.mark.parametrize(
@@ -222,6 +225,7 @@ def test_answer_audio_is_separated_from_the_opening_before_it() -> None:
 
 def test_the_answer_after_an_opening_is_found_from_recording_and_server_report() -> None:
     report = {
+        "turn": 0,
         "marks": {"turn_commit": 2.2, "llm_first_clause": 3.0},
         "opening": "One moment.",
         "opening_seconds": 0.7,

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from latency.judge.verdict import is_answerless, judge_turn
+from latency.judge.verdict import is_answerless, judge
 from latency.record.turn import TurnRecord
 
 
@@ -57,13 +57,13 @@ CANCELLED = attempt("large", 2.0, None, "cancelled", end=2.44, response=0)
     ],
 )
 def test_without_an_enforced_deadline_the_commit_and_the_budget_judge(asked: TurnRecord, expected: str | None) -> None:
-    judged = judge_turn(asked, 0.45)
+    judged = judge(asked, budget=0.45)
     assert judged is not None
     assert (judged.verdict, judged.policy) == (expected, None)
 
 
 def test_a_turn_that_asked_no_model_is_not_judged() -> None:
-    assert judge_turn(turn([]), 0.45) is None
+    assert judge(turn([]), budget=0.45) is None
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_turn_that_asked_no_model_is_not_judged() -> None:
 def test_the_deadline_that_was_enforced_judges(
     attempts: list[dict[str, Any]], responses: list[dict[str, Any]], values: dict[str, Any], expected: str | None
 ) -> None:
-    judged = judge_turn(turn(attempts, responses=responses, **values), 0.45)
+    judged = judge(turn(attempts, responses=responses, **values), budget=0.45)
     assert judged is not None
     assert judged.verdict == expected
 
@@ -146,7 +146,7 @@ def test_a_judgement_says_who_spoke_why_and_how_late() -> None:
         reason="large is too slow these days", deadline=2.53, limit="floor", charged="endpointing", said=said
     )
     attempts = [attempt("large", 2.0, None, "cancelled"), attempt("fast", 2.4, 2.85, model="sim:groq-fast")]
-    judged = judge_turn(turn(attempts, responses=[told]), 0.45)
+    judged = judge(turn(attempts, responses=[told]), budget=0.45)
     assert judged is not None
     assert (judged.asked, judged.tier, judged.model) == ("large", "fast", "sim:groq-fast")
     assert (judged.policy, judged.reason) == ("fallback", "large is too slow these days")
@@ -156,7 +156,7 @@ def test_a_judgement_says_who_spoke_why_and_how_late() -> None:
 
 @pytest.mark.parametrize(("clause", "lateness"), [(2.4, None), (2.45, None), (2.4503, "under 1 ms"), (2.5, "50 ms")])
 def test_lateness_is_told_of_late_text_only(clause: float, lateness: str | None) -> None:
-    judged = judge_turn(turn([attempt("large", 2.0, clause)]), 0.45)
+    judged = judge(turn([attempt("large", 2.0, clause)]), budget=0.45)
     assert judged is not None
     assert judged.lateness == lateness
 

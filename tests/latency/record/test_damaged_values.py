@@ -126,5 +126,6 @@ def test_the_command_refuses_a_wrong_value_in_one_line(
         assert main(["report", str(folder)]) == 2
         found = capsys.readouterr()
         assert (found.out, found.err.count("\n")) == ("", 1)
-        assert found.err.startswith(f"latency: {folder / 'turns.jsonl'} is damaged in line 1 ({place[-1]} in ")
+        assert found.err.startswith(f"latency: {folder / 'turns.jsonl'} is damaged in line 1 (")
+        assert f"{place[-1]} is ['x'], not a" in found.err
         assert found.err.rstrip().endswith("take the line out, or replay again")

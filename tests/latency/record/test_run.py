@@ -212,7 +212,7 @@ def edit(**values: Any) -> Callable[[Path], object]:
         (broken(edit(schema=2)), "newer version .schema 2; this one reads 1.; upgrade with `pip", 2),
         (broken(edit(schema=0, command=["voice", "replay", "my calls"])), "again with `voice replay 'my calls'`", 2),
         (broken(edit(schema=0)), "older version .schema 0; this one reads 1.; make the run again with `voice rep", 2),
-        (broken(edit(status="finished")), "its status is 'finished'", 2),
+        (broken(edit(status="finished")), "status is 'finished', not a value that is known here", 2),
         (broken(edit(pipeline="embedded")), "its pipeline is 'embedded'", 2),
         (broken(edit(sessions=["commands"])), "a session of it is no object", 2),
         (broken(edit(sessions=[SESSION, SESSION])), "lists the session 'commands' twice: two runs are mixed", 2),
@@ -231,10 +231,14 @@ def edit(**values: Any) -> Callable[[Path], object]:
         (broken(edit(command="voice replay")), "command is 'voice replay'", 2),
         (
             broken(edit(sessions=[{**SESSION, "pacing": {"frames": "many", "late_over_20ms": 0}}])),
-            "pacing.frames is",
+            r"sessions\[0\]\.pacing\.frames is 'many', not a whole number",
             2,
         ),
-        (broken(edit(sessions=[{**SESSION, "server": {"rss_mb": []}}])), "server holds", 2),
+        (
+            broken(edit(sessions=[{**SESSION, "server": {"rss_mb": []}}])),
+            r"server\.rss_mb is \[\], not a number",
+            2,
+        ),
         (broken(lambda folder: (folder / "run.json").write_text("{")), "cannot be read", 2),
         (broken(lambda folder: (folder / "turns.jsonl").write_text('{"turn": 1}\n{}\n')), "in line 1 .the key", 2),
         (

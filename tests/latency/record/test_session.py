@@ -1,17 +1,22 @@
 import pytest
 
-from latency.record.session import Pacing, Session
+from latency.record.json_form import from_json, to_json
+from latency.record.session import ClockAlignment, Pacing, PlayoutSummary, ServerLoad, Session
 
 
 def test_a_session_survives_run_json_and_later_keys_are_passed_over() -> None:
     session = Session(
-        name="commands", wav="commands.wav", seconds=61.2, cold=True, underruns=((1.0, 1.1),), flushes=(4.2,),
-        pacing=Pacing(frames=3000, late_over_20ms=2, late_max_ms=25.0, clock_ratio=1.00002), server={"rss_mb": 410},
+        name="commands", scenario="commands/short", wav="commands.wav", seconds=61.2, cold=True, never_sent=1,
+        closed="gone", fixtures={"01.wav": "abc"}, underruns=((1.0, 1.1),), flushes=(4.2,),
+        clock=ClockAlignment(offset=-3.5, rtt=0.001, pings=8),
+        pacing=Pacing(frames=3000, late_over_20ms=2, late_max_ms=25.0, clock_ratio=1.00002),
+        playout=PlayoutSummary(jitter_ms=60.0, underruns=1, rate=16000),
+        server=ServerLoad(cpu_cores=0.2, rss_mb=410.0, rss_peak_mb=420.5),
     )  # fmt: skip
-    entry = session.to_json()
+    entry = to_json(session)
     entry["colour"] = "blue"
     entry["pacing"]["jitter"] = 1
-    assert Session.from_json(entry) == session
+    assert from_json(Session, entry) == session
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from latency.judge.outcome import Outcome
+from latency.record.attempt import AttemptRecord
+from latency.record.json_form import from_json
 from latency.record.run import Run
 from latency.render.turn_view import write_turn
 from latency.report.build import build
@@ -47,7 +49,10 @@ def test_every_request_is_a_row_with_its_times_tokens_and_outcome(first: Outcome
          "end": 2.4, "outcome": "spoken", "tokens": {"in": 73, "out": 6, "estimated": False}},
         {"tier": "spare", "request": None, "outcome": "failed", "failed": "HTTP 503."},
     )  # fmt: skip
-    lines = [" ".join(line.split()) for line in drawn(changed(first, attempts=attempts))]
+    lines = [
+        " ".join(line.split())
+        for line in drawn(changed(first, attempts=from_json(tuple[AttemptRecord, ...], attempts)))
+    ]
     for row in (
         "tier asked token clause end in out model and outcome",
         "large 250 - - 250 ~41 ~0 sim:sonnet: cancelled",

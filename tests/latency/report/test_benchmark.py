@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader, RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
@@ -47,7 +48,7 @@ def write_run(
     wav = writer.write_session_wav("a-1", talk.samples)
     server = {"cpu_cores": 0.25, "rss_mb": 300.0, "rss_peak_mb": 410.0}
     entry = {"name": "a-1", "wav": wav, "seconds": 90.0, "server": server, "pacing": pacing}
-    writer.add_session(Session.from_json(entry))
+    writer.add_session(from_json(Session, entry))
     writer.finish("complete")
     (folder / CALLS).write_text(json.dumps({"session": "a-1", "turn_ends": [], "requests": [], **calls}) + "\n")
 

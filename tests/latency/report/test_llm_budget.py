@@ -127,7 +127,12 @@ def test_each_answer_of_a_turn_with_a_tool_has_a_first_request() -> None:
 def test_a_withdrawn_answer_is_waste_whatever_was_chosen_of_it() -> None:
     attempts = [attempt("large", 1.2, 1.4, response=0, tokens=tokens(90, 10)), attempt("large", 1.9, 2.1, response=1)]
     withdrawn = response(0, commit=None, deadline=None, limit=None)
-    server_turn = {"marks": {"turn_commit": 2.0}, "attempts": attempts, "responses": [withdrawn, response(1)]}
+    server_turn = {
+        "turn": 0,
+        "marks": {"turn_commit": 2.0},
+        "attempts": attempts,
+        "responses": [withdrawn, response(1)],
+    }
     turns = [turn(attempts, responses=[withdrawn, response(1)], server_turns=[server_turn])]
     found = llm_figures(turns, budget=0.45, policy=None)
     assert (found.tiers["large"].spoken, found.tiers["large"].cancelled, found.tiers["large"].withdrawn) == (1, 0, 1)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from latency.record.run import Run, RunHeader
+from latency.record.server_turn import ServerTurn
 from latency.record.session import Pacing
 from latency.record.stall import Stall
 from latency.record.turn import TurnRecord
@@ -137,7 +138,7 @@ def test_a_drifting_clock_refuses_a_run_and_a_turn_that_was_fed_late_does_not(ma
 
 def test_stalls_are_those_of_the_turn_in_which_they_began(make_run: MakeRun, load: Load) -> None:
     stalls = [Stall(at=at, ms=ms, kind=kind) for at, ms, kind in ((0.5, 30, LOOP), (2.1, 150, LOOP), (2.2, 40, GC))]
-    reports = ({"turn": 0, "stalls": 3},)
+    reports = (ServerTurn(turn=0, stalls=3),)
     turns = [
         turn(0, 1, 2, stalls=tuple(stalls), server_turns=reports),
         turn(1, 3, 4, stalls=(replace(stalls[0], at=3.5),)),

@@ -2,11 +2,13 @@ from typing import Any
 
 import pytest
 
+from latency.record.attempt import AttemptRecord
+from latency.record.json_form import from_json
 from latency.report.request_endings import cut_short, failures, had
 
 
-def request(outcome: str, **told: Any) -> dict[str, Any]:
-    return {"tier": "large", "request": 2.0, "end": 2.4, "outcome": outcome, **told}
+def request(outcome: str, **told: Any) -> AttemptRecord:
+    return from_json(AttemptRecord, {"tier": "large", "request": 2.0, "end": 2.4, "outcome": outcome, **told})
 
 
 def test_each_failure_is_counted_as_it_was_observed() -> None:

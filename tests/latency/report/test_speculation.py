@@ -16,7 +16,7 @@ def attempt(request: float, clause: float | None, outcome: str = "spoken") -> di
 
 def report(*attempts: dict[str, Any], ahead: dict[str, Any] | None = None, **marks: float | None) -> dict[str, Any]:
     """A server's turn."""
-    return {"marks": MARKS | marks, "attempts": list(attempts), "speculation": ahead}
+    return {"turn": 0, "marks": MARKS | marks, "attempts": list(attempts), "speculation": ahead}
 
 
 def told(**values: Any) -> dict[str, Any]:
@@ -32,8 +32,8 @@ def turn(*server_turns: dict[str, Any]) -> TurnRecord:
             "wants_answer": True,
             "speech": [[1, 2]],
             "server_turns": list(server_turns),
-            "attempts": last.get("attempts"),
-            "marks": last.get("marks"),
+            "attempts": last.get("attempts", []),
+            "marks": last.get("marks", {}),
         }  # fmt: skip
     )
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from latency.audio.onset import as_floats, utterances
+from latency.record.attempt import AttemptRecord
+from latency.record.json_form import from_json
 from latency.record.run import Run, RunError
 from latency.record.stall import Stall
 from latency.report.build import build
@@ -138,7 +140,7 @@ def test_requests_that_overlap_get_threads_of_their_own_and_stalls_one(report: R
         {"tier": "large", "request": 2.7, "first_clause": None, "end": None, "outcome": None},
     ]
     stalls = (Stall(at=2.3, ms=150.0, kind="event loop"),)
-    turn = replace(first.turn, attempts=tuple(attempts), server_turns=(), stalls=stalls)
+    turn = replace(first.turn, attempts=from_json(tuple[AttemptRecord, ...], attempts), server_turns=(), stalls=stalls)
     outcomes = (replace(first, turn=turn), *session.outcomes[1:])
     content = trace(replace(report, sessions=(replace(session, outcomes=outcomes),)), {})
     assert_follows_the_format(content)
@@ -171,7 +173,7 @@ def test_what_the_server_dates_before_the_recording_begins_at_its_first_sample(r
     (session,) = report.sessions
     first, *others = session.outcomes
     early = {"tier": "large", "request": -0.4, "end": 0.3, "outcome": "spoken"}
-    attempts = (early, {**early, "request": -0.2})
+    attempts = from_json(tuple[AttemptRecord, ...], [early, {**early, "request": -0.2}])
     asked = replace(first, turn=replace(first.turn, attempts=attempts, server_turns=()))
     content = trace(replace(report, sessions=(replace(session, outcomes=(asked, *others)),)), {})
     assert_follows_the_format(content)

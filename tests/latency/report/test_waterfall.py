@@ -4,6 +4,8 @@ from typing import Any
 import pytest
 
 from latency.judge.outcome import Outcome
+from latency.record.attempt import AttemptRecord
+from latency.record.json_form import from_json
 from latency.record.turn import TurnRecord
 from latency.report.waterfall import Bar, Row, Waterfall, attempts_of, outcome_of, waterfall
 
@@ -114,9 +116,9 @@ def test_a_turn_without_speech_has_no_axis() -> None:
 
 def test_requests_for_discarded_answers_are_shown_off_the_critical_path() -> None:
     ahead = {**FAST, "tier": "ahead", "request": 1.5, "first_clause": 1.6}
-    server = [{"marks": {}, "attempts": [ahead]}, {"marks": MARKS, "attempts": [LARGE, FAST]}]
+    server = [{"turn": 0, "attempts": [ahead]}, {"turn": 1, "marks": MARKS, "attempts": [LARGE, FAST]}]
     one = outcome(server_turns=server)
-    assert [attempt["tier"] for attempt in attempts_of(one.turn)] == ["ahead", "large", "fast"]
+    assert [attempt.tier for attempt in attempts_of(one.turn)] == ["ahead", "large", "fast"]
     made = laid_out(one)
     assert {bar.kind for bar in row(made, "ahead").bars} == {"work", "stream"}
     assert Bar(pytest.approx(0.3), pytest.approx(0.4), "path") in row(made, "fast").bars  # type: ignore[arg-type]
@@ -134,7 +136,7 @@ def test_requests_for_discarded_answers_are_shown_off_the_critical_path() -> Non
     ],
 )
 def test_the_outcome_of_a_request_is_a_few_words(attempt: dict[str, Any], text: str) -> None:
-    assert outcome_of(attempt) == text
+    assert outcome_of(from_json(AttemptRecord, attempt)) == text
 
 
 def test_a_speculative_request_overlaps_with_the_wait_for_the_commit() -> None:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from latency.record.json_form import from_json
+from latency.record.server_turn import ServerTurn
 from pipelines.replaying.progress import CallProgress, spoken_by
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import FixtureTurn
@@ -16,22 +18,26 @@ from voice.client.playback.bot_utterances import Utterance
 
 
 def report(
-    number: int, *attempts: tuple[str, float | None, str], responses: bool = True, **told: Any
-) -> dict[str, Any]:
+    number: int,
+    *attempts: tuple[str, float | None, str],
+    responses: bool = True,
+    interrupted: bool = False,
+    **told: Any,
+) -> ServerTurn:
     """A turn committed at 100 s that had to have answer text by 100.45 s."""
     response = {"response": 0, "policy": "fallback", "reason": "large first", "commit": 100.0, "deadline": 100.45}
     told = {"limit": "llm", "charged": None, "said": [], "gave_up": None, "tier": None} | told
-    return {
-        "type": "turn",
+    content = {
         "turn": number,
         "marks": {"turn_commit": 100.0, "vad_stop": None},
-        "interrupted": False,
+        "interrupted": interrupted,
         "attempts": [
             {"response": 0, "tier": tier, "request": 100.0, "first_clause": clause, "end": 101.0, "outcome": outcome}
             for tier, clause, outcome in attempts
         ],
         "responses": [response | told] if responses else [],
     }
+    return from_json(ServerTurn, content)
 
 
 HOLD = [{"at": 100.43, "kind": "hold", "text": "One moment."}]
@@ -44,16 +50,16 @@ HOLD = [{"at": 100.43, "kind": "hold", "text": "One moment."}]
         (report(0, ("large", None, "cancelled"), ("fast", 100.4, "spoken")), "fast, rescued"),
         (report(0, ("large", 100.77, "spoken")), "large, 320 ms late"),
         (report(0, ("large", 101.2, "spoken"), said=HOLD), "One moment. … large"),
-        (report(0, ("large", None, "cancelled"), said=HOLD) | {"interrupted": True}, "One moment. …"),
+        (report(0, ("large", None, "cancelled"), said=HOLD, interrupted=True), "One moment. …"),
         (report(0, ("large", None, "failed"), gave_up="large: down"), "no answer"),
-        (report(0, ("large", None, None)) | {"interrupted": True}, "no answer"),
+        (report(0, ("large", None, None), interrupted=True), "no answer"),
         (report(0, ("large", None, "cancelled"), commit=None, deadline=None, limit=None), None),
         (report(0, ("responder", 100.1, "spoken"), responses=False), None),
         (report(0, responses=False), None),
-        ({"type": "turn", "turn": 0, "marks": {}}, None),
+        (ServerTurn(turn=0), None),
     ],
 )
-def test_a_turn_names_the_tier_that_spoke_and_how_it_came_to_that(told: dict[str, Any], shown: str | None) -> None:
+def test_a_turn_names_the_tier_that_spoke_and_how_it_came_to_that(told: ServerTurn, shown: str | None) -> None:
     assert spoken_by(told) == shown
 
 

@@ -21,11 +21,11 @@ import soxr
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from pipelines.replaying.call_records import turn_records
 from tests.voice.wire.packed import audio, message
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener
 from voice.client.call.session import CallSession
-from voice.client.call.turn_records import turn_records
 from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import load_fixtures
 from voice.client.sound.pcm import Pcm
@@ -252,12 +252,12 @@ async def test_a_killed_recogniser_fails_its_turn_and_the_next_one_works(
     session = CallSession(server.url, PacedLine(ScriptedCaller(fixture.turns)), listener=listener)
     result = await session.run()
     first, second = turn_records(result, fixture, "killed")
-    assert first["ended_by"] == "recogniser_failed"
-    assert "was ended by signal 9" in first["failed"]
-    assert not first["heard"]
+    assert first.ended_by == "recogniser_failed"
+    assert "was ended by signal 9" in str(first.failed)
+    assert not first.heard
     assert any("speech recogniser broke down" in text for text in listener.errors)
-    assert second["failed"] is None
-    assert "56" in second["said"]
+    assert second.failed is None
+    assert "56" in str(second.said)
     assert result.closed is None
 
 

@@ -2,8 +2,13 @@
 
 from typing import Any
 
-from pipelines.serving.server_turn import ServerTurn
+from latency.record.answer import AnswerRecord
+from latency.record.attempt import AttemptRecord
+from latency.record.json_form import from_json
+from latency.record.stall import Stall
+from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
+from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.turns.turn_frames import TurnEndFrame
 
 
@@ -27,7 +32,7 @@ def test_an_answered_turn_holds_every_instant_and_text() -> None:
     answered(log)
     done = log.bot_stopped(13.0)
     assert done is not None
-    report = done.report()
+    report = done.report().to_json()
     assert report["final"]
     assert report["said"] == "It is ten, past four."
     assert report["ended_by"] == "smart_turn"
@@ -48,8 +53,8 @@ def test_a_pause_counts_the_last_vad_stop_and_joins_the_texts() -> None:
     log.mark_last("turn_commit", 3.6)
     assert log.turn is not None
     assert log.turn.marks["vad_stop"] == 3.5
-    assert log.turn.report()["heard"] == "set a timer for ten seconds"
-    assert log.turn.report()["ended_by"] == "timeout"
+    assert log.turn.report().to_json()["heard"] == "set a timer for ten seconds"
+    assert log.turn.report().to_json()["ended_by"] == "timeout"
 
 
 def test_a_new_turn_interrupts_an_answer_under_way() -> None:
@@ -73,7 +78,7 @@ def test_a_timer_that_rings_is_not_part_of_the_turn() -> None:
     answered(log)
     log.clause("timer", "Your timer is done.", 12.0)
     assert log.turn is not None
-    assert log.turn.report()["said"] == "It is ten, past four."
+    assert log.turn.report().to_json()["said"] == "It is ten, past four."
 
 
 def test_what_comes_after_the_commit_changes_nothing_heard() -> None:
@@ -82,7 +87,7 @@ def test_what_comes_after_the_commit_changes_nothing_heard() -> None:
     log.heard("too late", 12.0)
     log.mark_last("vad_stop", 12.0)
     assert log.turn is not None
-    assert log.turn.report()["heard"] == "what time is it"
+    assert log.turn.report().to_json()["heard"] == "what time is it"
     assert log.turn.marks["vad_stop"] == 11.2
 
 
@@ -113,7 +118,7 @@ def test_a_model_that_fails_before_its_first_words_leaves_a_failed_turn_with_the
     log.sent(11.36)
     assert failed is not None
     assert log.bot_stopped(12.0) is failed
-    report = failed.report()
+    report = failed.report().to_json()
     assert report["failed"] == "sim:echo could not be reached."
     assert report["said"] == "Sorry."
     assert "llm_first_clause" not in report["marks"]
@@ -129,7 +134,7 @@ def test_a_model_that_breaks_off_has_answered_and_failed() -> None:
     log.clause("a", "It is", 11.31)
     log.llm_failed("it broke off", 11.4)
     assert log.turn is not None
-    report = log.turn.report()
+    report = log.turn.report().to_json()
     assert report["failed"] == "it broke off"
     assert report["attempts"][0]["outcome"] == "spoken"
     assert report["marks"]["llm_first_clause"] == 11.31
@@ -144,7 +149,7 @@ def test_an_answer_with_a_tools_result_belongs_to_the_turn_though_words_before_i
     log.llm_ended(13.2)
     done = log.bot_stopped(14.0)
     assert done is not None
-    report = done.report()
+    report = done.report().to_json()
     assert report["said"] == "It is ten, past four. The tool says four."
     assert report["marks"]["llm_request"] == 11.25
     assert report["marks"]["first_sent"] == 11.31
@@ -156,10 +161,13 @@ def attempt(tier: str, **known: Any) -> dict[str, Any]:
     return {"tier": tier, "request": 11.25, **unknown, "calls": [], **known}
 
 
-def tell(log: TurnLog, *attempts: dict[str, Any], number: int = 0, **known: Any) -> ServerTurn | None:
+def tell(
+    log: TurnLog, *attempts: dict[str, Any], number: int = 0, final: bool = False, **known: Any
+) -> LiveTurn | None:
     common = {"policy": "fallback", "reason": "large first", "commit": 11.25, "deadline": 11.7, "limit": "llm"}
-    rest = {"charged": None, "said": (), "gave_up": None, "final": False}
-    return log.asked(number, {**common, **rest, "attempts": attempts, **known})
+    spoken = next((one["tier"] for one in attempts if one["outcome"] == "spoken"), None)
+    answer = from_json(AnswerRecord, {"response": number, "tier": spoken, **common, **known})
+    return log.asked(AttemptsFrame(answer, from_json(tuple[AttemptRecord, ...], attempts), final))
 
 
 def tiered() -> TurnLog:
@@ -176,7 +184,7 @@ def test_the_attempts_of_a_turn_are_those_that_the_budgeted_service_tells() -> N
     fast = attempt("fast", first_token=11.5, first_clause=11.52, end=11.6, outcome="spoken")
     turn = tell(log, attempt("large", end=11.67, outcome="cancelled"), fast, final=True)
     assert turn is not None
-    report = turn.report()
+    report = turn.report().to_json()
     assert [(a["tier"], a["model"], a["outcome"]) for a in report["attempts"]] == [
         ("large", "sim:sonnet", "cancelled"),
         ("fast", "sim:groq-fast", "spoken"),
@@ -196,13 +204,13 @@ def test_a_hold_phrase_is_an_opening_and_no_part_of_the_answer() -> None:
     log.sent(11.7)
     assert log.bot_stopped(12.4) is None, "the answer is still to come"
     assert log.turn is not None
-    assert log.turn.report()["answer_pending"]
+    assert log.turn.report().to_json()["answer_pending"]
     log.clause("a", "It is ten.", 12.9)
     log.audio("a", 0.5, 12.95)
     turn = tell(log, attempt("large", first_token=12.85, first_clause=12.9, end=13.0, outcome="spoken"), final=True)
     assert log.bot_stopped(13.6) is turn
     assert turn is not None
-    report = turn.report()
+    report = turn.report().to_json()
     assert (report["opening"], report["opening_seconds"], report["said"]) == ("One moment.", 0.7, "It is ten.")
     assert not report["answer_pending"]
     marks = report["marks"]
@@ -219,22 +227,14 @@ def test_what_is_told_of_an_answer_later_belongs_to_the_turn_that_it_answers() -
     assert before is not None
     assert (before.number, before.interrupted) == (0, True)
     assert log.turn is not None
-    assert log.turn.report()["responses"] == []
-
-
-def test_the_time_to_a_first_sample_is_measured_where_nothing_stood_in_front() -> None:
-    told: list[float] = []
-    log = TurnLog(tier="fallback", synthesised=told.append)
-    answered(log)
-    log.audio("a", 0.1, 12.0)
-    assert [round(seconds, 3) for seconds in told] == [0.03]
+    assert log.turn.report().to_json()["responses"] == ()
 
 
 def test_stalls_are_told_with_the_turn_that_was_reported_last_before_they_ended() -> None:
     ended = [9.0, 11.0, 12.5, 14.0]
 
-    def between(since: float, until: float) -> list[dict[str, Any]]:
-        return [{"at": at} for at in ended if since < at <= until]
+    def between(since: float, until: float) -> list[Stall]:
+        return [Stall(at=at, ms=0.0, kind="event loop") for at in ended if since < at <= until]
 
     log = TurnLog(tier="responder", stalls=between)
     answered(log)
@@ -242,19 +242,19 @@ def test_stalls_are_told_with_the_turn_that_was_reported_last_before_they_ended(
     assert first is not None
     log.user_started(13.0)
     assert log.turn is not None
-    assert [stall["at"] for stall in first.report()["stalls"]] == [9.0, 11.0]
+    assert [stall["at"] for stall in first.report().to_json()["stalls"]] == [9.0, 11.0]
     # The one at 12.5 s came after the first turn's last report.
-    assert [stall["at"] for stall in log.turn.report()["stalls"]] == [12.5, 14.0]
+    assert [stall["at"] for stall in log.turn.report().to_json()["stalls"]] == [12.5, 14.0]
 
 
 def test_a_loop_that_nobody_watches_has_unknown_stalls() -> None:
     log = TurnLog(tier="responder")
     log.user_started(1.0)
     assert log.turn is not None
-    assert log.turn.report()["stalls"] is None
+    assert log.turn.report().to_json()["stalls"] is None
 
 
-def ahead(log: TurnLog) -> ServerTurn:
+def ahead(log: TurnLog) -> LiveTurn:
     log.user_started(10.0)
     log.hinted(11.1)
     log.asked_ahead(11.15)
@@ -271,7 +271,7 @@ def test_an_answer_begun_ahead_has_its_request_before_the_commit() -> None:
     log.committed(11.21)
     log.ended(TurnEndFrame(ended_by="smart_turn", speculated=1, confirmed=True))
     log.clause("a", "It is noon.", 11.22)
-    report = turn.report()
+    report = turn.report().to_json()
     assert report["speculation"] == {
         "hints": 1, "started": 1, "discarded": 0, "used": True, "request": 11.15, "spoken_ahead": True
     }  # fmt: skip
@@ -288,7 +288,7 @@ def test_a_withdrawn_answer_leaves_only_its_count() -> None:
     log.requested(12.2)
     log.committed(12.21)
     log.ended(TurnEndFrame(ended_by="smart_turn", speculated=1, discarded=1))
-    report = turn.report()
+    report = turn.report().to_json()
     assert report["speculation"] == {
         "hints": 2, "started": 1, "discarded": 1, "used": False, "request": None, "spoken_ahead": False
     }  # fmt: skip
@@ -309,7 +309,7 @@ def test_the_instants_of_a_withdrawn_answer_are_not_those_of_the_next() -> None:
     # The next answer has not come when the user speaks again.
     before = log.user_started(16.0)
     assert before is not None
-    marks = before.report()["marks"]
+    marks = before.report().to_json()["marks"]
     assert marks["llm_request"] == 12.1
     assert not {"llm_first_token", "clause_ready"} & set(marks)
 
@@ -318,4 +318,4 @@ def test_nothing_is_told_of_speculation_where_there_is_none() -> None:
     log = TurnLog(tier="responder")
     answered(log)
     assert log.turn is not None
-    assert log.turn.report()["speculation"] is None
+    assert log.turn.report().to_json()["speculation"] is None

@@ -35,10 +35,10 @@ async def test_a_block_of_a_real_loop_is_noted_with_its_time_and_length() -> Non
         block(0.15)
         after = time.monotonic()
         await asyncio.sleep(0.01)
-    (stall,) = [one for one in watch.between(before, time.monotonic()) if one["ms"] > 140]
-    assert stall["kind"] == "event loop"
-    assert stall["ms"] == pytest.approx((after - before) * 1000, abs=30)
-    assert stall["at"] == pytest.approx(before, abs=0.03)
+    (stall,) = [one for one in watch.between(before, time.monotonic()) if one.ms > 140]
+    assert stall.kind == "event loop"
+    assert stall.ms == pytest.approx((after - before) * 1000, abs=30)
+    assert stall.at == pytest.approx(before, abs=0.03)
 
 
 async def test_a_long_collection_is_noted_as_one() -> None:
@@ -50,8 +50,8 @@ async def test_a_long_collection_is_noted_as_one() -> None:
         gc.collect()
         took = (time.monotonic() - before) * 1000
         assert took > 20, "a collection of 600,000 rings takes longer than what is noted"
-        found = [one for one in watch.between(before, time.monotonic()) if one["kind"] == "garbage collection"]
-        assert max(one["ms"] for one in found) == pytest.approx(took, rel=0.3)
+        found = [one for one in watch.between(before, time.monotonic()) if one.kind == "garbage collection"]
+        assert max(one.ms for one in found) == pytest.approx(took, rel=0.3)
         del rings
         await asyncio.sleep(0)
 

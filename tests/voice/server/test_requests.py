@@ -126,12 +126,12 @@ async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordin
     context = LLMContext()
     async with Call(answering, Swap(answering, tiers=BOTH, large="large", fast="fast", bridge=False)) as call:
         record = await call.turn(context, "What is seven times eight?")
-        assert (record.policy, record.attempts[0]["tier"]) == ("fallback", "large")
+        assert (record.answer.policy, record.attempts[0].tier) == ("fallback", "large")
         kind, answer = await call.ask({"tier": "fast"})
         assert (kind, answer["t"]) == ("server-response", "llm")
         assert (answer["d"]["policy"], answer["d"]["tier"]) == ("single", "fast")
         record = await call.turn(context, "What is eight times eight?")
-        assert (record.policy, [attempt["tier"] for attempt in record.attempts]) == ("single", ["fast"])
+        assert (record.answer.policy, [attempt.tier for attempt in record.attempts]) == ("single", ["fast"])
         assert "64" in context.get_messages()[-1]["content"]
         kind, answer = await call.ask({"policy": "best"})
         assert (kind, answer) == (

@@ -4,7 +4,7 @@ from voice.server.stall_log import StallLog
 
 
 def kinds(log: StallLog) -> list[tuple[str, float, float]]:
-    return [(s.kind, s.at, round(s.seconds, 3)) for s in log.between(0, 1e9)]
+    return [(s.kind, s.at, round(s.ms / 1000, 3)) for s in log.between(0, 1e9)]
 
 
 def test_work_of_20_ms_is_a_stall_and_less_is_not() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from pipecat.processors.frameworks.rtvi import models
 
+from latency.record.marks import Mark, Marks
+from latency.record.server_turn import ServerTurn, TurnReport
 from voice.errors import WireError
 from voice.wire.messages import (
     Answer,
@@ -93,18 +95,18 @@ def test_an_answer_to_a_ping_without_the_servers_clock_is_refused() -> None:
 
 
 def test_the_report_of_a_turn_travels_as_a_server_message() -> None:
-    report = {"turn": 3, "final": True, "marks": {"turn_commit": 1.5}}
+    report = TurnReport(turn=ServerTurn(turn=3, final=True, marks=Marks({Mark.TURN_COMMIT: 1.5})))
     sent = models.ServerMessage(data=TurnMessage(report).to_json()).model_dump()
-    assert sent["data"] == {"type": "turn", **report}
+    assert sent["data"] == {"type": "turn", **report.to_json()}
     received = read_rtvi(json.dumps(sent))
     assert received == TurnMessage(report)
     assert isinstance(received, TurnMessage)
-    assert received.number == 3
+    assert received.report.turn.turn == 3
 
 
 @pytest.mark.parametrize("lacking", [{"turn": "one", "marks": {}}, {"turn": 1}, {"marks": {}}])
 def test_the_report_of_a_turn_without_its_number_or_marks_is_refused(lacking: dict[str, Any]) -> None:
-    with pytest.raises(WireError, match="without its number or marks"):
+    with pytest.raises(WireError, match="broken report of a turn"):
         read("server-message", {"type": "turn", **lacking})
 
 

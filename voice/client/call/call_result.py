@@ -1,13 +1,12 @@
 """What remains of a call: the recording, the true speech in it, and what the server reported."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from latency.record.marks import Mark
+from latency.record.server_turn import ServerTurn, TurnReport
 from voice.client.call.clock import ClockAlignment
 from voice.client.call.pacing import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
@@ -19,19 +18,18 @@ from voice.client.playback.recorder import Recorder
 class ReportedTurn:
     """The server's last report of one of its turns."""
 
-    number: int
-    report: Mapping[str, Any]
-    """As received; instants are on the server's clock."""
+    report: TurnReport
+    """Instants are on the server's clock."""
     received: float
     """When its first report arrived, seconds on the recording's clock."""
     origin: float
     """When sample 0 of the recording was, on the client's clock, as known when the report arrived: a sound card's clock
     drifts, and the instants of a report are as old as the report."""
 
-    def instant(self, mark: Mark) -> float | None:
-        """When `mark` happened, seconds on the server's clock; None when unknown."""
-        at = self.report["marks"].get(mark)
-        return float(at) if isinstance(at, int | float) else None
+    @property
+    def turn(self) -> ServerTurn:
+        """The turn that was reported."""
+        return self.report.turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,7 +71,7 @@ class CallResult:
 
         Without aligned clocks it is when the turn's first report arrived: the turn commit plus the network's delay.
         """
-        known = (turn.instant(mark) for mark in (Mark.VAD_STOP, Mark.TURN_COMMIT))
-        at = next((at for at in known if at is not None), None)
+        marks = turn.turn.marks
+        at = marks.get(Mark.VAD_STOP, marks.get(Mark.TURN_COMMIT))
         on_recording = None if at is None else self.recording_time(at, turn)
         return turn.received if on_recording is None else on_recording

@@ -1,8 +1,8 @@
 """Callbacks about a call while it is under way, for a live display."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
+from latency.record.server_turn import ServerTurn
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.wire.framing import Incoming, Interruption
 from voice.wire.messages import BotOutput, ClientMessage, ServerFailure, Speaking, SpokenText, Transcription
@@ -33,7 +33,7 @@ class CallListener:
     def on_interruption(self) -> None:
         """The bot was interrupted; its remaining audio is dropped."""
 
-    def on_turn(self, report: Mapping[str, Any]) -> None:
+    def on_turn(self, turn: ServerTurn) -> None:
         """The server's report of a turn, again whenever it changes."""
 
     def on_error(self, text: str) -> None:

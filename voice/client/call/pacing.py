@@ -1,25 +1,14 @@
 """Checks that the user's audio was sent in real time, without which a call's figures mean little. Pure."""
 
 from array import array
-from dataclasses import dataclass
 
+from latency.record.session import Pacing
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 
 LATE = 0.02
 """Seconds; a frame that is later than this is late by more than its own duration."""
 
 _FRAME_SECONDS = MESSAGE_SAMPLES / RATE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pacing:
-    """How punctual the frames were."""
-
-    frames: int
-    late_over_20ms: int
-    late_max_ms: float | None
-    clock_ratio: float | None
-    """Seconds that passed for each second of audio sent: 1.0 is real time. None for calls of fewer than two frames."""
 
 
 class PacingLog:

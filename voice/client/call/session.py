@@ -238,11 +238,9 @@ class CallSession:
 
     def _note_turn(self, message: TurnMessage, now: float) -> None:
         origin = self._line.origin
-        known = self._turns.get(message.number)
+        turn = message.report.turn
+        known = self._turns.get(turn.turn)
         received = known.received if known else now - origin
-        report = message.report
-        self._line.wait_for_answer(bool(report.get("answer_pending")))
-        self._turns[message.number] = ReportedTurn(
-            number=message.number, report=report, received=received, origin=origin
-        )
-        self._listener.on_turn(report)
+        self._line.wait_for_answer(turn.answer_pending)
+        self._turns[turn.turn] = ReportedTurn(report=message.report, received=received, origin=origin)
+        self._listener.on_turn(turn)

@@ -33,15 +33,15 @@ def with_live_turns(result: CallResult, *, name: str) -> tuple[CallResult, Fixtu
             continue
         turn = _turn(len(placed), user, since, until)
         since = until
-        if turn and reported.report.get("heard"):
+        if turn and reported.turn.heard:
             placed.append(PlacedTurn(index=len(placed), turn=turn, position=0))
     fixture = Fixture(name=name, source=Path(name), group="", turns=tuple(one.turn for one in placed), notices=())
     return replace(result, placed=tuple(placed)), fixture
 
 
 def _committed(result: CallResult, reported: ReportedTurn) -> float | None:
-    at = reported.report["marks"].get(Mark.TURN_COMMIT)
-    return None if at is None else result.recording_time(float(at), reported)
+    at = reported.turn.marks.get(Mark.TURN_COMMIT)
+    return None if at is None else result.recording_time(at, reported)
 
 
 def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | None:

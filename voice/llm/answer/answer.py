@@ -4,12 +4,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
 from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
+from latency.record.answer import AnswerRecord, Phrase, PhraseKind
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import CHARS_PER_TOKEN, LiveAttempt
 from voice.llm.answer.continuation import continued, estimated_tokens
@@ -30,7 +31,7 @@ class Speaker(Protocol):
     async def speak(self, piece: Frame) -> None:
         """The next piece of it, mostly an `AnswerTextFrame`."""
 
-    async def say(self, kind: Literal["hold", "delay"]) -> str | None:
+    async def say(self, kind: PhraseKind) -> str | None:
         """Say a filler phrase; returns it, or None when nothing is to be spoken."""
 
     async def apologise(self, reason: str) -> None:
@@ -82,7 +83,8 @@ class Answer:
         """Whether the answer (or an apology) has begun."""
         self._heard = ""
         self._playout = PlayoutEstimate()
-        self._said: list[dict[str, Any]] = []
+        self._said: list[Phrase | None] = []
+        """None for a phrase that was due and not spoken."""
         self._gave_up: str | None = None
         self._final = False
         self._committed = asyncio.Event()
@@ -162,7 +164,7 @@ class Answer:
         if decision.say is not None:
             at = self._clock()
             phrase = await self._speaker.say(decision.say)
-            self._said.append({"at": at, "kind": decision.say, "text": phrase})
+            self._said.append(None if phrase is None else Phrase(at=at, kind=decision.say, text=phrase))
             self._playout.add(phrase or "", at)
         if decision.give_up:
             await self._give_up()
@@ -261,18 +263,17 @@ class Answer:
         """Report the state of the requests so far."""
         prompt = estimated_tokens(self._context, CHARS_PER_TOKEN)
         deadline = self._deadline if self.committed else None
-        await self._speaker.report(
-            AttemptsFrame(
-                response=self._number,
-                policy=self._plan.policy,
-                reason=self._plan.reason,
-                commit=self._commit,
-                deadline=deadline.at if deadline else None,
-                limit=deadline.limit if deadline else None,
-                charged=deadline.charged if deadline else None,
-                attempts=tuple(attempt.record(prompt_tokens=prompt) for attempt in self._attempts),
-                said=tuple(said for said in self._said if said["text"] is not None),
-                gave_up=self._gave_up,
-                final=self._final,
-            )
+        attempts = tuple(attempt.record(response=self._number, prompt_tokens=prompt) for attempt in self._attempts)
+        answer = AnswerRecord(
+            response=self._number,
+            policy=self._plan.policy,
+            reason=self._plan.reason,
+            commit=self._commit,
+            deadline=deadline.at if deadline else None,
+            limit=deadline.limit if deadline else None,
+            charged=deadline.charged if deadline else None,
+            said=tuple(phrase for phrase in self._said if phrase),
+            gave_up=self._gave_up,
+            tier=next((attempt.tier for attempt in attempts if attempt.outcome == "spoken"), None),
         )
+        await self._speaker.report(AttemptsFrame(answer=answer, attempts=attempts, final=self._final))

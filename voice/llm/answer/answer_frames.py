@@ -1,10 +1,12 @@
 """Frames by which language models report to the rest of the pipeline."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from pipecat.frames.frames import LLMTextFrame, SystemFrame, TTSSpeakFrame
 from pipecat.utils.text.base_text_aggregator import TextType
+
+from latency.record.answer import AnswerRecord, PhraseKind
+from latency.record.attempt import AttemptRecord
 
 HOLD_PHRASE = "hold_phrase"
 """The `text_type` of what TTS pushes for a `HoldPhraseFrame`; it tells them apart from an answer's clauses."""
@@ -47,7 +49,7 @@ class HoldPhraseFrame(TTSSpeakFrame):
 
     append_to_context: bool = False
     text_type: TextType | str = HOLD_PHRASE
-    kind: Literal["hold", "delay"] = "hold"
+    kind: PhraseKind = "hold"
 
 
 @dataclass
@@ -71,29 +73,11 @@ class AttemptsFrame(SystemFrame):
     Instants are seconds on `time.monotonic`, None while unknown.
 
     Parameters:
-        response: number of the answer in this call, from 0; a turn with tool calls has several.
-        policy: name of the policy.
-        reason: why it asked in this order; one clause.
-        commit: when the user's turn was committed; None while the requests run ahead of it.
-        deadline: when the first speakable clause had to be there; None before the commit.
-        limit: what set the deadline: "llm", "turn" or "floor"; see `latency.budget.Deadline`.
-        charged: the stage that overspent when the deadline is a floor.
-        attempts: one JSON object each: tier, request, alive (its server's first sign of life), first_token,
-            first_clause, end, outcome ("spoken", "called", "cancelled", "failed", "withdrawn" when the turn was not
-            over after all, None while it runs), failed, continues, calls, tokens {in, out, estimated}.
-        said: phrases that bridged, as JSON objects: at, kind, text.
-        gave_up: why no (whole) answer came, in one sentence.
+        answer: the answer.
+        attempts: the requests made for it, in order.
         final: whether nothing will change any more.
     """
 
-    response: int = 0
-    policy: str = ""
-    reason: str = ""
-    commit: float | None = None
-    deadline: float | None = None
-    limit: str | None = None
-    charged: str | None = None
-    attempts: tuple[dict[str, Any], ...] = ()
-    said: tuple[dict[str, Any], ...] = ()
-    gave_up: str | None = None
+    answer: AnswerRecord = AnswerRecord()
+    attempts: tuple[AttemptRecord, ...] = ()
     final: bool = False

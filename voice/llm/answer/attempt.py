@@ -1,12 +1,12 @@
 """One request to a tier: what it has streamed, what of that may be spoken, and what it costs."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.metrics.metrics import LLMTokenUsage
 
 from latency.budget import Deadline
+from latency.record.attempt import AttemptOutcome, AttemptRecord, Tokens
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.thoughts import ThoughtFilter
@@ -134,26 +134,33 @@ class LiveAttempt:
             heard=self.heard,
         )
 
-    def record(self, *, prompt_tokens: int) -> dict[str, Any]:
-        """As it is reported (JSON); `prompt_tokens` is the estimate for a request that never told its usage."""
-        return {
-            "tier": self.tier,
-            "request": self.request,
-            "alive": self.alive,
-            "first_token": self.first_token,
-            "first_clause": self.first_clause,
-            "end": self.end,
-            "outcome": self._reported_outcome,
-            "failed": self.failed,
-            "continues": self.continues,
-            "calls": [call.function_name for call in self.calls],
-            "tokens": {
-                # Nobody is billed for a request that was refused.
-                "in": self.usage.prompt_tokens if self.usage else 0 if self._was_refused else prompt_tokens,
-                "out": self.usage.completion_tokens if self.usage else -(-len(self._text) // CHARS_PER_TOKEN),
-                "estimated": self.usage is None,
-            },
-        }
+    def record(self, *, response: int, prompt_tokens: int) -> AttemptRecord:
+        """The attempt as it is reported.
+
+        Args:
+            response: number of the answer in the call.
+            prompt_tokens: the estimate for a request that reported no usage.
+        """
+        usage = self.usage
+        return AttemptRecord(
+            response=response,
+            tier=self.tier,
+            request=self.request,
+            alive=self.alive,
+            first_token=self.first_token,
+            first_clause=self.first_clause,
+            end=self.end,
+            outcome=self._reported_outcome,
+            failed=self.failed,
+            continues=self.continues,
+            calls=tuple(call.function_name for call in self.calls),
+            tokens=Tokens(
+                # A request that was refused is not billed.
+                prompt=usage.prompt_tokens if usage else 0 if self._was_refused else prompt_tokens,
+                completion=usage.completion_tokens if usage else -(-len(self._text) // CHARS_PER_TOKEN),
+                estimated=usage is None,
+            ),
+        )
 
     @property
     def wait(self) -> Wait | None:
@@ -188,7 +195,7 @@ class LiveAttempt:
         return self.outcome == "failed" and self.first_token is None
 
     @property
-    def _reported_outcome(self) -> str | None:
+    def _reported_outcome(self) -> AttemptOutcome | None:
         if self.withdrawn and self.outcome != "failed":
             return "withdrawn"
         if self.spoken and self.clauses and not self.withdrawn:

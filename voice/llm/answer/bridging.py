@@ -6,8 +6,8 @@ something is being looked up, because none of that is known yet.
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
+from latency.record.answer import PhraseKind
 from voice.errors import ConfigurationError
 from voice.llm.answer.clauses import has_words
 
@@ -75,7 +75,7 @@ class Bridging:
         """All of them, to be synthesised before the call."""
         return (*self._phrases["hold"], *self._phrases["delay"])
 
-    def phrase(self, kind: Literal["hold", "delay"]) -> str:
+    def phrase(self, kind: PhraseKind) -> str:
         """The next phrase of its kind."""
         phrases = self._phrases[kind]
         position, self._next[kind] = self._next[kind], self._next[kind] + 1

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
@@ -23,6 +23,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.tracing.service_decorators import traced_llm
 
 from latency.budget import Budget
+from latency.record.answer import PhraseKind
 from voice.errors import ConfigurationError
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
@@ -166,7 +167,7 @@ class BudgetedLLMService(TieredLLMService):
             await self.stop_ttfat_metrics()
         await self.push_frame(piece)
 
-    async def say(self, kind: Literal["hold", "delay"]) -> str | None:
+    async def say(self, kind: PhraseKind) -> str | None:
         """Say a filler phrase, unless this call is not spoken or a phrase was said just before."""
         now = time.monotonic()
         # A turn with tools has several answers, each with its own budget.

@@ -7,8 +7,8 @@ is, a filler phrase is said. When an answer stalls, another tier continues it fr
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
+from latency.record.answer import PhraseKind
 from voice.llm.policy.situation import Attempt, Decision, Situation, Start
 
 HOLD_GUARD = 0.02
@@ -91,7 +91,7 @@ class Plan:
         if s.now >= s.commit + ANSWER_PATIENCE or not (running or ready or starts):
             return Decision(give_up=True, cancel=_others(s, None))
         wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + ANSWER_PATIENCE]
-        say: Literal["hold", "delay"] | None = None
+        say: PhraseKind | None = None
         if self.bridge:
             wakes.append(s.commit + DELAY_AFTER)
             if s.now >= s.commit + DELAY_AFTER:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from latency.budget import Deadline
+from latency.record.answer import PhraseKind
 
 Outcome = Literal["complete", "failed", "cancelled"]
 
@@ -80,7 +81,7 @@ class Decision:
     """From now on this attempt's text goes to synthesis; None changes nothing."""
     cancel: tuple[int, ...] = ()
     start: tuple[Start, ...] = ()
-    say: Literal["hold", "delay"] | None = None
+    say: PhraseKind | None = None
     """A filler phrase: first "hold", then "delay" when the answer takes unusually long."""
     give_up: bool = False
     """No answer will come: apologise, and end the turn."""

@@ -3,6 +3,9 @@ from typing import Any
 
 import pytest
 
+from latency.record.answer import AnswerRecord
+from latency.record.attempt import AttemptRecord
+from latency.record.json_form import from_json
 from latency.record.turn import TurnRecord
 from latency.render.terminal.llm_block import llm_lines
 from latency.report.llm_budget import Llm, Waste, llm_figures
@@ -17,8 +20,8 @@ def turn(number: int, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord
         turn=number,
         speech=((1.0, 1.8),),
         wants_answer=True,
-        attempts=tuple({"response": number, **attempt} for attempt in attempts),
-        responses=(response,),
+        attempts=from_json(tuple[AttemptRecord, ...], [{"response": number, **attempt} for attempt in attempts]),
+        responses=(from_json(AnswerRecord, response),),
     )
 
 
@@ -102,7 +105,7 @@ def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:
 
 
 def test_without_a_budget_there_is_the_line_of_verdicts_alone() -> None:
-    attempts = ({"tier": "responder", "request": 2.0, "first_clause": 2.1, "outcome": "spoken"},)
+    attempts = (AttemptRecord(tier="responder", request=2.0, first_clause=2.1, outcome="spoken"),)
     plain = replace(turn(0, []), attempts=attempts, responses=())
     found = llm_figures([replace(plain, marks={"turn_commit": 2.0})], budget=0.45, policy=None)  # type: ignore[dict-item]
     assert list(llm_lines(found)) == ["LLM budget   450 ms: within 1, rescued 0, bridged 0, missed 0"]

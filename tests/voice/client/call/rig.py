@@ -6,7 +6,7 @@ Its delays are counted in samples it has received, so that a slow machine moves 
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from pipecat.frames.protobufs import frames_pb2
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from latency.record.server_turn import ServerTurn
 from voice.client.call.call_result import CallResult
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener
@@ -190,8 +191,8 @@ class Notes(CallListener):
     def on_said(self, text: str) -> None:
         self.note("said", text)
 
-    def on_turn(self, report: Mapping[str, Any]) -> None:
-        self.note("turn", report["turn"], report["final"])
+    def on_turn(self, turn: ServerTurn) -> None:
+        self.note("turn", turn.turn, turn.final)
 
     def on_answer(self, asked: ClientMessage, reply: Reply) -> None:
         self.note("answer", asked.id, reply.topic, reply.to_json())

@@ -94,7 +94,7 @@ async def test_a_server_that_hangs_up_before_it_is_ready_is_quoted() -> None:
         (lambda bot: bot.socket.send(b"\xff\xff\xff"), "not a pipecat protobuf frame"),
         (lambda bot: bot.socket.send("hello"), "not JSON"),
         (lambda bot: bot.audio(tone(0.1, 8000), rate=8000), "changed its sample rate from 16000 to 8000 Hz"),
-        (lambda bot: bot.message("server-message", {"type": "turn", "turn": "one"}), "without its number or marks"),
+        (lambda bot: bot.message("server-message", {"type": "turn", "turn": "one"}), "broken report of a turn"),
     ],
 )
 async def test_a_server_that_vanishes_or_breaks_the_protocol_ends_the_call_with_the_reason(

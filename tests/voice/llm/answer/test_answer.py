@@ -89,4 +89,4 @@ async def test_a_turn_that_ends_in_the_very_moment_its_answer_does_counts_once(
         await line.tell()
     assert (turns, verdicts) == (["large"], [True])
     last = line.reports[-1]
-    assert (last.final, last.commit, last.attempts[0]["outcome"]) == (True, NOW, "spoken")
+    assert (last.final, last.answer.commit, last.attempts[0].outcome) == (True, NOW, "spoken")

@@ -43,8 +43,8 @@ async def test_a_healthy_large_tier_is_spoken_whole_between_one_start_and_one_en
     assert kinds.index(LLMFullResponseEndFrame) > max(i for i, kind in enumerate(kinds) if kind is AnswerTextFrame)
     (record,) = call.records
     spoken = record.attempts[0]
-    assert (spoken["tier"], spoken["outcome"], record.policy) == ("large", "spoken", policy)
-    assert spoken["request"] <= spoken["first_token"] <= spoken["first_clause"] <= spoken["end"]
+    assert (spoken.tier, spoken.outcome, record.answer.policy) == ("large", "spoken", policy)
+    assert spoken.request <= spoken.first_token <= spoken.first_clause <= spoken.end
     assert rig.holds(down) == []
 
 
@@ -61,8 +61,8 @@ async def test_the_losing_request_is_closed_when_the_other_tier_speaks() -> None
         call = rig.make_call("race", slow, quick)
         await call.run([rig.ask(), lambda: slow.left])
     loser, winner = call.records[0].attempts
-    assert (loser["outcome"], winner["outcome"]) == ("cancelled", "spoken")
-    assert winner["first_clause"] < slow.left[0]
+    assert (loser.outcome, winner.outcome) == ("cancelled", "spoken")
+    assert winner.first_clause < slow.left[0]
 
 
 async def test_an_answer_that_breaks_off_is_continued_by_the_other_tier_from_what_was_heard() -> None:
@@ -73,7 +73,7 @@ async def test_an_answer_that_breaks_off_is_continued_by_the_other_tier_from_wha
     continuation = quick.asked[0]["messages"]
     assert continuation[-2] == {"role": "assistant", "content": "From the large model,"}
     assert "Go on from exactly there" in continuation[-1]["content"]
-    assert [attempt["continues"] for attempt in call.records[0].attempts] == [None, 0]
+    assert [attempt.continues for attempt in call.records[0].attempts] == [None, 0]
     kinds = [type(frame) for frame in down]
     assert kinds.count(LLMFullResponseStartFrame) == 1
 
@@ -84,10 +84,10 @@ async def test_an_answer_that_stalls_is_continued_before_playout_runs_dry() -> N
         down = await call.run([rig.ask(), lambda: slow.left])
     assert rig.said(down) == f"From the large model,  {quick.text}"
     stalled, going_on = call.records[0].attempts
-    assert (stalled["outcome"], going_on["outcome"]) == ("spoken", "spoken")
-    assert going_on["continues"] == 0
+    assert (stalled.outcome, going_on.outcome) == ("spoken", "spoken")
+    assert going_on.continues == 0
     # 21 characters take more than a second to be spoken.
-    assert 0.5 < going_on["request"] - stalled["first_clause"] < 1.5 + LATE
+    assert 0.5 < going_on.request - stalled.first_clause < 1.5 + LATE
 
 
 async def test_when_both_tiers_are_down_the_agent_apologises_and_the_call_goes_on(
@@ -103,10 +103,10 @@ async def test_when_both_tiers_are_down_the_agent_apologises_and_the_call_goes_o
     told = [record.message for record in caplog.records if record.name == "voice.llm.answer.answer"]
     assert [message.partition(":")[0] for message in told] == ["no answer"] * 2, "once a turn"
     for first, record in zip(call.first_words(), call.records, strict=True):
-        assert record.commit is not None
-        assert first - record.commit < 2.5
-        assert record.gave_up
-        assert {attempt["outcome"] for attempt in record.attempts} == {"failed"}
+        assert record.answer.commit is not None
+        assert first - record.answer.commit < 2.5
+        assert record.answer.gave_up
+        assert {attempt.outcome for attempt in record.attempts} == {"failed"}
 
 
 async def test_when_both_tiers_are_silent_the_wait_is_bridged_and_admitted_by_2500_ms() -> None:
@@ -117,11 +117,11 @@ async def test_when_both_tiers_are_silent_the_wait_is_bridged_and_admitted_by_25
         )
     assert rig.holds(down) == [HOLD[0], DELAY[0]]
     (record,) = call.records
-    assert record.commit is not None
-    assert record.deadline is not None
-    ats = [phrase["at"] for phrase in record.said]
-    assert ats[0] <= record.deadline + LATE
-    assert ats[1] - record.commit < 2.5 + LATE
+    assert record.answer.commit is not None
+    assert record.answer.deadline is not None
+    ats = [phrase.at for phrase in record.answer.said]
+    assert ats[0] <= record.answer.deadline + LATE
+    assert ats[1] - record.answer.commit < 2.5 + LATE
     assert LLMFullResponseStartFrame not in [type(frame) for frame in down]
 
 
@@ -151,8 +151,8 @@ async def test_an_interruption_cancels_every_request_and_the_next_turn_is_clean(
         )  # fmt: skip
     assert rig.said(down) == slow.text
     first, second = call.records
-    assert [attempt["outcome"] for attempt in first.attempts] == ["cancelled", "cancelled"]
-    assert second.attempts[0]["outcome"] == "spoken"
+    assert [attempt.outcome for attempt in first.attempts] == ["cancelled", "cancelled"]
+    assert second.attempts[0].outcome == "spoken"
 
 
 async def test_an_interruption_in_the_middle_of_an_answer_ends_its_response() -> None:
@@ -161,7 +161,7 @@ async def test_an_interruption_in_the_middle_of_an_answer_ends_its_response() ->
         down = await call.run([rig.ask(), call.first_words, InterruptionFrame(), lambda: slow.left])
     kinds = [type(frame) for frame in down]
     assert kinds.count(LLMFullResponseStartFrame) == kinds.count(LLMFullResponseEndFrame) == 1
-    assert call.records[0].attempts[0]["outcome"] == "spoken"
+    assert call.records[0].attempts[0].outcome == "spoken"
 
 
 async def test_a_hold_phrase_is_not_said_again_right_away_unless_the_user_has_spoken() -> None:
@@ -178,10 +178,10 @@ async def test_losers_are_recorded_with_estimated_tokens_and_the_book_learns() -
     async with rig.serving(rig.large(fault="dribble")) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("race", slow, quick)
         await call.run([rig.ask(), SleepFrame(sleep=0.05)])
-    tokens = call.records[0].attempts[0]["tokens"]
-    assert tokens["estimated"] is True
-    assert tokens["in"] > 0
-    assert tokens["out"] > 0
+    tokens = call.records[0].attempts[0].tokens
+    assert tokens.estimated is True
+    assert tokens.prompt > 0
+    assert tokens.completion > 0
     assert call.book.quantile("fast", 0.5) is not None
     waited = call.book.quantile("large", 0.95)
     assert waited is not None

@@ -41,10 +41,10 @@ async def test_the_budget_of_a_slow_speculative_answer_runs_from_the_commit() ->
         )  # fmt: skip
     assert rig.said(down) == quick.text
     (record,) = call.records
-    assert record.commit is not None
-    assert record.commit - record.attempts[0]["request"] > 0.2
-    assert record.attempts[1]["request"] > record.commit
-    assert record.deadline == pytest.approx(record.commit + 0.45)
+    assert record.answer.commit is not None
+    assert record.answer.commit - record.attempts[0].request > 0.2
+    assert record.attempts[1].request > record.answer.commit
+    assert record.answer.deadline == pytest.approx(record.answer.commit + 0.45)
 
 
 async def test_a_discarded_speculative_answer_is_cancelled_and_never_heard() -> None:
@@ -57,7 +57,7 @@ async def test_a_discarded_speculative_answer_is_cancelled_and_never_heard() -> 
             ]
         )  # fmt: skip
     assert rig.said(down) == ""
-    assert call.records[0].commit is None
+    assert call.records[0].answer.commit is None
 
 
 async def test_a_late_commit_leaves_less_time_and_charges_no_stage_until_the_floor() -> None:
@@ -65,13 +65,13 @@ async def test_a_late_commit_leaves_less_time_and_charges_no_stage_until_the_flo
         call = rig.make_call("fallback", slow, quick)
         await call.run([VADUserStoppedSpeakingFrame(stop_secs=0.2), SleepFrame(sleep=0.1), rig.ask(), rig.ask()])
     first, second = call.records
-    assert first.commit is not None
-    assert first.deadline is not None
-    assert second.commit is not None
-    assert first.limit == "turn"
-    assert first.deadline - first.commit < 0.4
-    assert second.limit == "llm"
-    assert second.deadline == pytest.approx(second.commit + 0.45)
+    assert first.answer.commit is not None
+    assert first.answer.deadline is not None
+    assert second.answer.commit is not None
+    assert first.answer.limit == "turn"
+    assert first.answer.deadline - first.answer.commit < 0.4
+    assert second.answer.limit == "llm"
+    assert second.answer.deadline == pytest.approx(second.answer.commit + 0.45)
 
 
 @pytest.mark.parametrize(("needed", "charged"), [(0.8, "endpointing"), (0.2, "transcription"), (None, "transcription")])
@@ -83,4 +83,4 @@ async def test_the_wait_for_silence_is_charged_to_endpointing_and_not_to_the_rec
         stop = VADUserStoppedSpeakingFrame(stop_secs=0.2)
         await call.run([stop, SleepFrame(sleep=0.65), TurnEndFrame(silence=needed), rig.ask()])
     (record,) = call.records
-    assert (record.limit, record.charged) == ("floor", charged)
+    assert (record.answer.limit, record.answer.charged) == ("floor", charged)

@@ -43,7 +43,7 @@ async def test_another_policy_holds_from_the_next_turn_on() -> None:
 
         down = await call.run([rig.ask(), rig.ask()])
     assert rig.said(down) == slow.text + quick.text
-    assert [record.attempts[0]["tier"] for record in call.records] == ["large", "fast"]
+    assert [record.attempts[0].tier for record in call.records] == ["large", "fast"]
 
 
 async def test_a_policy_over_missing_tiers_is_refused() -> None:
@@ -62,8 +62,8 @@ async def test_two_requests_to_one_service_are_kept_apart() -> None:
         down = await call.run([rig.ask(), lambda: slow.left])
     assert rig.said(down) == slow.text
     late, hedge = call.records[0].attempts
-    assert (late["tier"], late["outcome"], hedge["tier"], hedge["outcome"]) == ("large", "cancelled", "large", "spoken")
-    assert hedge["request"] - late["request"] > 0.15
+    assert (late.tier, late.outcome, hedge.tier, hedge.outcome) == ("large", "cancelled", "large", "spoken")
+    assert hedge.request - late.request > 0.15
 
 
 async def test_a_spare_service_takes_the_second_request() -> None:
@@ -82,6 +82,6 @@ async def test_a_tier_that_rejects_its_key_is_left_out_of_the_next_turn() -> Non
     assert rig.said(down) == quick.text * 2
     assert len(slow.asked) == 1
     first, second = call.records
-    assert first.attempts[0]["outcome"] == "failed"
-    assert [attempt["tier"] for attempt in second.attempts] == ["fast"]
-    assert "large refuses to serve" in second.reason
+    assert first.attempts[0].outcome == "failed"
+    assert [attempt.tier for attempt in second.attempts] == ["fast"]
+    assert "large refuses to serve" in second.answer.reason

@@ -47,10 +47,10 @@ async def test_tools_of_the_winner_run_once_and_those_of_the_loser_never() -> No
     results = [frame for frame in down if isinstance(frame, FunctionCallResultFrame)]
     assert [frame.result for frame in results] == ["on its way"]
     (record,) = call.records
-    assert {attempt["tier"]: attempt["outcome"] for attempt in record.attempts} == {
+    assert {attempt.tier: attempt.outcome for attempt in record.attempts} == {
         "large": "called", "fast": "cancelled",
     }  # fmt: skip
-    assert record.attempts[0]["calls"] == ["order_status"]
+    assert record.attempts[0].calls == ("order_status",)
 
 
 @pytest.mark.parametrize(("verdict", "runs"), [(EagerEndOfTurnCancelFrame, []), (UserStoppedSpeakingFrame, ["ran"])])
@@ -71,7 +71,7 @@ async def test_a_tool_of_a_speculative_answer_waits_for_the_end_of_the_turn(
 
         def called() -> bool:
             frames = [frame for _, frame in call.pushed if isinstance(frame, AttemptsFrame)]
-            return any(frame.attempts and frame.attempts[0]["calls"] for frame in frames)
+            return any(frame.attempts and frame.attempts[0].calls for frame in frames)
 
         await call.run([UserStartedSpeakingFrame(), asked, called, lambda: ran == [], verdict(), SleepFrame(0.2)])
     assert ran == runs
@@ -112,4 +112,4 @@ async def test_the_words_after_a_tool_are_still_of_the_policy_that_called_it() -
 
         first, second = (LLMContextFrame(LLMContext(said)) for said in (messages, messages + told))
         await call.run([first, lambda: call.records, swap, second, rig.ask()])
-    assert [record.attempts[0]["tier"] for record in call.records] == ["large", "large", "fast"]
+    assert [record.attempts[0].tier for record in call.records] == ["large", "large", "fast"]

@@ -166,9 +166,9 @@ async def test_a_servers_first_sign_of_life_is_on_record(server: Any, connect: A
         return records[0].attempts[0]
 
     told = await attempt()
-    assert told["request"] < told["alive"] <= told["first_token"]
+    assert told.request < told.alive <= told.first_token
     server.faults.extend(["silent", "silent"])
-    assert (await attempt())["alive"] is None
+    assert (await attempt()).alive is None
 
 
 async def test_a_model_that_the_server_does_not_have_is_named_in_its_words(server: Any, connect: Any) -> None:
@@ -202,7 +202,7 @@ async def test_a_connection_that_fails_after_the_whole_answer_costs_nothing(
     assert said(down) == "You said: one two three four five six "
     assert failures(down) == []
     (attempt,) = records[0].attempts
-    assert (attempt["outcome"], attempt["tokens"]["estimated"]) == ("spoken", True)
+    assert (attempt.outcome, attempt.tokens.estimated) == ("spoken", True)
     assert len(server.requests) == 1
 
 

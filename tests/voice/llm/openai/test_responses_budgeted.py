@@ -81,11 +81,11 @@ async def test_in_the_budgeted_service_the_fast_tier_answers_for_a_large_one_tha
     )
     assert len(turns.records) == 2
     for record in turns.records:
-        outcomes = {attempt["tier"]: attempt["outcome"] for attempt in record.attempts}
+        outcomes = {attempt.tier: attempt.outcome for attempt in record.attempts}
         assert outcomes["fast"] == "spoken"
         lost = fault in (Fault.SILENT, Fault.KEEPALIVE, Fault.DRIBBLE)
         assert outcomes["large"] == ("cancelled" if lost else "failed")
-        assert record.gave_up is None
+        assert record.answer.gave_up is None
     assert turns.said == "2 plus 2 is 4.3 plus 3 is 6."
     served = [exchange for exchange in turns.simulator.journal.exchanges if exchange.fault and not exchange.warm_up]
     seen = "cancelled" if lost else "cut" if fault is Fault.CUT_SOCKET else "failed"

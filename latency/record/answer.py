@@ -1,0 +1,54 @@
+"""One answer that was asked for under an LLM budget, as the server reports it and a run folder keeps it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from latency.budget import Limit, Stage
+from latency.record.units import Count, Instant
+
+PhraseKind = Literal["hold", "delay"]
+"""A phrase that was said because the budget was spent, or because the answer took unusually long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrase:
+    """Words that bridged the wait for an answer; never an answer themselves."""
+
+    at: Instant | None = None
+    """When they were handed to synthesis."""
+    kind: PhraseKind = "hold"
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRecord:
+    """An answer and how it came about; a turn in which tools were called has several."""
+
+    response: Count | None = None
+    """Its number in the call, from 0."""
+    policy: str | None = None
+    """Name of the policy."""
+    reason: str | None = None
+    """Why the policy asked in this order; one clause."""
+    commit: Instant | None = None
+    """When the user's turn was committed; None while the requests are speculative, and if they were discarded."""
+    deadline: Instant | None = None
+    """When the first speakable clause had to be there; None before the commit."""
+    limit: Limit | None = None
+    """What set the deadline."""
+    charged: Stage | None = None
+    """The stage that overspent, when the deadline is a floor."""
+    said: tuple[Phrase, ...] = ()
+    """Phrases that bridged the wait, in order."""
+    gave_up: str | None = None
+    """Why no answer came, or not all of it; one sentence."""
+    tier: str | None = None
+    """The tier that spoke first."""
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether the answer was for a committed turn; a discarded speculative answer was not.
+
+        Without aligned clocks the instants are unknown, but not what set the deadline.
+        """
+        return self.commit is not None or self.limit is not None

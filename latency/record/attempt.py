@@ -1,0 +1,48 @@
+"""One request to a language model, as the server reports it and a run folder keeps it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from msgspec import Struct, field
+
+from latency.record.units import Count, Instant
+
+AttemptOutcome = Literal["spoken", "called", "cancelled", "failed", "silent", "withdrawn"]
+"""What became of a request: its text was spoken; only its tools were run; another one was used, or the user spoke; it
+failed; it ended without text; or it belongs to a speculative answer that was discarded ("withdrawn")."""
+
+
+# A struct and no dataclass, because JSON calls a field "in", which Python cannot.
+class Tokens(Struct, frozen=True, kw_only=True):
+    """What a request cost, in tokens; None where unknown."""
+
+    prompt: Count | None = field(name="in", default=None)
+    completion: Count | None = field(name="out", default=None)
+    estimated: bool = False
+    """Whether the counts are estimates, because the provider reported no usage."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRecord:
+    """A request; None is unknown, or has not happened."""
+
+    response: Count | None = None
+    """Number of the answer in the call that it was made for; None for a language model without a budget."""
+    model: str | None = None
+    tier: str | None = None
+    request: Instant | None = None
+    alive: Instant | None = None
+    """The first sign of life from its server."""
+    first_token: Instant | None = None
+    first_clause: Instant | None = None
+    """Its first speakable clause was complete."""
+    end: Instant | None = None
+    outcome: AttemptOutcome | None = None
+    """None while it runs."""
+    failed: str | None = None
+    """Why it failed, in one sentence."""
+    continues: Count | None = None
+    """Position of the attempt whose unfinished answer it continues, among those of the answer."""
+    calls: tuple[str, ...] = ()
+    """Names of the tools that the model asked for."""
+    tokens: Tokens | None = None

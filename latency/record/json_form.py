@@ -1,0 +1,98 @@
+"""Records as JSON and back: the one place where a record is written to a file or a wire, or read from it.
+
+msgspec checks every value against the type of its field. A key that a record does not have is ignored, because a newer
+version may have written it; a value of the wrong form is refused with one sentence that names its key.
+"""
+
+import re
+import reprlib
+from typing import Any, TypeVar
+
+import msgspec
+
+from latency.record.marks import Mark, Marks
+from latency.record.units import Instant
+
+Record = TypeVar("Record")
+_FORMS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+"""msgspec's names of JSON's forms, in words."""
+
+
+class TurnError(ValueError):
+    """A record that contradicts itself or its format; the sentence says where."""
+
+
+def to_json(record: object) -> Any:
+    """A record as JSON objects, lists, texts and numbers."""
+    return msgspec.to_builtins(record)
+
+
+def from_json(kind: type[Record], data: object) -> Record:
+    """Read a record from JSON that has been parsed.
+
+    Raises:
+        TurnError: A key is missing, or a value has another form than its field.
+    """
+    try:
+        return msgspec.convert(data, kind, dec_hook=_read)
+    except msgspec.ValidationError as error:
+        raise TurnError(_sentence(error, data)) from error
+
+
+def parse(line: str) -> Any:
+    """The JSON value in a line.
+
+    Raises:
+        TurnError: The line is not JSON.
+    """
+    try:
+        return msgspec.json.decode(line)
+    except (ValueError, RecursionError) as error:
+        raise TurnError(f"not JSON: {error}") from error
+
+
+def shown(value: object) -> str:
+    """A wrong value as a sentence shows it."""
+    # Short and in ASCII: it may be a megabyte, or half a character.
+    return reprlib.repr(value).encode("ascii", "backslashreplace").decode()
+
+
+def _read(kind: type, data: object) -> Any:
+    """What msgspec does not know how to read."""
+    if kind is not Marks:
+        raise NotImplementedError(kind)
+    if not isinstance(data, dict):
+        raise TurnError(f"marks is {shown(data)}, not an object")
+    return Marks({mark: _instant(mark, data[mark]) for mark in Mark if data.get(mark) is not None})
+
+
+def _instant(mark: Mark, at: object) -> float:
+    try:
+        return msgspec.convert(at, Instant)
+    except msgspec.ValidationError as error:
+        raise TurnError(f"the mark {mark} is {shown(at)}, not seconds") from error
+
+
+def _sentence(error: msgspec.ValidationError, data: object) -> str:
+    """What msgspec found, with the key in front and the value behind it."""
+    what, _, place = str(error).partition(" - at `$")
+    key = place.removesuffix("`").removeprefix(".")
+    if isinstance(error.__cause__, TurnError):
+        return str(error.__cause__)
+    if missing := re.fullmatch(r"Object missing required field `(\w+)`", what):
+        return f"the key {'.'.join(filter(None, (key, missing[1])))} is missing"
+    wrong = data
+    for name, position in re.findall(r"(\w+)|\[(\d+)\]", key):
+        wrong = wrong[int(position)] if position else wrong[name]  # type: ignore[index]
+    expected = re.match(r"Expected `(\w+)(?: \| null)?`([^,]*)", what)
+    right = f"{_FORMS[expected[1]]}{expected[2]}" if expected else "a value that is known here"
+    if what == "Number out of range":
+        right = "a number within range"
+    return f"{key or 'the record'} is {shown(wrong)}, not {right}"

@@ -1,0 +1,191 @@
+"""From a finished call to a run folder's records: server turns matched to the user's, every instant on one clock. Pure.
+
+Every instant in a record is on the recording's clock; the server's instants are unknown without aligned clocks.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+from latency.record.instants import moved
+from latency.record.marks import Mark, Marks
+from latency.record.server_turn import ServerTurn
+from latency.record.session import ClockAlignment, PlayoutSummary, ServerLoad, Session
+from latency.record.stall import Stall
+from latency.record.turn import TurnError, TurnRecord
+from voice.client.call.call_result import CallResult, ReportedTurn
+from voice.client.caller.scripted_caller import PlacedTurn
+from voice.client.fixtures.fixture import Fixture
+
+
+def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bool = False) -> list[TurnRecord]:
+    """One record for each turn that was played.
+
+    A turn that Ctrl-C cut short is left out: it could not have been answered. One that the server's end cut short is
+    kept and has failed.
+
+    Args:
+        result: the call.
+        fixture: what was played in it.
+        session: name of the session in the run.
+        cold: whether the session's first turn was the first one the server ever had.
+    """
+    horizons = [*(placed.onset for placed in result.placed), math.inf][1:]
+    stalls = _stalls(result)
+    return [
+        _record(result, placed, horizon, fixture, session, cold=cold and placed.index == 0, stalls=stalls)
+        for placed, horizon in zip(result.placed, horizons, strict=True)
+        if placed.end <= result.seconds or result.closed is not None
+    ]
+
+
+def session_record(
+    result: CallResult,
+    fixture: Fixture,
+    *,
+    name: str,
+    wav: str,
+    cold: bool = False,
+    server: ServerLoad | None = None,
+) -> Session:
+    """The session of the call.
+
+    Args:
+        result: the call.
+        fixture: what was played in it.
+        name: name of the session in the run.
+        wav: file name of its recording in the run folder.
+        cold: whether the server had no call before.
+        server: its load during the call, when known.
+    """
+    clock = result.alignment
+    return Session(
+        name=name,
+        scenario=fixture.name,
+        wav=wav,
+        seconds=round(result.seconds, 3),
+        cold=cold,
+        fixtures={turn.name: turn.sha256 for turn in fixture.turns},
+        never_sent=len(fixture.turns) - len(result.placed),
+        clock=None if clock is None else ClockAlignment(offset=clock.offset, rtt=clock.rtt, pings=clock.pings),
+        pacing=result.pacing.summary(),
+        playout=PlayoutSummary(
+            jitter_ms=round(result.jitter * 1000), underruns=len(result.underruns), rate=result.rate
+        ),
+        underruns=_rounded_all(result.underruns),
+        flushes=tuple(_rounded(at) for at in result.flushes),
+        server=server,
+        closed=result.closed,
+    )
+
+
+def _record(
+    result: CallResult,
+    placed: PlacedTurn,
+    horizon: float,
+    fixture: Fixture,
+    session: str,
+    *,
+    cold: bool,
+    stalls: Iterable[Stall],
+) -> TurnRecord:
+    turn = placed.turn
+    late = result.pacing.late_max(placed.at, min(horizon, result.seconds))
+    matched = [reported for reported in result.turns if placed.onset <= result.stopped(reported) < horizon]
+    own = tuple(_on_recording(result, reported) for reported in matched)
+    # Asked of the report: without aligned clocks, the converted turn has no marks.
+    committed = [one for one, reported in zip(own, matched, strict=True) if Mark.TURN_COMMIT in reported.turn.marks]
+    last = (committed or own or (None,))[-1]
+    failed = last.failed if last else None
+    if failed is None and not committed and horizon == math.inf:
+        failed = result.closed
+    record = TurnRecord(
+        session=session,
+        turn=placed.index,
+        scenario=fixture.name,
+        fixture=f"{fixture.group}/{turn.name}" if fixture.group else turn.name,
+        text=turn.text,
+        truth=turn.truth,
+        speech=_rounded_all(placed.speech),
+        labels=tuple((_rounded(start), _rounded(end), label) for start, end, label in placed.labels),
+        wants_answer=turn.wants_answer,
+        contains=tuple(turn.contains),
+        barge_in=turn.barge_in,
+        backchannel=turn.backchannel,
+        cold=cold,
+        late_ms_max=None if late is None else round(late * 1000, 2),
+        heard=_joined(one.heard for one in own) if own else None,
+        said=_joined(one.said for one in own) if own else None,
+        ended_by=last.ended_by if last else None,
+        smart_turn=last.smart_turn if last else None,
+        interrupted=bool(last and last.interrupted),
+        failed=failed,
+    )
+    client = _client_marks(result, placed, horizon, last)
+    try:
+        return replace(
+            record,
+            marks=Marks((last.marks if last and committed else Marks()) | client),
+            server_turns=own,
+            attempts=last.attempts if last else (),
+            responses=last.responses if last else (),
+            # Those before the first turn are recorded with it.
+            stalls=tuple(one for one in stalls if (placed.onset <= one.at or not placed.index) and one.at < horizon),
+        )
+    except TurnError as error:
+        dropped = f"the server's instants were dropped ({error})"
+        return replace(record, failed=f"{failed}; {dropped}" if failed else dropped)
+
+
+def _client_marks(result: CallResult, placed: PlacedTurn, horizon: float, last: ServerTurn | None) -> Marks:
+    """What the loudspeaker played: the first audio after the speech's end, and a bot that was talking at its onset.
+
+    The first audio is the answer's if the server says that no phrase came before the answer.
+    """
+    marks = Marks()
+    if placed.turn.speech:
+        marks[Mark.SPEECH_END] = _rounded(placed.end)
+    if heard := [one for one in result.utterances if placed.end <= one.start < horizon]:
+        marks[Mark.FIRST_RECEIVED] = _rounded(heard[0].received)
+        marks[Mark.FIRST_AUDIBLE] = _rounded(heard[0].start)
+        marks[Mark.ANSWER_END] = _rounded(heard[-1].end)
+        if last and last.opening is None:
+            # After a phrase, the answer has to be found in the recording.
+            marks[Mark.FIRST_ANSWER_AUDIBLE] = marks[Mark.FIRST_AUDIBLE]
+    if under_way := [one for one in result.utterances if one.start < placed.onset < one.end]:
+        marks[Mark.USER_ONSET] = _rounded(placed.onset)
+        marks[Mark.BOT_SILENT] = _rounded(under_way[0].end)
+    return marks
+
+
+def _on_recording(result: CallResult, reported: ReportedTurn) -> ServerTurn:
+    """A reported turn on the recording's clock."""
+
+    def convert(at: float) -> float | None:
+        converted = result.recording_time(at, reported)
+        return None if converted is None else _rounded(converted)
+
+    return moved(reported.turn, convert)
+
+
+def _stalls(result: CallResult) -> list[Stall]:
+    """The stalls of the server's event loop on the recording's clock, in order; a report may repeat another's."""
+    found: dict[tuple[float, str], Stall] = {}
+    for reported in result.turns:
+        for stall in reported.report.stalls:
+            at = result.recording_time(stall.at, reported)
+            if at is not None:
+                found.setdefault((stall.at, stall.kind), replace(stall, at=_rounded(at)))
+    return sorted(found.values(), key=lambda stall: (stall.at, stall.kind))
+
+
+def _joined(texts: Iterable[str | None]) -> str:
+    return " ".join(stripped for text in texts if (stripped := (text or "").strip()))
+
+
+def _rounded(seconds: float) -> float:
+    return round(seconds, 6)
+
+
+def _rounded_all(stretches: Iterable[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    return tuple((_rounded(start), _rounded(end)) for start, end in stretches)

@@ -1,0 +1,115 @@
+"""One of the server's turns while it happens, and its report for the client. Pure: times are passed in.
+
+Times are seconds on the server's monotonic clock.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from latency.record.attempt import AttemptOutcome, AttemptRecord
+from latency.record.marks import Mark, Marks
+from latency.record.server_turn import EndedBy, ServerTurn, SmartTurnOpinion, SpeculationRecord, TurnReport
+from latency.record.stall import Stall
+from voice.llm.answer.answer_frames import AttemptsFrame
+
+Stalls = Callable[[float, float], Sequence[Stall]]
+"""The stalls of the event loop that ended after one instant and not after another; see `voice.server.loop_watch`."""
+
+
+@dataclass(slots=True)
+class LiveTurn:
+    """One user turn and the answer to it, as far as the server knows them."""
+
+    number: int
+    marks: Marks = field(default_factory=Marks)
+    heard: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    ended_by: EndedBy | None = None
+    smart_turn: SmartTurnOpinion | None = None
+    speculation: SpeculationRecord | None = None
+    """None where answers are not started before the commit."""
+    ahead_since: float | None = None
+    """When the speculative answer was asked for that is neither used nor discarded yet."""
+    interrupted: bool = False
+    failed: str | None = None
+    final: bool = False
+    tier: str | None = None
+    """Name of what answers, for a model whose requests are not reported in `AttemptsFrame`s."""
+    llm_end: float | None = None
+    contexts: set[str] = field(default_factory=set)
+    """The TTS contexts that speak this turn's answer."""
+    awaits_context: bool = False
+    apologises: bool = False
+    """The language model failed before its first token: what is spoken is not its answer."""
+    opening: list[str] = field(default_factory=list)
+    """Phrases spoken because no answer was there."""
+    opening_seconds: float = 0.0
+    opening_contexts: set[str] = field(default_factory=set)
+    answers: dict[int, AttemptsFrame] = field(default_factory=dict)
+    """The latest frame of each answer, by the answer's number in the call; after a tool a turn has several answers."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The model of each tier."""
+    answer_sampled: bool = False
+    stalls: Stalls | None = None
+    """None when the event loop is not watched."""
+    since: float = -math.inf
+    """When the previous turn was last reported: stalls from then on are reported with this one."""
+    until: float = math.inf
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether a language model is still answering, or its first words are still to be spoken."""
+        if any(not frame.final for frame in self.answers.values()):
+            return True
+        return bool(self.opening) and not self.answer_sampled and not self.failed
+
+    @property
+    def first_spoken(self) -> AttemptRecord | None:
+        """The attempt whose text was spoken first."""
+        attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
+        return next((attempt for attempt in attempts if attempt.outcome == "spoken"), None)
+
+    def report(self) -> TurnReport:
+        """The turn as it is reported to the client."""
+        stalls = None if self.stalls is None else tuple(self.stalls(self.since, self.until))
+        turn = ServerTurn(
+            turn=self.number,
+            final=self.final,
+            marks=Marks(self.marks),
+            heard=" ".join(self.heard),
+            said=" ".join(self.said),
+            opening=" ".join(self.opening) or None,
+            opening_seconds=round(self.opening_seconds, 4) or None,
+            ended_by=self.ended_by or ("timeout" if Mark.TURN_COMMIT in self.marks else None),
+            smart_turn=self.smart_turn,
+            speculation=self.speculation,
+            interrupted=self.interrupted,
+            failed=self.failed,
+            attempts=self._attempts(),
+            answer_pending=self.awaits_answer,
+            responses=tuple(frame.answer for frame in self.answers.values()),
+            stalls=None if stalls is None else len(stalls),
+        )
+        return TurnReport(turn=turn, stalls=stalls or ())
+
+    def _attempts(self) -> tuple[AttemptRecord, ...]:
+        if self.answers:
+            attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
+            return tuple(replace(one, model=self.models.get(one.tier or "")) for one in attempts)
+        if Mark.LLM_REQUEST not in self.marks:
+            return ()
+        attempt = AttemptRecord(
+            tier=self.tier,
+            request=self.marks[Mark.LLM_REQUEST],
+            first_token=self.marks.get(Mark.LLM_FIRST_TOKEN),
+            first_clause=self.marks.get(Mark.LLM_FIRST_CLAUSE),
+            end=self.llm_end,
+            outcome=self._outcome(),
+        )
+        return (attempt,)
+
+    def _outcome(self) -> AttemptOutcome:
+        if self.apologises:
+            return "failed"
+        return "spoken" if self.said else "cancelled" if self.interrupted else "silent"

@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     name, arguments = rest[0], [*leading, *rest[1:]]
     if name != "report" and name not in BUILT_IN:
         return _registered(name, arguments)
-    # A third of numpy's start would go into threads for matrices, of which there are none here.
+    # A third of numpy's start would go into threads for matrices, which this program does not use.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if name == "report":
         return _report(arguments)

@@ -93,7 +93,7 @@ class Agent:
         self.engines = await Engines.load(self.settings)
 
     def status(self) -> dict[str, Any]:
-        """What /healthz tells: pipeline, components, versions."""
+        """What /healthz reports: pipeline, components, versions."""
         components = {**self._loaded().components(), **self.behaviour.components()}
         return {
             "pid": os.getpid(),

@@ -1,6 +1,6 @@
 """Why a turn that wants an answer got none: exactly one reason for each.
 
-Nobody is blamed who had no time: where the next turn began, or the call ended, sooner than a caller waits for an
+An agent that had no time is not blamed: if the next turn began, or the call ended, sooner than a caller waits for an
 answer, that is the reason, unless something broke or nothing was heard.
 """
 
@@ -49,7 +49,7 @@ def why(
         early: Whether the bot spoke between the start and the end of the user's speech.
         talked_on: Whether it spoke before the user's onset and beyond the end.
         following: When the user began the next turn.
-        until: When the caller waited no longer: then, or where the recording ends; None when the record behind is lost.
+        until: When the caller stopped waiting: then, or where the recording ends; None when the next record is lost.
         reported: Whether the server reported any turn of the session.
         closed: Whether the session ended early.
     """

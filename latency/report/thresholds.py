@@ -71,7 +71,7 @@ class Threshold:
         """Read a threshold; the grammar is the module's docstring.
 
         Raises:
-            ThresholdError: Not of the form, no such figure, or a share that is none.
+            ThresholdError: Not of the form, no such figure, or a share outside 0 to 1.
         """
         match = _SHAPE.fullmatch(expr)
         if not match or not match["figure"].strip() or not match["limit"].strip():

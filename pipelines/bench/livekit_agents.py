@@ -177,15 +177,15 @@ class CallOutput(io.AudioOutput):  # type: ignore[misc]
     async def play(self) -> None:
         """Send until cancelled."""
         size = self.sample_rate // BLOCKS_PER_SECOND * 2
-        due, told = time.monotonic(), False
+        due, announced = time.monotonic(), False
         while True:
-            if self._cleared and not told:
-                told = True
+            if self._cleared and not announced:
+                announced = True
                 await self._caller.send(InterruptionFrame())
             if self._flushed and not self._waiting:
                 position, interrupted = self._sent, self._cleared
                 self._begin()
-                told = False
+                announced = False
                 self.on_playback_finished(playback_position=position, interrupted=interrupted)
             elif self._waiting and self._playing:
                 block = bytes(self._waiting[:size])

@@ -111,7 +111,7 @@ def load(path: str, *, where: str) -> Callable[..., Any]:
     """The class or function at a dotted path; modules in the working directory are found too.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: there is no such class or function.
     """
     module, _, name = path.rpartition(".")
     if (here := os.getcwd()) not in sys.path:

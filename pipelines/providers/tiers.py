@@ -75,8 +75,10 @@ class Tiers(Table):
         for role, name in self.roles.model_dump(exclude_none=True).items():
             if name not in self.tiers:
                 known = ", ".join(self.tiers) or "none"
-                told = {"role": role, "name": name, "known": known}
-                raise PydanticCustomError(SENTENCE, 'llm.roles.{role} = "{name}" names no tier; there is {known}', told)
+                parts = {"role": role, "name": name, "known": known}
+                raise PydanticCustomError(
+                    SENTENCE, 'llm.roles.{role} = "{name}" names no tier; there is {known}', parts
+                )
         return self
 
     @property

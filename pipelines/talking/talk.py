@@ -57,7 +57,7 @@ class Transcript(CallListener):
         """The keys that choose another language model; set this before the call."""
         self._console = console
         self._status = console.status("")
-        self._told: object = None
+        self._noted: object = None
 
     def on_ready(self) -> None:
         """The call has begun: the agent is listening."""
@@ -87,9 +87,9 @@ class Transcript(CallListener):
         if last is None or last.tier is None or not (self.swaps and self.swaps.several and turn.final):
             return
         # A turn is reported again after each change, and has several answers if a tool is used.
-        told = (turn.turn, len(turn.responses), last.tier)
-        if told != self._told:
-            self._told = told
+        noted = (turn.turn, len(turn.responses), last.tier)
+        if noted != self._noted:
+            self._noted = noted
             self.note(f"{last.tier} answered ({last.policy}: {last.reason})", label="llm")
 
     def on_partial(self, text: str) -> None:

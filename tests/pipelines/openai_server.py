@@ -35,7 +35,7 @@ class OpenAIServer:
     requests: list[dict[str, Any]] = field(default_factory=list)
     """The bodies of the completions that it was asked for, in order."""
     faults: deque[Fault | None] = field(default_factory=deque)
-    """What happens to the next requests, one each; None is an answer, and so is everything behind the last."""
+    """What happens to the next requests, one each; None is an answer, and requests after the last are answered, too."""
     released: threading.Event = field(default_factory=threading.Event)
     """Ends the silence."""
     connections: set[socket.socket] = field(default_factory=set)

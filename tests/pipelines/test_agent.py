@@ -33,7 +33,7 @@ COLLECTOR = (
     "import gc\nbefore = gc.get_freeze_count(), gc.get_threshold()\n",
     "\nprint(gc.get_freeze_count() <= before[0], gc.get_threshold() == before[1])\n",
 )
-"""What tells whether the program has Python's garbage collector back as it was."""
+"""What shows whether the program has Python's garbage collector back as it was."""
 
 
 def test_the_readmes_agent_answers_with_its_tool(tmp_path: Path) -> None:

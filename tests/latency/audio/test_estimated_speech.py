@@ -38,7 +38,7 @@ def spoken(*stretches: tuple[float, float], seconds: float, floor: float) -> np.
 )
 def test_stretches_are_found_over_noise(floor, stretches):
     found = stretches_of(spoken(*stretches, seconds=5.0, floor=floor))
-    # Behind noise it is a spectrum of 16 ms that sees a tone break off.
+    # In noise, the end of a tone is seen by a spectrum of 16 ms.
     assert [edge for stretch in found for edge in stretch] == [
         pytest.approx(edge, abs=0.016) for stretch in stretches for edge in stretch
     ]

@@ -1,6 +1,6 @@
-"""`voice serve` that tells at its end how long each callback of its event loop ran: loop_profile.py FILE serve …
+"""`voice serve` that prints at its end how long each callback of its event loop ran: loop_profile.py FILE serve …
 
-asyncio runs every callback and every step of a task in `Handle._run`. Time is told twice: wall time, which on a busy
+asyncio runs every callback and every step of a task in `Handle._run`. Time is given twice: wall time, which on a busy
 machine is mostly that of other processes, and processor time of the loop's thread, which is its own doing.
 """
 

@@ -1,4 +1,4 @@
-"""One thread serves all calls: the most urgent first, in turns, and nothing that nobody waits for."""
+"""One thread serves all calls: the most urgent first, in turns, and nothing that is no longer needed."""
 
 import asyncio
 import threading

@@ -170,7 +170,7 @@ class Tier:
                 if usage and self._reports_usage and self._relay:
                     await self._relay(frame)
             case TTSSpeakFrame():
-                # What a service says of its own accord (a timer) is not part of an answer.
+                # What a service says unasked (a timer) is not part of an answer.
                 if self._relay:
                     await self._relay(frame)
             case LLMFullResponseStartFrame() | LLMFullResponseEndFrame() | SystemFrame():

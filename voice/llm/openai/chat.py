@@ -140,8 +140,8 @@ class ChatService(OpenAILLMService):
             raise
         except Exception as error:
             # pipecat reports it too, in its own words, and decides whether the service can still be used.
-            told = reason(error, model=self._model, where=self._where)
-            await self.push_frame(LLMFailureFrame(text="", reason=told))
+            failure = reason(error, model=self._model, where=self._where)
+            await self.push_frame(LLMFailureFrame(text="", reason=failure))
             raise
 
     def _open(self) -> None:

@@ -57,7 +57,7 @@ class Socket:
         Raises:
             TimeoutError: it took longer.
             ConnectionClosed: the socket is lost.
-            NoEventError: what came is none.
+            NoEventError: what came is no event of the Responses API.
         """
         async with asyncio.timeout(within):
             message = await self.websocket.recv()

@@ -80,7 +80,7 @@ class WarmSockets:
         A response that is unfinished when the context ends is cancelled on the wire, without waiting for that.
 
         Raises:
-            OSError, TimeoutError, WebSocketException: there is none, and none can be opened.
+            OSError, TimeoutError, WebSocketException: no socket is open, and none can be opened.
         """
         socket = await self._take()
         socket.state, socket.asked, socket.ended = "busy", False, False

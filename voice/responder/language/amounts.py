@@ -32,7 +32,7 @@ _COUNT = (
 
 
 def parse_count(words: str) -> Fraction | None:
-    """The number before a unit: "ten", "a", "half a", "three quarters of a", "two and a half"; None if it is none."""
+    """The number before a unit: "ten", "a", "half a", "three quarters of a", "two and a half"; None for other words."""
     words = words.removesuffix(" a").removesuffix(" an").removesuffix(" the").removesuffix(" of")
     if words in ("a", "an", "the"):
         return Fraction(1)

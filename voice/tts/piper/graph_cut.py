@@ -70,7 +70,7 @@ def cut_graph(model: ModelProto) -> CutGraph | None:
     extractor = Extractor(model)
     wanted = [latent, *([durations] if durations else [])]
     everything = [tensor.name for tensor in model.graph.input]
-    # The encoder may not need every input: onnx refuses none that is listed in vain.
+    # The encoder may not need every input; onnx accepts inputs that are listed and not used.
     encoder = extractor.extract_model(everything, wanted)
     decoder = extractor.extract_model([latent, *sorted(inputs)], [output])
     return CutGraph(

@@ -1,4 +1,4 @@
-"""Sockets to a plain WebSocket server, and through a network that goes silent: replaced in time, none left behind."""
+"""Sockets to a plain server, and through a network that goes silent: replaced in time, all closed at the end."""
 
 import asyncio
 import contextlib

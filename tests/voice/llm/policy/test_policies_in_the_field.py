@@ -96,7 +96,7 @@ class Turns:
             self.doubled += played.tiers().count("fast") > 1
 
     def learn(self, plan: Plan, scripts: dict[str, list[Script]], played: Played) -> None:
-        """As `Response` tells the book."""
+        """As an answer reports it to the tier statistics."""
         self.book.turn(plan.first[0], judged=self.policy.judged)
         counts: Counter[str] = Counter()
         for tier, at in played.starts:

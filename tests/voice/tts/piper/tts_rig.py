@@ -44,7 +44,7 @@ def answer_texts(texts: Sequence[str]) -> list[AnswerTextFrame]:
 
 
 class GatedVoice(Voice):
-    """A voice that tells what it does, and waits while its gate is closed."""
+    """A voice that records what it does, and waits while its gate is closed."""
 
     def __init__(self, path: Path | None = None) -> None:
         super().__init__(path or embedded_voice())

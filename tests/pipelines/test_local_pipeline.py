@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.pipelines.openai_server import OpenAIServer
+from tests.pipelines.server_process import ServerProcess, running_server
 from voice.llm.answer.bridging import NOT_ANSWERING as APOLOGY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,19 +50,21 @@ def turns(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def settings(openai_server: Any, scripted_whisper: Callable[[str], Path]) -> list[str]:
+def settings(openai_server: OpenAIServer, scripted_whisper: Callable[[str], Path]) -> list[str]:
     model = scripted_whisper(HEARD)
     return [f"asr.model={model}", f"llm.large.base_url={openai_server.url}", "llm.large.model=sim:echo"]
 
 
 @pytest.fixture(scope="module")
-def local(settings: list[str], serve: Any) -> Iterator[Any]:
-    with serve("--pipeline", "local", *(part for setting in settings for part in ("--set", setting))) as running:
+def local(settings: list[str]) -> Iterator[ServerProcess]:
+    with running_server(
+        "--pipeline", "local", *(part for setting in settings for part in ("--set", setting))
+    ) as running:
         yield running
 
 
 def test_a_call_is_answered_survives_a_failure_of_the_provider_and_reports_it(
-    local: Any, openai_server: Any, conversation: Callable[..., Path], tmp_path: Path
+    local: ServerProcess, openai_server: OpenAIServer, conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
     openai_server.requests.clear()
     openai_server.faults.extend([None, "http_500", "http_500"])
@@ -97,7 +101,7 @@ def test_a_call_is_answered_survives_a_failure_of_the_provider_and_reports_it(
 
 
 def test_without_the_server_the_caller_is_told_and_the_report_names_it(
-    local: Any, openai_server: Any, conversation: Callable[..., Path], tmp_path: Path
+    local: ServerProcess, openai_server: OpenAIServer, conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
     with openai_server.gone():
         fixture = conversation("gone", ("commands/01", "you said"))
@@ -110,7 +114,7 @@ def test_without_the_server_the_caller_is_told_and_the_report_names_it(
 
 
 def test_a_models_call_of_a_python_function_is_carried_out_and_its_result_spoken(
-    settings: list[str], openai_server: Any, conversation: Callable[..., Path], tmp_path: Path
+    settings: list[str], openai_server: OpenAIServer, conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
     openai_server.requests.clear()
     (tmp_path / "agent.py").write_text(AGENT)

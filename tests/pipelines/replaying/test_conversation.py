@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 import soundfile
 
+from tests.pipelines.server_process import ServerProcess
+
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = ROOT / "samples" / "commands"
+Replayed = tuple[Path, "subprocess.CompletedProcess[str]"]
+"""The run folder and what `voice replay` printed."""
 
 
 def voice(*arguments: str, timeout: float = 120) -> "subprocess.CompletedProcess[str]":
@@ -29,12 +33,12 @@ def report(folder: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def replayed(tmp_path_factory: pytest.TempPathFactory, server: Any) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+def replayed(tmp_path_factory: pytest.TempPathFactory, server: ServerProcess) -> Replayed:
     folder = tmp_path_factory.mktemp("runs") / "run"
     return folder, voice("replay", str(COMMANDS), "--url", server.url, "--out", str(folder))
 
 
-def test_every_turn_is_answered_and_reported(replayed: Any) -> None:
+def test_every_turn_is_answered_and_reported(replayed: Replayed) -> None:
     folder, done = replayed
     assert done.returncode == 0, done.stderr
     figures = report(folder)
@@ -47,18 +51,18 @@ def test_every_turn_is_answered_and_reported(replayed: Any) -> None:
     assert figures["truth"] == "labelled"
 
 
-def test_most_answers_are_right(replayed: Any) -> None:
+def test_most_answers_are_right(replayed: Replayed) -> None:
     assert report(replayed[0])["turns"]["answers_ok"] >= 4
 
 
-def test_progress_shows_what_was_heard_and_said(replayed: Any) -> None:
+def test_progress_shows_what_was_heard_and_said(replayed: Replayed) -> None:
     _, done = replayed
     assert "→" in done.stderr
     assert "PocketSphinx" in done.stderr
     assert "Turn latency" in done.stdout
 
 
-def test_the_recording_holds_both_sides_on_one_clock(replayed: Any) -> None:
+def test_the_recording_holds_both_sides_on_one_clock(replayed: Replayed) -> None:
     folder, _ = replayed
     run = json.loads((folder / "run.json").read_text())
     (session,) = run["sessions"]
@@ -73,7 +77,7 @@ def test_the_recording_holds_both_sides_on_one_clock(replayed: Any) -> None:
         assert abs(user).max() > 0.1, "the labelled speech lies on the user's channel"
 
 
-def test_marks_are_on_the_recordings_clock_and_explain_the_turn(replayed: Any) -> None:
+def test_marks_are_on_the_recordings_clock_and_explain_the_turn(replayed: Replayed) -> None:
     for line in (replayed[0] / "turns.jsonl").read_text().splitlines():
         marks = json.loads(line)["marks"]
         end = json.loads(line)["speech"][-1][1]
@@ -81,7 +85,7 @@ def test_marks_are_on_the_recordings_clock_and_explain_the_turn(replayed: Any) -
         assert chain == sorted(chain)
 
 
-def test_the_run_says_what_it_was(replayed: Any) -> None:
+def test_the_run_says_what_it_was(replayed: Replayed) -> None:
     run = json.loads((replayed[0] / "run.json").read_text())
     assert run["status"] == "complete"
     assert run["pipeline"]["name"] == "embedded"
@@ -90,7 +94,7 @@ def test_the_run_says_what_it_was(replayed: Any) -> None:
     assert run["sessions"][0]["cold"] is False, "a server named by --url may have had calls before"
 
 
-def test_health_tells_readiness_and_components(server: Any) -> None:
+def test_health_tells_readiness_and_components(server: ServerProcess) -> None:
     with urllib.request.urlopen(server.health) as answer:
         health = json.load(answer)
     assert health["ready"] is True

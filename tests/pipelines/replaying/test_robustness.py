@@ -22,6 +22,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from pipelines.replaying.call_records import turn_records
+from tests.pipelines.server_process import ServerProcess
 from tests.voice.wire.packed import audio, message
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener
@@ -74,13 +75,13 @@ def beginning() -> Pcm:
     return speech
 
 
-def health(server: Any) -> dict[str, Any]:
+def health(server: ServerProcess) -> dict[str, Any]:
     with urllib.request.urlopen(server.health) as answer:
         found: dict[str, Any] = json.load(answer)
     return found
 
 
-def workers(server: Any) -> list[psutil.Process]:
+def workers(server: ServerProcess) -> list[psutil.Process]:
     return [process for process in psutil.Process(server.process.pid).children() if is_running(process)]
 
 
@@ -182,7 +183,7 @@ async def throw(data: bytes | str, url: str) -> tuple[int, str]:
 
 
 async def test_garbage_closes_its_own_call_with_the_reason_and_no_other(
-    server: Any, unlabelled: Path, start: Callable[..., Command], tmp_path: Path
+    server: ServerProcess, unlabelled: Path, start: Callable[..., Command], tmp_path: Path
 ) -> None:
     replay = start("replay", str(unlabelled), "--url", server.url, "--out", "run")
     assert await eventually((tmp_path / "run" / "run.json").exists)
@@ -200,7 +201,7 @@ async def test_garbage_closes_its_own_call_with_the_reason_and_no_other(
     assert health(server)["calls"] == 0
 
 
-async def test_clients_that_vanish_leave_no_process_no_descriptor_and_no_memory_behind(server: Any) -> None:
+async def test_clients_that_vanish_leave_no_process_no_descriptor_and_no_memory_behind(server: ServerProcess) -> None:
     process = psutil.Process(server.process.pid)
 
     async def speak_and_vanish() -> None:
@@ -228,7 +229,7 @@ async def test_clients_that_vanish_leave_no_process_no_descriptor_and_no_memory_
 class KillRecognisers(CallListener):
     """Ends every recogniser process when the first word has been recognised, in the middle of the user's speech."""
 
-    def __init__(self, server: Any) -> None:
+    def __init__(self, server: ServerProcess) -> None:
         self.errors: list[str] = []
         self._server = server
         self._has_killed = False
@@ -244,7 +245,7 @@ class KillRecognisers(CallListener):
 
 
 async def test_a_killed_recogniser_fails_its_turn_and_the_next_one_works(
-    server: Any, conversation: Callable[..., Path]
+    server: ServerProcess, conversation: Callable[..., Path]
 ) -> None:
     folder = conversation("killed", ("commands/02", "timer set"), ("arithmetic/02", "56"))
     (fixture,) = load_fixtures([folder])

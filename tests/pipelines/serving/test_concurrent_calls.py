@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.pipelines.server_process import ServerProcess
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -21,13 +23,13 @@ def turns(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "turns.jsonl").read_text().splitlines()]
 
 
-def calls(server: Any) -> int:
+def calls(server: ServerProcess) -> int:
     """How many calls the server has right now."""
     with urllib.request.urlopen(server.health) as answer:
         return int(json.load(answer)["calls"])
 
 
-def most_calls(server: Any, *running: "subprocess.Popen[str]") -> int:
+def most_calls(server: ServerProcess, *running: "subprocess.Popen[str]") -> int:
     """The most calls that the server has at a time until all of `running` have ended."""
     most = 0
     while any(process.poll() is None for process in running):
@@ -37,7 +39,7 @@ def most_calls(server: Any, *running: "subprocess.Popen[str]") -> int:
 
 
 def test_two_calls_at_a_time_get_their_own_answers_and_memories(
-    server: Any, conversation: Callable[..., Path], tmp_path: Path
+    server: ServerProcess, conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
     timer = conversation("timer", ("commands/02", "10 minutes"), ("commands/04", "left"))
     sums = conversation("sums", ("arithmetic/02", "7 times 8 is 56"), ("commands/04", "no timer"))

@@ -22,6 +22,7 @@ from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from pipecat.transports.websocket.client import WebsocketClientParams, WebsocketClientTransport
 from pipecat.workers.runner import WorkerRunner
 
+from tests.pipelines.server_process import ServerProcess
 from voice.tts.piper.voice import Voice, embedded_voice
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -102,7 +103,7 @@ async def call(url: str, recording: Path) -> Ear:
     return ear
 
 
-async def test_pipecats_client_asks_and_is_answered_at_24_khz(server: Any) -> None:
+async def test_pipecats_client_asks_and_is_answered_at_24_khz(server: ServerProcess) -> None:
     ear = await call(server.url, ROOT / "samples" / "commands" / "01.wav")
     (ready,) = ear.of("bot-ready")
     assert ready["version"]

@@ -1,4 +1,7 @@
-"""A replay of all samples beside two calls that come and go: nothing on the server's event loop takes 10 ms."""
+"""Nothing on the server's event loop takes 10 ms, while all samples are replayed beside two calls that come and go.
+
+python -m pytest tests/benchmarks/test_quiet_loop.py -m slow -s
+"""
 
 import json
 import os
@@ -14,19 +17,20 @@ from typing import Any
 import pytest
 
 from pipelines.bench.scripted.model import build_for_fixtures
+from tests.pipelines.openai_server import OpenAIServer, serving
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 0.01
-"""Seconds of the processor: those of the clock are shared with whatever else the machine does.
+"""Seconds of processor time: wall time also counts what else the machine does.
 
-While the host of a virtual machine stops a processor, its clock goes on; such pauses, where `host_pauses.py` sees them,
-are told apart.
+While the host of a virtual machine stops a processor, that clock goes on too; the pauses that `host_pauses.py` sees are
+subtracted.
 """
 
 BUSY = """
 import asyncio, json, runpy, time
 
-module = runpy.run_path("tests/pipelines/serving/loop_profile.py")
+module = runpy.run_path("tests/benchmarks/loop_profile.py")
 profile = module["Profile"]()
 asyncio.Handle._run = lambda handle: profile.run(handle)
 
@@ -46,7 +50,7 @@ print(json.dumps(profile.callbacks))
 
 @contextmanager
 def profiled(out: Path, *options: str) -> Iterator[str]:
-    """The URL of a server that writes its profile when it ends."""
+    """Run a server that writes its profile when it ends; yields its URL."""
     script = Path(__file__).with_name("loop_profile.py")
     command = [sys.executable, str(script), str(out), "serve", "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -66,14 +70,14 @@ def replaying(url: str, out: Path, *fixtures: str) -> "subprocess.Popen[bytes]":
 
 def table(kind: str, found: Sequence[Mapping[str, Any]]) -> str:
     worst = sorted(found, key=lambda one: -one["processor"])[:6]
-    head = f"  {kind}: {len(found)} of 2 ms or more by the clock; by the processor, the longest were"
+    head = f"  {kind}: {len(found)} took 2 ms or more of wall time; the longest by processor time"
     return "\n".join([head, *(row(one) for one in worst)])
 
 
 def row(one: Mapping[str, Any]) -> str:
-    """Milliseconds of the processor, less those that the machine stood still; in brackets by the clock."""
+    """Milliseconds of processor time and, in brackets, of wall time, and how long the machine stood still."""
     paused = one["processor"] - one["own"]
-    less = f", {paused * 1000:.1f} of which the machine stood still" if paused else ""
+    less = f", {paused * 1000:.1f} ms of it while the machine stood still" if paused else ""
     return f"    {one['processor'] * 1000:5.1f} ms ({one['seconds'] * 1000:5.1f}) {one['name']}{less}"
 
 
@@ -86,29 +90,35 @@ def test_the_profile_names_a_callback_that_takes_long(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def options(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
-    """What `voice serve` is started with for a pipeline; the local one has a scripted recogniser and model."""
+def openai_server() -> Iterator[OpenAIServer]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def options(request: pytest.FixtureRequest, tmp_path: Path, openai_server: OpenAIServer) -> list[str]:
+    """The options of `voice serve` for a pipeline; the local one gets a scripted recogniser and language model."""
     settings = []
     if request.param == "local":
         whisper = build_for_fixtures(tmp_path / "whisper", [ROOT / "samples"])
-        url = request.getfixturevalue("openai_server").url
         settings = [
             "asr.engine=scripted",
             f"asr.model={whisper}",
-            f"llm.large.base_url={url}",
+            f"llm.large.base_url={openai_server.url}",
             "llm.large.model=sim:echo",
         ]
     return ["--pipeline", request.param, *(part for setting in settings for part in ("--set", setting))]
 
 
 def without_pauses(one: Mapping[str, Any], pauses: Mapping[int, Sequence[tuple[float, float]]]) -> float:
-    """Seconds of the processor that a step took itself, at most: not while the one that it ended on stood still."""
+    """At most how many seconds of processor time a step took, without the pauses of the processor that it ended on."""
     begin, end = one["at"], one["at"] + one["seconds"]
     paused = [min(until, end) - max(since, begin) for since, until in pauses.get(one["cpu"], ())]
-    return min(one["processor"], one["seconds"] - sum(seconds for seconds in paused if seconds > 0))
+    processor: float = one["processor"]
+    return min(processor, one["seconds"] - sum(seconds for seconds in paused if seconds > 0))
 
 
-def test_a_pause_of_the_machine_is_not_the_steps() -> None:
+def test_a_pause_of_the_machine_does_not_count_as_time_of_a_step() -> None:
     step = {"at": 10.0, "seconds": 0.02, "processor": 0.018, "cpu": 1}
     assert without_pauses(step, {}) == 0.018
     assert without_pauses(step, {0: [(10.0, 10.02)]}) == 0.018
@@ -126,11 +136,11 @@ while time.monotonic() < end:
     bytes(50_000_000)
     sum(range(100_000))
 """
-"""A processor's time, in the system's code and in Python's."""
+"""Uses processor time, both in the kernel and in Python."""
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="pauses are watched on Linux, as root")
-def test_work_on_a_processor_is_no_pause_of_it(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="pauses can be watched only on Linux, as root")
+def test_work_on_a_processor_does_not_count_as_a_pause(tmp_path: Path) -> None:
     cpu, file = str(min(os.sched_getaffinity(0))), tmp_path / "pauses"
     command = [sys.executable, str(Path(__file__).with_name("host_pauses.py")), cpu, str(file)]
     watcher = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -154,7 +164,7 @@ def test_work_on_a_processor_is_no_pause_of_it(tmp_path: Path) -> None:
 
 @contextmanager
 def watched(folder: Path) -> Iterator[dict[int, list[tuple[float, float]]]]:
-    """When each processor stood still, filled in at the end; nothing is known where that cannot be watched."""
+    """Yields the pauses of each processor, filled in at the end; empty where they cannot be watched."""
     script = Path(__file__).with_name("host_pauses.py")
     pauses: dict[int, list[tuple[float, float]]] = {}
     processors = sorted(os.sched_getaffinity(0)) if sys.platform == "linux" and os.geteuid() == 0 else []
@@ -191,7 +201,7 @@ def test_nothing_on_the_event_loop_takes_10_ms(
     stood = [until - since for found in pauses.values() for since, until in found]
     with capsys.disabled():
         print(f"\n{options[1]}: {profile['count']} callbacks, {1 + 2 * visits} calls, load {os.getloadavg()[0]:.1f}")
-        still = f"{len(stood)} times, {max(stood, default=0) * 1000:.1f} ms at the longest" if pauses else "not known"
+        still = f"{len(stood)} times, at most for {max(stood, default=0) * 1000:.1f} ms" if pauses else "unknown"
         print(f"  the machine stood still: {still}")
         print("\n".join(table(kind, found) for kind, found in serving.items()))
     assert profile["count"] > 10_000

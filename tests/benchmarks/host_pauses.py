@@ -1,7 +1,7 @@
-"""When the machine itself stood still: host_pauses.py CPU FILE, until it is terminated.
+"""Writes down when a processor of this machine stood still: host_pauses.py CPU FILE, until it is terminated.
 
-The host of a virtual machine stops its processors now and then, for 10 ms and more, and the clocks of the threads that
-run there go on. A ticker of its own processor and above all other programs runs late only then. Linux, as root.
+The host of a virtual machine sometimes stops a processor for 10 ms and more, while the clocks of the threads on it go
+on. A ticker that is bound to the processor and has priority over all other programs is late only then. Linux, as root.
 """
 
 import json
@@ -11,7 +11,7 @@ import time
 
 TICK = 0.002
 PAUSE = 0.004
-"""Seconds between two ticks that are a pause."""
+"""Seconds between two ticks from which they count as a pause."""
 
 
 def main(cpu: int, path: str) -> None:
@@ -20,7 +20,7 @@ def main(cpu: int, path: str) -> None:
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     except PermissionError:
-        sys.exit("host_pauses: this machine lets nobody run above other programs; pauses are not watched")
+        sys.exit("host_pauses: this machine does not allow real-time priority; pauses are not watched")
     with open(path, "w", buffering=1) as out:
         last = time.monotonic()
         while True:

@@ -1,7 +1,7 @@
-"""`voice serve` that prints at its end how long each callback of its event loop ran: loop_profile.py FILE serve …
+"""Runs `voice serve` and reports at its end how long the callbacks of its event loop ran: loop_profile.py FILE serve …
 
-asyncio runs every callback and every step of a task in `Handle._run`. Time is given twice: wall time, which on a busy
-machine is mostly that of other processes, and processor time of the loop's thread, which is its own doing.
+asyncio runs every callback and every step of a task in `Handle._run`. Each gets two times: wall time, which on a busy
+machine includes other processes, and processor time of the loop's thread.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-WORTH_TELLING = 0.002
-"""Seconds."""
+REPORTED_FROM = 0.002
+"""Seconds; shorter callbacks are only counted."""
 
 
 class Profile:
@@ -30,14 +30,14 @@ class Profile:
         self._began = (0.0, 0.0)
 
     def run(self, handle: asyncio.Handle) -> None:
-        """What `Handle._run` does, timed."""
+        """Do what `Handle._run` does, and time it."""
         at, processor = time.monotonic(), time.thread_time()
-        # A handle that has run may have let go of its callback.
+        # A handle that has run may have dropped its callback.
         callback = handle._callback  # type: ignore[attr-defined]
         ORIGINAL(handle)
         took = {"seconds": time.monotonic() - at, "processor": time.thread_time() - processor}
         self.count += 1
-        if took["seconds"] >= WORTH_TELLING:
+        if took["seconds"] >= REPORTED_FROM:
             self.callbacks.append({"at": at, **took, "cpu": CPU(), "name": name(callback)})
 
     def collected(self, phase: str, info: Mapping[str, int]) -> None:
@@ -47,25 +47,25 @@ class Profile:
             self._began = now
             return
         took = {"seconds": now[0] - self._began[0], "processor": now[1] - self._began[1]}
-        if info["generation"] == 2 or took["seconds"] >= WORTH_TELLING:
+        if info["generation"] == 2 or took["seconds"] >= REPORTED_FROM:
             name = f"{threading.current_thread().name}, gen {info['generation']}, {info['collected']} objects freed"
             self.collections.append({"at": self._began[0], **took, "cpu": CPU(), "name": name})
 
     def write(self, path: Path) -> None:
-        """All of it, as JSON."""
-        told = {"callbacks": self.callbacks, "collections": self.collections, "count": self.count}
-        path.write_text(json.dumps(told))
+        """Write the profile as JSON."""
+        found = {"callbacks": self.callbacks, "collections": self.collections, "count": self.count}
+        path.write_text(json.dumps(found))
 
 
 def name(callback: Any) -> str:
-    """The task of a step, or the function."""
+    """The name of the task whose step it is, or of the function."""
     task = getattr(callback, "__self__", None)
     return task.get_name() if isinstance(task, asyncio.Task) else getattr(callback, "__qualname__", repr(callback))
 
 
 ORIGINAL = asyncio.Handle._run
 CPU = getattr(ctypes.CDLL(None), "sched_getcpu", lambda: None)
-"""The number of the processor on which the caller runs; None where the system does not tell."""
+"""The number of the processor that the caller runs on; None where the system does not report it."""
 
 if __name__ == "__main__":
     profile = Profile()

@@ -4,6 +4,7 @@ The weights are scripted and the model is simulated, so these turns say nothing 
 """
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -88,7 +89,8 @@ def test_a_call_is_answered_survives_a_failure_of_the_provider_and_reports_it(
     assert figures["llm"]["missed"] == 1
     assert "UNANSWERED: component" in done.stdout
 
-    headline = done.stdout.splitlines()[1]
+    unfolded = re.sub(r"\n {2,}", " ", done.stdout)
+    headline = unfolded.splitlines()[1]
     assert headline.startswith("SIMULATED, not real: ")
     for name in ("scripted:whisper", "sim:echo"):
         assert any(name in component for component in figures["simulated"])

@@ -89,8 +89,7 @@ def test_a_call_is_answered_survives_a_failure_of_the_provider_and_reports_it(
     assert figures["llm"]["missed"] == 1
     assert "UNANSWERED: component" in done.stdout
 
-    unfolded = re.sub(r"\n {2,}", " ", done.stdout)
-    headline = unfolded.splitlines()[1]
+    headline = re.sub(r"\n {2,}", " ", done.stdout).splitlines()[1]
     assert headline.startswith("SIMULATED, not real: ")
     for name in ("scripted:whisper", "sim:echo"):
         assert any(name in component for component in figures["simulated"])

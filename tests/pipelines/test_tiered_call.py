@@ -1,6 +1,7 @@
 """Whole calls with simulated language models under a budget: a slow, silent or broken one is hardly noticed."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -59,7 +60,7 @@ def test_a_large_model_that_never_answers_is_replaced_within_the_turn_and_the_re
     figures = report(tmp_path / "run")
     assert (figures["turns"]["answers_ok"], figures["llm"]["within"]) == (2, 0)
     assert figures["llm"]["rescued"] + figures["llm"]["missed"] == 2
-    headline = done.stdout.splitlines()[1]
+    headline = re.sub(r"\n {2,}", " ", done.stdout).splitlines()[1]
     assert headline.startswith("SIMULATED, not real: ")
     assert "sim:sonnet" in headline
     assert "sim:groq-fast" in headline

@@ -19,7 +19,7 @@ from pipecat.utils.types import NOT_GIVEN
 
 from pipelines.loading import Engines
 from pipelines.outside.supply import Supply
-from pipelines.providers.responder import Responder
+from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from pipelines.serving.observer import MonotonicClock, TurnObserver
 from pipelines.serving.synthesis_times import SynthesisTimes
@@ -148,7 +148,7 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
     )
 
 
-def make_swap(llm: LLMService[Any], settings: Responder | Tiers) -> Swap | None:
+def make_swap(llm: LLMService[Any], settings: ResponderTable | Tiers) -> Swap | None:
     """What changes a call's language models while it goes on; None when it has none."""
     if isinstance(settings, Tiers) and isinstance(llm, BudgetedLLMService):
         return Swap(llm, tiers=tuple(settings.tiers), large=settings.large, fast=settings.fast, bridge=settings.bridge)

@@ -14,7 +14,7 @@ from pydantic import Discriminator, Field, Tag, ValidationError
 from latency.command_line import did_you_mean
 from pipelines.engines.engine import AsrTable, TtsTable
 from pipelines.engines.piper import Piper
-from pipelines.providers.responder import Responder
+from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from pipelines.registry import RECOGNISERS, SYNTHESISERS
 from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
@@ -69,7 +69,7 @@ class Settings(Table):
     turns: Turns = Turns()
     asr: Annotated[AsrTable, OneOf("engine", RECOGNISERS)]
     llm: Annotated[
-        Annotated[Responder, Tag("responder")] | Annotated[Tiers, Tag("tiers")],
+        Annotated[ResponderTable, Tag("responder")] | Annotated[Tiers, Tag("tiers")],
         Discriminator(lambda llm: _llm_kind(llm)),
     ]
     tts: Annotated[TtsTable, OneOf("engine", SYNTHESISERS, default="piper")] = Piper()

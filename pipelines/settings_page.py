@@ -10,8 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic.fields import FieldInfo
 
-from pipelines.providers.responder import Responder
-from pipelines.providers.sim import Simulator
+from pipelines.providers.responder import ResponderTable
+from pipelines.providers.sim import SimulatorTable
 from pipelines.providers.tiers import Roles, Tiers
 from pipelines.registry import PROVIDERS, RECOGNISERS, SYNTHESISERS
 from pipelines.settings import Settings, Turns, Vad
@@ -35,10 +35,10 @@ def page() -> str:
         ("[vad]", Vad),
         ("[turns]", Turns),
         *((f'[asr] with engine = "{_kind(table, "engine")}"', table) for table in RECOGNISERS),
-        ('[llm] with provider = "responder"', Responder),
+        ('[llm] with provider = "responder"', ResponderTable),
         ("[llm] with language models", Tiers),
         ("[llm.roles]", Roles),
-        ("[llm.simulator]", Simulator),
+        ("[llm.simulator]", SimulatorTable),
         *((f'[llm.NAME] with provider = "{_kind(table, "provider")}"', table) for table in PROVIDERS),
         *((f'[tts] with engine = "{_kind(table, "engine")}"', table) for table in SYNTHESISERS),
     ]

@@ -24,7 +24,7 @@ APART = (
 """(room, package that it may not import): a language has no skills, and the ends of a call share only the wire."""
 CLOSED = {
     "voice/wire": ("voice.wire", "voice.errors", "latency.record"),
-    "latency/record": ("latency.record", "latency.budget", "latency.audio.recording", "latency.judge.contributions"),
+    "latency/record": ("latency.record", "latency.budget", "latency.audio.recording"),
 }
 """The rooms that import, of the three packages, only what is named here."""
 USES_THE_BENCHMARK = "pipelines/registry.py"

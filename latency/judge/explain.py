@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from latency.budget import Budget
-from latency.judge.contributions import UNNAMED
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import flagged
 from latency.judge.verdict import Judged, judge
 from latency.record.attempt import AttemptRecord
+from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
 from latency.record.server_turn import EndedBy, SmartTurnOpinion
 from latency.record.stall import Stall

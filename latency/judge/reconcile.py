@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from latency.judge.contributions import WAY
 from latency.judge.outcome import Outcome
+from latency.record.contributions import WAY
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 

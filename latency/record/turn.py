@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from latency.judge.contributions import CONTRIBUTIONS, UNNAMED, Passage, contributions, known_instants, passages
+from latency.record.contributions import CONTRIBUTIONS, UNNAMED, Passage, contributions, known_instants, passages
 from latency.record.json_form import TurnError, from_json, parse, shown, to_json
 from latency.record.marks import Mark, disorder
 from latency.record.server_turn import EndedBy, Reported, ServerTurn

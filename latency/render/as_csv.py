@@ -9,12 +9,12 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from latency.judge.contributions import CONTRIBUTIONS
 from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
 from latency.judge.scoring import word_errors
 from latency.judge.verdict import Judged, judge
 from latency.record.attempt import AttemptRecord
+from latency.record.contributions import CONTRIBUTIONS
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 from latency.report.report import Report

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from latency.render.terminal.histogram import TARGET_MS
 from latency.render.terminal.numbers import ms
-from latency.report.waterfall import Bar, Kind, Row, Waterfall
+from latency.report.waterfall import Bar, Kind, Waterfall, WaterfallRow
 
 NATURAL, TARGET = 0.4, TARGET_MS / 1000
 """Seconds after the end of speech: how fast people answer each other, and what a turn may take."""
@@ -26,7 +26,7 @@ _UPON: tuple[Kind, ...] = ("stream", "speech", "work", "path", "stall", "instant
 """The order of drawing; later kinds cover earlier ones."""
 
 
-def bars(waterfall: Waterfall, *, width: int, ascii_only: bool = False) -> Iterator[tuple[Row | None, str]]:
+def bars(waterfall: Waterfall, *, width: int, ascii_only: bool = False) -> Iterator[tuple[WaterfallRow | None, str]]:
     """The waterfall's lines, each with the row that it shows: a scale, the rows and a legend (without a row).
 
     Args:
@@ -58,7 +58,7 @@ def bars(waterfall: Waterfall, *, width: int, ascii_only: bool = False) -> Itera
     yield from ((None, line.replace("\xa0", " ")) for line in textwrap.wrap(legend, width))
 
 
-def _line(row: Row, drawn: str, note: str) -> str:
+def _line(row: WaterfallRow, drawn: str, note: str) -> str:
     took = "" if row.took is None else ms(row.took * 1000)
     waited = "" if row.waited is None else ms(row.waited * 1000)
     return f"{_cut(row.label, LABEL):<{LABEL}}{took:>{NUMBER}}{waited:>{NUMBER}}  {drawn}  {note}".rstrip()

@@ -9,7 +9,7 @@ from latency.render.terminal.console import console_for
 from latency.render.terminal.layout import fitted, table
 from latency.render.terminal.numbers import UNKNOWN, count, ms, percent, things
 from latency.report.ablation import Worth, worth
-from latency.report.benchmark import SCHEMA, Benchmark, Ratio, Row
+from latency.report.benchmark import SCHEMA, Benchmark, BenchmarkRow, Ratio
 from latency.report.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
 
 LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
@@ -82,7 +82,7 @@ def _simulated(benchmark: Benchmark) -> list[str]:
     return sorted({name for row in benchmark.rows for name in row.simulated})
 
 
-def _latency(row: Row, ratio: Ratio | None) -> list[str]:
+def _latency(row: BenchmarkRow, ratio: Ratio | None) -> list[str]:
     turn = row.turn_ms
     return [
         f"{row.variant} (REFUSED)" if row.refused else row.variant,
@@ -93,7 +93,7 @@ def _latency(row: Row, ratio: Ratio | None) -> list[str]:
     ]
 
 
-def _conduct(row: Row) -> list[str]:
+def _conduct(row: BenchmarkRow) -> list[str]:
     cut, stop = row.cut_offs, row.barge_in
     return [
         row.variant,
@@ -105,7 +105,7 @@ def _conduct(row: Row) -> list[str]:
     ]
 
 
-def _cost(row: Row) -> list[str]:
+def _cost(row: BenchmarkRow) -> list[str]:
     asked = row.requests
     return [
         row.variant,
@@ -116,7 +116,7 @@ def _cost(row: Row) -> list[str]:
     ]
 
 
-def _piece(row: Row, found: Worth) -> list[str]:
+def _piece(row: BenchmarkRow, found: Worth) -> list[str]:
     return [
         f"{row.without} (REFUSED)" if row.refused else str(row.without),
         str(found.n),
@@ -159,7 +159,7 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
         )
 
 
-def _plain(row: Row, ratio: Ratio | None, piece: Worth | None) -> dict[str, Any]:
+def _plain(row: BenchmarkRow, ratio: Ratio | None, piece: Worth | None) -> dict[str, Any]:
     turn = row.turn_ms
     return {
         "llm": row.llm,

@@ -13,7 +13,7 @@ from latency.render.bars import bars
 from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.layout import fitted, table
 from latency.render.terminal.numbers import UNKNOWN, ms
-from latency.report.waterfall import Row, Waterfall, attempts_of, outcome_of
+from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of
 
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}
 
@@ -58,7 +58,7 @@ def write_turn(
     _attempt_table(console, outcome)
 
 
-def _style(row: Row | None) -> str:
+def _style(row: WaterfallRow | None) -> str:
     if row is None:
         return "dim"
     return "red" if row.note.startswith("failed") else _STYLES[row.group]

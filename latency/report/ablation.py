@@ -7,7 +7,7 @@ repetitions.
 
 from dataclasses import dataclass
 
-from latency.report.benchmark import Benchmark, Row, paired
+from latency.report.benchmark import Benchmark, BenchmarkRow, paired
 from latency.report.stats import Interval, excess, excess_interval
 
 OURS = "ours"
@@ -31,13 +31,13 @@ class Worth:
     latency or costs no CPU."""
 
 
-def worth(benchmark: Benchmark, row: Row) -> Worth | None:
+def worth(benchmark: Benchmark, row: BenchmarkRow) -> Worth | None:
     """The worth of the piece that a row lacks; None if it lacks none, or has no answered turn in common with ours."""
     ours = next((one for one in benchmark.rows if one.variant == OURS and one.llm == row.llm), None)
     return None if ours is None or row.without is None else difference(row, ours)
 
 
-def difference(without: Row, ours: Row) -> Worth | None:
+def difference(without: BenchmarkRow, ours: BenchmarkRow) -> Worth | None:
     """An agent minus ours; None without a turn that both answered."""
     groups = [[(a * 1000, b * 1000) for a, b in group] for group in paired(without.latencies, ours.latencies)]
     pairs = [pair for group in groups for pair in group]

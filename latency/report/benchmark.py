@@ -54,7 +54,7 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class BenchmarkRow:
     """One agent with one language model."""
 
     llm: str
@@ -100,7 +100,7 @@ class Benchmark:
     host: Mapping[str, Any]
     skipped: Mapping[str, str]
     """Variants that did not take part, with the reason."""
-    rows: Sequence[Row]
+    rows: Sequence[BenchmarkRow]
 
     @property
     def calls(self) -> int:
@@ -112,7 +112,7 @@ class Benchmark:
         """Whether every agent made its calls."""
         return bool(self.rows) and all(row.calls >= self.calls for row in self.rows)
 
-    def ratio(self, row: Row) -> Ratio | None:
+    def ratio(self, row: BenchmarkRow) -> Ratio | None:
         """A row's latency divided by the baseline's with the same language model; None if one of them has none."""
         other = next((one for one in self.rows if one.variant == self.baseline and one.llm == row.llm), None)
         return None if other is None else compare(row.latencies, other.latencies)
@@ -164,7 +164,7 @@ def row(
     about: str,
     without: str | None = None,
     repeated: int = 0,
-) -> Row:
+) -> BenchmarkRow:
     """An agent's row.
 
     Args:
@@ -181,7 +181,7 @@ def row(
     ends = {call["session"]: call.get("turn_ends") or () for call in calls}
     barge_in = report.barge_in
     per_minute, per_answer = _cpu(report)
-    return Row(
+    return BenchmarkRow(
         llm=llm,
         variant=variant,
         about=about,
@@ -243,7 +243,7 @@ def _peak(report: Report) -> float | None:
     return max((peak for peak in peaks if peak is not None), default=None)
 
 
-def _row(folder: Path, entry: Mapping[str, Any]) -> Row | None:
+def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:
     """The row for an entry of the index; None when it has no turns yet."""
     run = folder / entry["folder"]
     try:

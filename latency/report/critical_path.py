@@ -7,7 +7,7 @@ end of the user's speech to the first audible sample. Instants are seconds on th
 
 from dataclasses import dataclass
 
-from latency.judge.contributions import CONTRIBUTIONS, UNNAMED
+from latency.record.contributions import CONTRIBUTIONS, UNNAMED
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 

@@ -22,7 +22,7 @@ LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tier:
+class TierFigures:
     """One language model of a run."""
 
     attempts: int
@@ -87,7 +87,7 @@ class Llm:
     """How late answer text was, of all judged turns that got any; 0 for text in time."""
     policy: str | None
     """The pipeline's own; `policies` says which ran."""
-    tiers: dict[str, Tier]
+    tiers: dict[str, TierFigures]
     judged: int
     """Turns with a verdict."""
     share_within: float | None
@@ -178,7 +178,7 @@ def _answers(turns: Iterable[TurnRecord]) -> Iterator[list[AttemptRecord]]:
         yield from answers.values()
 
 
-def _tiers(turns: Iterable[TurnRecord]) -> dict[str, Tier]:
+def _tiers(turns: Iterable[TurnRecord]) -> dict[str, TierFigures]:
     by_tier: dict[str, list[AttemptRecord]] = {}
     for answer in _answers(turns):
         for attempt in answer:
@@ -186,9 +186,9 @@ def _tiers(turns: Iterable[TurnRecord]) -> dict[str, Tier]:
     return {name: _tier(attempts) for name, attempts in sorted(by_tier.items())}
 
 
-def _tier(attempts: Sequence[AttemptRecord]) -> Tier:
+def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
     outcomes = Counter(attempt.outcome for attempt in attempts)
-    return Tier(
+    return TierFigures(
         attempts=len(attempts),
         spoken=outcomes["spoken"],
         first_clause_ms=Extent.of(

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from latency.judge.contributions import UNNAMED
 from latency.judge.explain import LIMITS, ended_by
 from latency.judge.outcome import Outcome
 from latency.record.attempt import AttemptRecord
+from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
@@ -38,7 +38,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class WaterfallRow:
     """One line of the waterfall."""
 
     label: str
@@ -57,7 +57,7 @@ class Waterfall:
 
     start: float
     end: float
-    rows: tuple[Row, ...]
+    rows: tuple[WaterfallRow, ...]
 
 
 def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period] = ()) -> Waterfall | None:
@@ -81,9 +81,9 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
     bot = tuple(Bar(a, b, "speech") for a, b in spoken if overlap((a, b), shown))
     heard = "" if outcome.latency is None else f"first audible after {outcome.latency * 1000:.0f} ms"
     everything = [
-        Row(label="user", group="speech", bars=user),
+        WaterfallRow(label="user", group="speech", bars=user),
         *rows,
-        Row(label="bot", group="speech", bars=bot, note=heard if bot else "silent"),
+        WaterfallRow(label="bot", group="speech", bars=bot, note=heard if bot else "silent"),
     ]
     return Waterfall(start=start, end=end, rows=tuple(_shifted(row, zero) for row in everything))
 
@@ -109,11 +109,11 @@ def outcome_of(attempt: AttemptRecord) -> str:
             return outcome
 
 
-def _stage_rows(turn: TurnRecord) -> Iterator[Row]:
+def _stage_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
     for stage in stages(turn):
         bars = [] if stage.work is None else [Bar(*stage.work, "work")]
         bars += [Bar(*part, "path") for part in stage.path]
-        yield Row(
+        yield WaterfallRow(
             label=stage.key.replace("_", " "),
             group="stage",
             bars=tuple(bars),
@@ -132,9 +132,11 @@ def _stage_note(key: str, turn: TurnRecord) -> str:
     return "; ".join(filter(None, (how, judged)))
 
 
-def _model_rows(turn: TurnRecord) -> Iterator[Row]:
+def _model_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
     if (hint := turn.marks.get(Mark.EAGER_HINT)) is not None:
-        yield Row(label="eager hint", group="model", bars=(Bar(hint, hint, "instant"),), note="the turn may end")
+        yield WaterfallRow(
+            label="eager hint", group="model", bars=(Bar(hint, hint, "instant"),), note="the turn may end"
+        )
     waited = [part for stage in stages(turn) if stage.key in OF_THE_MODEL for part in stage.path]
     for attempt in attempts_of(turn):
         is_last = attempt in turn.attempts
@@ -143,14 +145,16 @@ def _model_rows(turn: TurnRecord) -> Iterator[Row]:
         if (deadline := answer.deadline) is not None:
             charged = f"; {answer.charged} had overspent" if answer.charged else ""
             note = f"set by {LIMITS[answer.limit]}{charged}" if answer.limit else ""
-            yield Row(label="LLM deadline", group="model", bars=(Bar(deadline, deadline, "instant"),), note=note)
+            yield WaterfallRow(
+                label="LLM deadline", group="model", bars=(Bar(deadline, deadline, "instant"),), note=note
+            )
         for phrase in answer.said:
             if (at := phrase.at) is not None:
                 bars = (Bar(at, at, "instant"),)
-                yield Row(label=f"{phrase.kind} phrase", group="model", bars=bars, note=phrase.text)
+                yield WaterfallRow(label=f"{phrase.kind} phrase", group="model", bars=bars, note=phrase.text)
 
 
-def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float | None) -> Iterator[Row]:
+def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float | None) -> Iterator[WaterfallRow]:
     request, clause, end = attempt.request, attempt.first_clause, attempt.end
     if request is None:
         return
@@ -161,7 +165,7 @@ def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float
         bars += [Bar(a, b, "path") for a, b in parts if b > a]
     if end is not None and end > ready:
         bars.append(Bar(ready, end, "stream"))
-    yield Row(
+    yield WaterfallRow(
         label=attempt.tier or "language model",
         group="model",
         bars=tuple(bars),
@@ -175,10 +179,10 @@ def _ahead(request: float, commit: float | None) -> Iterator[str]:
         yield f"asked {(commit - request) * 1000:.0f} ms before the turn ended"
 
 
-def _stall_rows(turn: TurnRecord) -> Iterator[Row]:
+def _stall_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
     for kind in sorted({stall.kind for stall in turn.stalls}):
         found = [stall for stall in turn.stalls if stall.kind == kind]
-        yield Row(
+        yield WaterfallRow(
             label=f"stall: {kind}",
             group="stall",
             bars=tuple(Bar(stall.at, stall.end, "stall") for stall in found),
@@ -187,6 +191,6 @@ def _stall_rows(turn: TurnRecord) -> Iterator[Row]:
         )
 
 
-def _shifted(row: Row, zero: float) -> Row:
+def _shifted(row: WaterfallRow, zero: float) -> WaterfallRow:
     bars = tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars)
-    return Row(label=row.label, group=row.group, bars=bars, took=row.took, waited=row.waited, note=row.note)
+    return WaterfallRow(label=row.label, group=row.group, bars=bars, took=row.took, waited=row.waited, note=row.note)

@@ -41,7 +41,7 @@ def prewarm(parts: Parts) -> tuple[WhisperModel, PiperVoice, silero.VAD]:
     return WhisperModel(str(parts.whisper)), PiperVoice.load(parts.voice), silero.VAD.load()
 
 
-class Whisper(stt.STT):  # type: ignore[misc]
+class LivekitWhisper(stt.STT):  # type: ignore[misc]
     """faster-whisper with its own defaults."""
 
     def __init__(self, model: WhisperModel) -> None:
@@ -59,7 +59,7 @@ class Whisper(stt.STT):  # type: ignore[misc]
         return stt.SpeechEvent(type=stt.SpeechEventType.FINAL_TRANSCRIPT, alternatives=[heard])
 
 
-class Piper(tts.TTS):  # type: ignore[misc]
+class LivekitPiper(tts.TTS):  # type: ignore[misc]
     """A Piper voice with its own defaults."""
 
     def __init__(self, voice: PiperVoice) -> None:
@@ -205,10 +205,10 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
     """Serve one call on an accepted connection."""
     whisper, voice, vad = prewarm(parts)
     session: AgentSession[None] = AgentSession(
-        stt=Whisper(whisper),
+        stt=LivekitWhisper(whisper),
         vad=vad,
         llm=openai.LLM(model=parts.llm_model, base_url=parts.llm_url, api_key="none"),
-        tts=Piper(voice),
+        tts=LivekitPiper(voice),
     )
     caller = Caller(websocket)
 

@@ -10,7 +10,7 @@ from latency.command_line import FINE, MISSING, folded
 from pipelines import auto
 from pipelines.engines.engine import AsrTable, TtsTable
 from pipelines.providers.provider import TierTable
-from pipelines.providers.responder import Responder
+from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from pipelines.settings import Settings
 
@@ -94,7 +94,7 @@ def _tier(part: str, tier: TierTable, *, ask: bool) -> Iterator[Finding]:
     yield Finding(part, state.works, f"{tier.summary}: {state.text}")
 
 
-def _here(part: str, table: AsrTable | Responder | TierTable | TtsTable) -> Iterator[Finding]:
+def _here(part: str, table: AsrTable | ResponderTable | TierTable | TtsTable) -> Iterator[Finding]:
     """A part that runs on this machine."""
     needs = table.needs()
     yield from (Finding(part, False, need) for need in needs)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from voice.llm.tools import Tool
 
 
-class Responder(Table):
+class ResponderTable(Table):
     """The embedded backend without a language model."""
 
     provider: Literal["responder"]

@@ -19,7 +19,7 @@ Fault = Literal[
 SIM_PREFIX = "sim:"
 
 
-class Simulator(Table):
+class SimulatorTable(Table):
     """What all simulated models share."""
 
     preset: Literal["field", "optimistic"] = "field"
@@ -82,7 +82,7 @@ class SimTier(WireTable):
         return f"{simulator.removesuffix('/v1')}/with/{text}/v1"
 
 
-async def _simulator(simulator: Simulator, resources: Resources) -> str:
+async def _simulator(simulator: SimulatorTable, resources: Resources) -> str:
     """The URL of the simulator's process."""
     from pipelines.serving.child import announced
 

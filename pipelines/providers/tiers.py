@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from latency.budget import LLM_ALLOWED
 from pipelines.providers.models import LanguageModels
 from pipelines.providers.provider import TierTable
-from pipelines.providers.sim import Simulator
+from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS
 from pipelines.table import SENTENCE, OneOf, Table
 
@@ -52,7 +52,7 @@ class Tiers(Table):
     swap_tool: bool = False
     """Whether the models are offered a tool that changes which tier answers from then on."""
     roles: Roles = Roles()
-    simulator: Simulator = Simulator()
+    simulator: SimulatorTable = SimulatorTable()
 
     @classmethod
     def known(cls) -> str:

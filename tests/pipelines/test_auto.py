@@ -10,7 +10,7 @@ from pipelines.checking import local_servers
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
 from pipelines.providers.openai import OpenAITier
-from pipelines.providers.responder import Responder
+from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
 from voice.simulator.app import serving
@@ -27,7 +27,7 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_a_bare_machine_gets_the_embedded_engines_and_is_told_what_would_be_better() -> None:
     choice = auto.resolve("auto", [])
     assert isinstance(choice.settings.asr, Sphinx)
-    assert isinstance(choice.settings.llm, Responder)
+    assert isinstance(choice.settings.llm, ResponderTable)
     assert any("voice serve --pipeline local" in reason for reason in choice.reasons)
 
 

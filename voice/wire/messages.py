@@ -21,7 +21,7 @@ class ClientReady:
 
 @dataclass(frozen=True, slots=True)
 class ClientMessage:
-    """A request in mid-call; its `Answer` or `Refusal` has the same id."""
+    """A request in mid-call; its `RequestAnswer` or `Refusal` has the same id."""
 
     id: str
     request: Request
@@ -99,7 +99,7 @@ class TurnMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RequestAnswer:
     """What the server replies to the client message of this id."""
 
     id: str
@@ -130,7 +130,7 @@ ServerMessage: TypeAlias = (
     | SpokenText
     | ServerFailure
     | TurnMessage
-    | Answer
+    | RequestAnswer
     | Refusal
     | UnknownMessage
 )
@@ -182,7 +182,7 @@ def _read(type: str, id: str, data: Mapping[str, Any]) -> ServerMessage:
         case "server-message":
             return TurnMessage.from_json(data) or UnknownMessage(type)
         case "server-response":
-            return Answer(id, read_reply(str(data.get("t")), data.get("d")))
+            return RequestAnswer(id, read_reply(str(data.get("t")), data.get("d")))
         case "error-response":
             return Refusal(id, str(data.get("error") or "The server refused without a reason."))
         case "error":

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from latency.judge.explain import LIMITS
 from latency.render.terminal.layout import labelled
 from latency.render.terminal.numbers import counted, ms, percent, things
-from latency.report.llm_budget import Llm, Tier, Waste
+from latency.report.llm_budget import Llm, TierFigures, Waste
 from latency.report.request_endings import SENT, CutShort
 
 
@@ -41,7 +41,7 @@ def _line(label: str, text: str) -> str:
     return labelled(f"  {label:<10} ", text)
 
 
-def _tier(tier: Tier) -> str:
+def _tier(tier: TierFigures) -> str:
     """What a tier was asked and what became of it; counts of 0 are left out."""
     ends = {
         "spoken": str(tier.spoken),

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from latency.judge.contributions import CONTRIBUTIONS
 from latency.judge.explain import explain, slowest_stage, worst
 from latency.judge.outcome import Outcome
 from latency.judge.unanswered import Unanswered
+from latency.record.contributions import CONTRIBUTIONS
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
 from latency.report.build import build

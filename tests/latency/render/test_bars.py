@@ -1,12 +1,12 @@
 from latency.render.bars import bars
-from latency.report.waterfall import Bar, Row, Waterfall
+from latency.report.waterfall import Bar, Waterfall, WaterfallRow
 
 ROWS = (
-    Row(label="user", group="speech", bars=(Bar(-1.0, 0.0, "speech"),)),
-    Row(label="turn detection", group="stage", took=0.3, waited=0.1, note="silence",
+    WaterfallRow(label="user", group="speech", bars=(Bar(-1.0, 0.0, "speech"),)),
+    WaterfallRow(label="turn detection", group="stage", took=0.3, waited=0.1, note="silence",
         bars=(Bar(0.2, 0.5, "work"), Bar(0.4, 0.5, "path"))),
-    Row(label="large", group="model", took=0.2, bars=(Bar(0.5, 0.7, "work"), Bar(0.7, 5.0, "stream"))),
-    Row(label="LLM deadline", group="model", bars=(Bar(0.9, 0.9, "instant"),)),
+    WaterfallRow(label="large", group="model", took=0.2, bars=(Bar(0.5, 0.7, "work"), Bar(0.7, 5.0, "stream"))),
+    WaterfallRow(label="LLM deadline", group="model", bars=(Bar(0.9, 0.9, "instant"),)),
 )  # fmt: skip
 MADE = Waterfall(start=-0.1, end=1.0, rows=ROWS)
 WIDTH = 125
@@ -50,9 +50,9 @@ def test_ascii_is_drawn_where_unicode_cannot_be() -> None:
 
 def test_the_shortest_event_is_visible_and_events_beyond_the_axis_are_marked_at_its_edge() -> None:
     rows = (
-        Row(label="short", group="stage", bars=(Bar(0.1, 0.1001, "path"),)),
-        Row(label="at the end", group="model", bars=(Bar(1.0, 1.0, "instant"),)),
-        Row(label="beyond", group="model", bars=(Bar(1.4, 1.5, "path"),)),
+        WaterfallRow(label="short", group="stage", bars=(Bar(0.1, 0.1001, "path"),)),
+        WaterfallRow(label="at the end", group="model", bars=(Bar(1.0, 1.0, "instant"),)),
+        WaterfallRow(label="beyond", group="model", bars=(Bar(1.4, 1.5, "path"),)),
     )
     made = Waterfall(start=-0.1, end=1.0, rows=rows)
     lines = [line for row, line in bars(made, width=WIDTH) if row]
@@ -62,7 +62,7 @@ def test_the_shortest_event_is_visible_and_events_beyond_the_axis_are_marked_at_
 
 
 def test_long_labels_are_cut_and_long_notes_stand_below() -> None:
-    rows = (Row(label="a tier with a very long name", group="model", bars=(), note="n" * 50),)
+    rows = (WaterfallRow(label="a tier with a very long name", group="model", bars=(), note="n" * 50),)
     made = Waterfall(start=-0.1, end=1.0, rows=rows)
     line, note = (line for row, line in bars(made, width=120) if row)
     assert line.startswith("a tier with a ver...")

@@ -6,16 +6,16 @@ import pytest
 
 from latency.judge.cut_offs import CutOffs
 from latency.render.benchmark import text, write
-from latency.report.benchmark import Benchmark, Requests, Row
+from latency.report.benchmark import Benchmark, BenchmarkRow, Requests
 from latency.report.stats import Distribution
 
 
 def a_row(
     variant: str, seconds: float, *, refused: str | None = None, calls: int = 3, without: str | None = None,
     cpu: float = 2.0,
-) -> Row:  # fmt: skip
+) -> BenchmarkRow:  # fmt: skip
     latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
-    return Row(
+    return BenchmarkRow(
         llm="450:65", variant=variant, about=f"about {variant}", without=without, run=Path(variant), calls=calls,
         turn_ms=Distribution.of(latencies.values()), expected=11, unanswered={"no speech from the bot": 1},
         cut_offs=CutOffs(pauses=4, in_pauses=1, elsewhere=2, heard=1), broken_off=0,
@@ -25,7 +25,7 @@ def a_row(
     )  # fmt: skip
 
 
-def made_up(*rows: Row) -> Benchmark:
+def made_up(*rows: BenchmarkRow) -> Benchmark:
     return Benchmark(
         folder=Path("bench"), created="now", baseline="stock-pipecat", rounds=3, fixtures=["a"], host={},
         skipped={"livekit-agents": "it is not installed"}, rows=rows,

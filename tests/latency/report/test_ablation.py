@@ -6,7 +6,7 @@ import pytest
 
 from latency.judge.cut_offs import CutOffs
 from latency.report.ablation import Worth, difference, worth
-from latency.report.benchmark import Benchmark, Row
+from latency.report.benchmark import Benchmark, BenchmarkRow
 from latency.report.stats import Distribution
 
 OURS = [0.50, 0.60, 0.70, 0.80, 0.90, 1.00, 1.10, 1.20, 1.30]
@@ -15,9 +15,9 @@ OURS = [0.50, 0.60, 0.70, 0.80, 0.90, 1.00, 1.10, 1.20, 1.30]
 def a_row(
     seconds: list[float], *, variant: str = "ours", without: str | None = None, llm: str = "450:65",
     per_minute: float | None = 12.0, per_answer: float | None = 2.0,
-) -> Row:  # fmt: skip
+) -> BenchmarkRow:  # fmt: skip
     latencies = {("a", "a-1", turn): value for turn, value in enumerate(seconds)}
-    return Row(
+    return BenchmarkRow(
         llm=llm, variant=variant, about="", without=without, run=Path(variant), calls=1,
         turn_ms=Distribution.of(seconds), expected=len(seconds), unanswered={},
         cut_offs=CutOffs(pauses=0, in_pauses=0, elsewhere=0, heard=0), broken_off=0, barge_in={}, requests=None,
@@ -26,11 +26,11 @@ def a_row(
     )  # fmt: skip
 
 
-def lacking(seconds: list[float], **more: float | None) -> Row:
+def lacking(seconds: list[float], **more: float | None) -> BenchmarkRow:
     return a_row(seconds, variant="ours-no-hint", without="hint", **more)  # type: ignore[arg-type]
 
 
-def found(without: Row, ours: Row | None = None) -> Worth:
+def found(without: BenchmarkRow, ours: BenchmarkRow | None = None) -> Worth:
     result = difference(without, ours or a_row(OURS))
     assert result is not None
     return result

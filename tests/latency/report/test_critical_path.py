@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from latency.judge.contributions import CONTRIBUTIONS, UNNAMED
+from latency.record.contributions import CONTRIBUTIONS, UNNAMED
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, WORK, Stage, overlap, stages, waiting_for
 

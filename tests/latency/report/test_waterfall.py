@@ -7,7 +7,7 @@ from latency.judge.outcome import Outcome
 from latency.record.attempt import AttemptRecord
 from latency.record.json_form import from_json
 from latency.record.turn import TurnRecord
-from latency.report.waterfall import Bar, Row, Waterfall, attempts_of, outcome_of, waterfall
+from latency.report.waterfall import Bar, Waterfall, WaterfallRow, attempts_of, outcome_of, waterfall
 
 MARKS = {
     "vad_stop": 2.2, "transcript_final": 2.25, "turn_commit": 2.29, "llm_request": 2.29, "llm_first_token": 2.40,
@@ -30,11 +30,11 @@ def laid_out(one: Outcome, **values: Any) -> Waterfall:
     return made
 
 
-def row(made: Waterfall, label: str) -> Row:
+def row(made: Waterfall, label: str) -> WaterfallRow:
     return next(row for row in made.rows if row.label == label)
 
 
-def spans(one: Row) -> list[tuple[float, float, str]]:
+def spans(one: WaterfallRow) -> list[tuple[float, float, str]]:
     return [(round(bar.start, 3), round(bar.end, 3), bar.kind) for bar in one.bars]
 
 
@@ -107,7 +107,7 @@ def test_other_speech_in_view_is_shown_and_the_rest_left_out() -> None:
 def test_the_axis_holds_the_800_ms_line_and_everything_up_to_the_answer(one: Outcome, start: float, end: float) -> None:
     made = laid_out(one, spoken=[])
     assert (made.start, made.end) == (pytest.approx(start), pytest.approx(end))
-    assert row(made, "bot") == Row(label="bot", group="speech", bars=(), note="silent")
+    assert row(made, "bot") == WaterfallRow(label="bot", group="speech", bars=(), note="silent")
 
 
 def test_a_turn_without_speech_has_no_axis() -> None:

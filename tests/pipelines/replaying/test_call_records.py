@@ -9,13 +9,13 @@ import pytest
 
 from latency.record.marks import Mark
 from latency.record.server_turn import TurnReport
-from latency.record.session import ClockAlignment as RecordedClock
+from latency.record.session import MeasuredAlignment as RecordedClock
 from latency.record.session import PlayoutSummary
 from latency.record.turn import TurnRecord
 from pipelines.replaying import call_records
 from pipelines.replaying.call_records import session_record
 from voice.client.call.call_result import CallResult, ReportedTurn
-from voice.client.call.clock import ClockAlignment
+from voice.client.call.clock import MeasuredAlignment
 from voice.client.call.pacing import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import Fixture, FixtureTurn
@@ -75,7 +75,7 @@ def call(*, turns=None, positions=(10.0,), reports=(), **how) -> tuple[CallResul
         "seconds": 60.0,
         "placed": tuple(placed),
         "turns": tuple(reports),
-        "alignment": ClockAlignment(offset=OFFSET, rtt=0.001, pings=8),
+        "alignment": MeasuredAlignment(offset=OFFSET, rtt=0.001, pings=8),
         "pacing": PacingLog(),
         "rate": 16000,
         "jitter": 0.06,

@@ -10,10 +10,10 @@ from latency.record.marks import Mark, Marks
 from latency.record.server_turn import ServerTurn, TurnReport
 from voice.errors import WireError
 from voice.wire.messages import (
-    Answer,
     BotOutput,
     BotReady,
     Refusal,
+    RequestAnswer,
     ServerFailure,
     ServerMessage,
     Speaking,
@@ -71,14 +71,18 @@ def test_a_message_of_no_interest_is_unknown(type: str, data: object) -> None:
 @pytest.mark.parametrize(
     ("type", "data", "expected"),
     [
-        ("server-response", {"t": "clock", "d": {"client": 1.0, "server": 7.5}}, Answer("4", ClockPong(1.0, 7.5))),
+        (
+            "server-response",
+            {"t": "clock", "d": {"client": 1.0, "server": 7.5}},
+            RequestAnswer("4", ClockPong(1.0, 7.5)),
+        ),
         (
             "server-response",
             {"t": "llm", "d": {"policy": "race", "tier": None, "tiers": ["large"], "policies": ["single"]}},
-            Answer("4", SwapState(policy="race", tier=None, tiers=("large",), policies=("single",))),
+            RequestAnswer("4", SwapState(policy="race", tier=None, tiers=("large",), policies=("single",))),
         ),
-        ("server-response", {"t": "llm"}, Answer("4", Custom("llm"))),
-        ("server-response", {"t": "other", "d": [1]}, Answer("4", Custom("other", [1]))),
+        ("server-response", {"t": "llm"}, RequestAnswer("4", Custom("llm"))),
+        ("server-response", {"t": "other", "d": [1]}, RequestAnswer("4", Custom("other", [1]))),
         ("error-response", {"error": "No such tier."}, Refusal("4", "No such tier.")),
         ("error-response", {}, Refusal("4", "The server refused without a reason.")),
     ],

@@ -32,7 +32,7 @@ class ClockExchange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClockAlignment:
+class MeasuredAlignment:
     """The server's clock minus the client's, as the exchange with the shortest round trip shows it."""
 
     offset: float
@@ -43,7 +43,7 @@ class ClockAlignment:
     """Number of exchanges that it was chosen from."""
 
     @classmethod
-    def of(cls, exchanges: Iterable[ClockExchange]) -> "ClockAlignment | None":
+    def of(cls, exchanges: Iterable[ClockExchange]) -> "MeasuredAlignment | None":
         """The best alignment the exchanges allow; None when there are none."""
         known = list(exchanges)
         if not known:

@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from voice.client.call.call_result import CallResult, ReportedTurn
-from voice.client.call.clock import PINGS, ClockAlignment, ClockExchange
+from voice.client.call.clock import PINGS, ClockExchange, MeasuredAlignment
 from voice.client.call.connection import check_url, close_reason, connect_call
 from voice.client.call.line import Line
 from voice.client.call.listener import CallListener, LiveEvents
@@ -20,7 +20,7 @@ from voice.errors import ComponentError, WireError
 from voice.wire import framing
 from voice.wire.endpoint import NATIVE
 from voice.wire.framing import AudioPacket, Incoming, Interruption
-from voice.wire.messages import Answer, BotReady, ClientMessage, ClientReady, Refusal, TurnMessage
+from voice.wire.messages import BotReady, ClientMessage, ClientReady, Refusal, RequestAnswer, TurnMessage
 from voice.wire.requests import ClockPing, ClockPong, Custom, SwapRequest
 
 READY_WITHIN = 5.0
@@ -112,7 +112,7 @@ class CallSession:
             seconds=self._recorder.seconds,
             placed=tuple(self._line.placed),
             turns=tuple(self._turns[number] for number in sorted(self._turns)),
-            alignment=ClockAlignment.of(self._exchanges),
+            alignment=MeasuredAlignment.of(self._exchanges),
             pacing=self._line.pacing,
             rate=self._playout.rate,
             jitter=self._playout.jitter,
@@ -214,7 +214,7 @@ class CallSession:
                 self._playout.flush(now)
             case TurnMessage():
                 self._note_turn(incoming, now)
-            case Answer():
+            case RequestAnswer():
                 self._note_answer(incoming, now)
             case Refusal() if asked := self._asked.get(incoming.id):
                 self._listener.on_refusal(asked, incoming.reason)
@@ -228,7 +228,7 @@ class CallSession:
         except ValueError as error:
             raise WireError(f"The call cannot go on: {error}.") from error
 
-    def _note_answer(self, answer: Answer, now: float) -> None:
+    def _note_answer(self, answer: RequestAnswer, now: float) -> None:
         if isinstance(answer.reply, ClockPong):
             sent = self._pings.pop(answer.id, None)
             if sent is not None:

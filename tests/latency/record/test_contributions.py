@@ -1,4 +1,4 @@
-from latency.judge.contributions import CONTRIBUTIONS, UNNAMED, WAY, contributions, known_instants, passages
+from latency.record.contributions import CONTRIBUTIONS, UNNAMED, WAY, contributions, known_instants, passages
 from latency.record.marks import Mark
 
 INSTANTS = (2.0, 2.2, 2.23, 2.29, 2.6, 2.65, 2.66, 2.7, 2.71, 2.78)

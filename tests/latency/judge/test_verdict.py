@@ -5,31 +5,7 @@ import pytest
 
 from latency.judge.verdict import is_answerless, judge
 from latency.record.turn import TurnRecord
-
-
-def turn(attempts: list[dict[str, Any]], *, commit: float | None = 2.0, **values: Any) -> TurnRecord:
-    return TurnRecord.from_json(
-        {
-            "session": "s",
-            "turn": 0,
-            "wants_answer": True,
-            "speech": [[1, 1.8]],
-            "attempts": attempts,
-            "marks": {"turn_commit": commit, **values.pop("marks", {})},
-            **values,
-        }  # fmt: skip
-    )
-
-
-def attempt(
-    tier: str, request: float, clause: float | None, outcome: str | None = "spoken", **more: Any
-) -> dict[str, Any]:
-    return {"tier": tier, "request": request, "first_token": clause, "first_clause": clause, "outcome": outcome, **more}
-
-
-def response(number: int = 0, *, deadline: float | None = 2.45, **more: Any) -> dict[str, Any]:
-    told = {"response": number, "policy": "fallback", "reason": "large first", "commit": 2.0, "deadline": deadline}
-    return {**told, "limit": "llm", "charged": None, "said": [], "gave_up": None, "tier": None, **more}
+from tests.latency.budgeted_turns import attempt, response, turn
 
 
 def hold(at: float, text: str = "One moment.") -> dict[str, Any]:

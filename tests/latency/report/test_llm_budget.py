@@ -4,29 +4,7 @@ import pytest
 
 from latency.record.turn import TurnRecord
 from latency.report.llm_budget import llm_figures
-
-
-def turn(attempts: list[dict[str, Any]], *, commit: float | None = 2.0, **values: Any) -> TurnRecord:
-    return TurnRecord.from_json(
-        {
-            "session": "s",
-            "turn": 0,
-            "wants_answer": True,
-            "speech": [[1, 1.8]],
-            "attempts": attempts,
-            "marks": {"turn_commit": commit, **values.pop("marks", {})},
-            **values,
-        }  # fmt: skip
-    )
-
-
-def attempt(tier: str, request: float, clause: float | None, outcome: str = "spoken", **more: Any) -> dict[str, Any]:
-    return {"tier": tier, "request": request, "first_token": clause, "first_clause": clause, "outcome": outcome, **more}
-
-
-def response(number: int = 0, **more: Any) -> dict[str, Any]:
-    told = {"response": number, "policy": "fallback", "reason": "large first", "commit": 2.0, "deadline": 2.45}
-    return {**told, "limit": "llm", "charged": None, "said": [], "gave_up": None, "tier": None, **more}
+from tests.latency.budgeted_turns import attempt, response, turn
 
 
 def tokens(into: int, out: int, *, estimated: bool = False) -> dict[str, Any]:

@@ -1,21 +1,18 @@
-"""A run folder: run.json, turns.jsonl and a stereo recording per session; written once, read by everything else.
+"""Reads a run folder: run.json, turns.jsonl and a stereo recording per session.
 
-A folder whose writer was killed stays readable: run.json and the recordings are replaced whole, turns are appended line
-by line, and a last line that was cut short is passed over and told.
+A folder whose writer was killed can still be read: a last line of turns.jsonl that was cut short is skipped, and the
+run's notes say so.
 """
 
-import json
-import os
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from latency.audio import recording
 from latency.audio.recording import RATE
-from latency.record.json_form import TurnError, from_json, to_json
+from latency.record.json_form import TurnError, from_json
 from latency.record.run_files import (
     SCHEMA,
     RunError,
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["RATE", "SCHEMA", "Run", "RunError", "RunHeader", "RunWriter", "Status", "new_folder", "newest"]
+__all__ = ["RATE", "SCHEMA", "Run", "RunError", "RunHeader", "Status", "file_name", "newest"]
 
 Status = Literal["running", "complete", "interrupted"]
 _FOLDERS = "[0-9]*-[0-9]*-*/run.json"
@@ -64,97 +61,6 @@ class _Run:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Files:
     sessions: tuple[SessionFiles, ...]
-
-
-class RunWriter:
-    """Writes a run folder as its sessions happen; not for use from several threads.
-
-    Args:
-        folder: The run's folder, such as `new_folder` makes; made when missing.
-        header: Goes into run.json.
-
-    Raises:
-        RunError: The folder already holds a run.
-        OSError: The folder cannot be made or written.
-    """
-
-    def __init__(self, folder: Path, *, header: RunHeader) -> None:
-        if (folder / "run.json").exists():
-            raise RunError(f"{folder} already holds a run; name another folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        self.folder = folder
-        self._header: dict[str, Any] = to_json(header)
-        self._sessions: list[tuple[Session, Mapping[str, str]]] = []
-        self._turns: Counter[str] = Counter()
-        self._write_run("running")
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no turn has been written."""
-        return not self._turns
-
-    def add_turns(self, turns: Iterable[TurnRecord]) -> None:
-        """Append turns to turns.jsonl; they are in the file when this returns."""
-        with (self.folder / "turns.jsonl").open("a", encoding="utf-8") as file:
-            for turn in turns:
-                file.write(json.dumps(turn.to_json(), ensure_ascii=False) + "\n")
-                self._turns[turn.session] += 1
-            file.flush()
-            os.fsync(file.fileno())
-
-    def write_session_wav(self, name: str, stereo: "npt.NDArray[np.int16]") -> str:
-        """Write a session's recording and return its file name.
-
-        Args:
-            name: The session's name.
-            stereo: int16, shape (samples, 2), 16 kHz: left the user as injected, right the bot as played.
-
-        Raises:
-            ValueError: Another type or shape, or a session of that name has a recording already.
-        """
-        path = self.folder / f"{_file_name(name)}.wav"
-        if path.exists():
-            raise ValueError(f"{path} exists: every session of a run needs a name of its own")
-        recording.write(path, stereo)
-        return path.name
-
-    def add_session(self, session: Session, *, sources: Mapping[str, str] | None = None) -> None:
-        """Add a finished session to run.json; call it after its turns and its recording are written.
-
-        Args:
-            session: What it was.
-            sources: Where the files of `session.fixtures` lie, so that a reader can tell whether they have changed.
-        """
-        self._sessions.append((session, sources or {}))
-        self._write_run("running")
-
-    def finish(self, status: Status, *, load_after: float | None = None) -> Path:
-        """Set the final status and the machine's load at the end; returns the run folder."""
-        self._header["host"] = {**self._header["host"], "load_after": load_after}
-        self._write_run(status)
-        return self.folder
-
-    def discard(self) -> None:
-        """Take back what was written, and the folder if nothing else is in it."""
-        names = ["run.json", "turns.jsonl", *(session.wav for session, _ in self._sessions if session.wav)]
-        for name in names:
-            (self.folder / name).unlink(missing_ok=True)
-        if not any(self.folder.iterdir()):
-            self.folder.rmdir()
-
-    def _write_run(self, status: Status) -> None:
-        content = {"schema": SCHEMA, "status": status, **self._header}
-        content["sessions"] = [
-            {**to_json(session), "turns": self._turns[session.name], "sources": dict(sources)}
-            for session, sources in self._sessions
-        ]
-        part = self.folder / "run.json.part"
-        with part.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-            file.flush()
-            # A machine that loses its power must not leave the new name without the content.
-            os.fsync(file.fileno())
-        os.replace(part, self.folder / "run.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +121,7 @@ class Run:
         Raises:
             RunError: The file is not a stereo recording of 16-bit samples at `RATE`.
         """
-        path = self.folder / (session.wav or f"{_file_name(session.name)}.wav")
+        path = self.folder / (session.wav or f"{file_name(session.name)}.wav")
         if not path.is_file() or recording_extent(path) is None:
             return None
         return recording.read(path)
@@ -233,29 +139,11 @@ def newest(root: Path) -> Path:
     return max(found, key=lambda folder: (_has_turns(folder), folder.name))
 
 
-def new_folder(root: Path, header: RunHeader) -> Path:
-    """Make an empty folder for a run under `root`: its creation time, then the pipeline's name.
-
-    Raises:
-        OSError: It cannot be made.
-    """
-    stamp = re.sub(r"[-:]", "", header.created[:19]).replace("T", "-")
-    name = f"{stamp}-{_file_name(str(header.pipeline.get('name', 'run')))}"
-    root.mkdir(parents=True, exist_ok=True)
-    for suffix in ("", *(f"-{n}" for n in range(2, 100))):
-        folder = root / f"{name}{suffix}"
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            continue
-        return folder
-    raise FileExistsError(f"{root} already holds 99 runs named {name}")
-
-
 def _has_turns(folder: Path) -> bool:
     turns = folder / "turns.jsonl"
     return turns.is_file() and turns.stat().st_size > 0
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
+    """A name with only the characters that are safe in the name of a file."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run"

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from latency.command_line import FAILED, FINE, Parser, folded, log_to_stderr, printing, seed
 from latency.judge.outcome import SessionOutcome
-from latency.record.run import Run, RunHeader, RunWriter
+from latency.record.run import Run, RunHeader
+from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from latency.report.build import build
 from latency.selftest.planted import Call, Hidden, calls

@@ -10,7 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from latency.record.run import RunWriter, Status
+from latency.record.run import Status
+from latency.record.run_writer import RunWriter
 from latency.report.benchmark import CALLS, INDEX, SCHEMA
 from pipelines.bench.agents import serving
 from pipelines.bench.call import Observed, observe

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from latency.cli import show
 from latency.command_line import RUNS
-from latency.record.run import RunWriter, Status, new_folder
+from latency.record.run import Status
+from latency.record.run_writer import RunWriter, new_folder
 from latency.report.thresholds import Threshold, ThresholdError
 from pipelines.replaying.progress import CallProgress, Progress
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing

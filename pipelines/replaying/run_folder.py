@@ -8,7 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from latency.command_line import RUNS
-from latency.record.run import RunHeader, RunWriter
+from latency.record.run import RunHeader
+from latency.record.run_writer import RunWriter
 from latency.record.session import ServerLoad
 from pipelines.replaying.call_records import session_record, turn_records
 from pipelines.serving.child import Load, Server

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from latency.cli import show
 from latency.command_line import RUNS
-from latency.record.run import RunWriter, new_folder
+from latency.record.run_writer import RunWriter, new_folder
 from latency.record.server_turn import ServerTurn
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import check_server, server_for

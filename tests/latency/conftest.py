@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from latency.record.run import Run, RunHeader, RunWriter, new_folder
+from latency.record.run import Run, RunHeader
+from latency.record.run_writer import RunWriter, new_folder
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 from tests.latency.conversations import (

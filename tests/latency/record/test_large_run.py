@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from latency.record.run import RunHeader, RunWriter
+from latency.record.run import RunHeader
+from latency.record.run_writer import RunWriter
 from latency.record.session import Pacing, Session
 from latency.record.turn import TurnRecord
 from tests.latency.conversations import Conversation

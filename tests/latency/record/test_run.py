@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from latency.record.run import Run, RunError, RunHeader, RunWriter, new_folder, newest
+from latency.record.run import Run, RunError, RunHeader, newest
+from latency.record.run_writer import RunWriter, new_folder
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 

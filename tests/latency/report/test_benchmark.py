@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from latency.record.json_form import from_json
-from latency.record.run import RunError, RunHeader, RunWriter
+from latency.record.run import RunError, RunHeader
+from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 from latency.report.ablation import worth

@@ -81,7 +81,7 @@ def _instant(mark: Mark, at: object) -> float:
 
 
 def _sentence(error: msgspec.ValidationError, data: object) -> str:
-    """What msgspec found, with the key in front and the value behind it."""
+    """What msgspec found, with the key before and the value after it."""
     what, _, place = str(error).partition(" - at `$")
     key = place.removesuffix("`").removeprefix(".")
     if isinstance(error.__cause__, TurnError):

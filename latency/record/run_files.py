@@ -1,6 +1,6 @@
-"""What a run folder's files hold, whatever became of them: what is whole is read, what is missing is told.
+"""What a run folder's files hold, even damaged ones: what is whole is read, what is missing is reported.
 
-A folder that holds two runs, or is damaged where nothing can be told from the rest, is refused with one sentence.
+A folder that holds two runs, or whose damage the rest cannot make up for, is refused with one sentence.
 """
 
 import hashlib

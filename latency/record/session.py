@@ -113,7 +113,7 @@ class SessionFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacingFigures:
-    """Whether the user's audio was sent in real time in all sessions; `ok` is None when nobody looked."""
+    """Whether the user's audio was sent in real time in all sessions; `ok` is None when it was not measured."""
 
     ok: bool | None
     frames: int

@@ -45,7 +45,7 @@ class TierFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waste:
-    """What an answer in time costs: requests beyond each answer's first, withdrawn ones, tokens nobody heard."""
+    """What an answer in time costs: requests beyond each answer's first, discarded ones, unheard tokens."""
 
     extra: int
     spoken: int
@@ -53,9 +53,9 @@ class Waste:
     cancelled: int
     failed: int
     tokens: int | None
-    """In and out, of all cancelled, failed and withdrawn requests; None when no request tells its tokens."""
+    """In and out, of all cancelled, failed and discarded requests; None when no request reports its tokens."""
     tokens_estimated: int | None
-    """The part of them that no provider told."""
+    """The part of them that no provider reported."""
     tokens_total: int | None
     """Of all requests."""
     share: float | None

@@ -5,6 +5,7 @@ import fcntl
 import io
 import os
 import pty
+import select
 import subprocess
 import sys
 import termios
@@ -48,6 +49,14 @@ class Typed:
                 await self._news.wait()
 
 
+async def all_read(fd: int) -> None:
+    """Wait until the event loop has read what was written to the other end of a pseudo-terminal."""
+    select.select([fd], [], [], 10)
+    async with asyncio.timeout(10):
+        while select.select([fd], [], [], 0)[0]:
+            await asyncio.sleep(0)
+
+
 def is_line_wise(fd: int) -> bool:
     return bool(termios.tcgetattr(fd)[3] & termios.ICANON)
 
@@ -85,14 +94,14 @@ async def test_the_terminal_is_left_as_it_was_found_by_every_exception(
     assert not asyncio.get_running_loop().remove_reader(slave)
 
 
-async def test_arrows_and_broken_characters_are_no_keys(terminal: tuple[int, int]) -> None:
+async def test_arrows_and_broken_characters_are_ignored(terminal: tuple[int, int]) -> None:
     master, slave = terminal
     typed = Typed()
     with single_keys(typed, fd=slave):
         os.write(master, b"\x1b[A")
-        await asyncio.sleep(0.05)
+        await all_read(slave)
         os.write(master, b"\xff")
-        await asyncio.sleep(0.05)
+        await all_read(slave)
         os.write(master, b"a")
         await typed.until("a")
 
@@ -101,11 +110,13 @@ async def test_a_terminal_that_goes_away_is_not_read_again(terminal: tuple[int, 
     master, slave = terminal
     with single_keys(Typed(), fd=slave):
         os.close(master)
-        await asyncio.sleep(0.1)
+        select.select([slave], [], [], 10)
+        for _ in range(3):  # iterations of the event loop, in the first of which it reads
+            await asyncio.sleep(0)
         assert not asyncio.get_running_loop().remove_reader(slave)
 
 
-async def test_an_input_that_is_no_terminal_has_no_keys() -> None:
+async def test_no_keys_are_read_from_an_input_that_is_not_a_terminal() -> None:
     read_end, write_end = os.pipe()
     try:
         with single_keys(Typed(), fd=read_end) as active:
@@ -116,7 +127,7 @@ async def test_an_input_that_is_no_terminal_has_no_keys() -> None:
 
 
 @pytest.mark.parametrize("closed", [False, True])
-async def test_without_a_standard_input_there_are_no_keys(monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
+async def test_no_keys_are_read_without_a_standard_input(monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
     stdin = io.StringIO() if closed else None
     if stdin:
         stdin.close()

@@ -1,13 +1,15 @@
-"""What the keys of a talk ask for, and what is said about the server's answers."""
+"""The requests that the keys of `voice talk` make, and what is shown of the server's answers."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pipelines.talking import swap_keys
-from pipelines.talking.swap_keys import NOT_KNOWN, SWAP_KEYS, SwapKeys
+from pipelines.talking.swap_keys import NOT_KNOWN, SWAP_KEYS, UNANSWERED, SwapKeys
 from voice.wire.messages import ClientMessage
 from voice.wire.requests import Custom, Reply, SwapRequest, read_reply
 
@@ -53,7 +55,7 @@ def test_with_one_tier_or_none_no_keys_are_offered(state: object) -> None:
     assert not desk.keys.several
 
 
-def test_without_a_terminal_it_is_known_that_there_are_two_tiers_but_no_keys_are_offered() -> None:
+def test_without_a_terminal_two_tiers_are_known_but_no_keys_are_offered() -> None:
     desk = opened(active=False)
     assert desk.shown == []
     assert desk.keys.several
@@ -71,7 +73,7 @@ def test_without_a_terminal_it_is_known_that_there_are_two_tiers_but_no_keys_are
         ("R", SwapRequest(policy="race")),
     ],
 )
-async def test_each_key_asks_for_what_it_is_called(key: str, request_: SwapRequest) -> None:
+async def test_each_key_makes_the_request_of_its_label(key: str, request_: SwapRequest) -> None:
     desk = opened()
     desk.keys.press(key)
     assert desk.sent[-1].request == request_
@@ -95,14 +97,14 @@ async def test_other_keys_do_nothing() -> None:
         ("?", {"policy": "hedged", "tier": "large"}, "now in use: hedged, large only"),
     ],
 )
-async def test_the_answer_is_confirmed_in_words(key: str, state: dict[str, Any], line: str) -> None:
+async def test_the_servers_answer_is_shown_in_words(key: str, state: dict[str, Any], line: str) -> None:
     desk = opened()
     desk.keys.press(key)
     desk.keys.answered(desk.sent[-1], answer(BOTH | state))
     assert desk.shown[1:] == [line]
 
 
-async def test_a_refusal_is_shown_as_the_server_says_it_but_not_that_of_the_question_at_the_start() -> None:
+async def test_a_refusal_is_shown_in_the_servers_words_except_for_the_request_at_the_start() -> None:
     desk = Desk()
     desk.keys.open()
     desk.keys.refused(desk.sent[0], "There are no tiers.")
@@ -112,22 +114,44 @@ async def test_a_refusal_is_shown_as_the_server_says_it_but_not_that_of_the_ques
     assert desk.shown == ["There are no tiers."]
 
 
-async def test_a_server_that_does_not_answer_is_said_to_have_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(swap_keys, "UNANSWERED", 0.05)
+class Timers:
+    """The timers of an event loop, which run when the test says so."""
+
+    def __init__(self) -> None:
+        self._pending: list[tuple[float, Callable[[], None]]] = []
+        self._now = 0.0
+
+    def call_later(self, delay: float, callback: Callable[..., None], *arguments: object) -> Any:
+        timer = (self._now + delay, partial(callback, *arguments))
+        self._pending.append(timer)
+        return SimpleNamespace(cancel=lambda: timer in self._pending and self._pending.remove(timer))
+
+    def advance(self, seconds: float) -> None:
+        self._now += seconds
+        for timer in [timer for timer in self._pending if timer[0] <= self._now]:
+            self._pending.remove(timer)
+            timer[1]()
+
+
+def test_a_server_that_does_not_answer_is_reported_once_and_never_after_the_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    timers = Timers()
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: timers)
     desk = Desk()
     desk.keys.open()
     desk.keys.press("f")
-    async with asyncio.timeout(10):
-        while not desk.shown:
-            await asyncio.sleep(0.01)
+    timers.advance(UNANSWERED - 0.1)
+    assert desk.shown == []
+    timers.advance(0.2)
     assert desk.shown == [NOT_KNOWN]
     desk.keys.press("r")
     desk.keys.close()
-    await asyncio.sleep(0.2)
-    assert desk.shown == [NOT_KNOWN], "after the call nothing more is said"
+    timers.advance(2 * UNANSWERED)
+    assert desk.shown == [NOT_KNOWN]
 
 
-async def test_answers_to_other_questions_are_let_be() -> None:
+async def test_answers_to_other_requests_are_ignored() -> None:
     desk = opened()
     other = ClientMessage("99", Custom("weather", {}))
     desk.keys.answered(other, Custom("weather", BOTH))

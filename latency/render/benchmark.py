@@ -44,7 +44,7 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
             console.print(table(headings, cells, text=TEXT_COLUMNS))
             console.print()
         if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:
-            console.print("What each piece is worth: ours without it, less ours")
+            console.print("What each part is worth: ours without the part, minus ours")
             console.print(table(PIECES, pieces, text=TEXT_COLUMNS))
             console.print()
     for line in _notes(benchmark):
@@ -139,23 +139,26 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
             yield f"REFUSED: {row.variant} with {row.llm}: {row.refused}"
         if row.repeated:
             again = things(row.repeated, "call")
-            yield f"repeated, because they were not in real time: {again} of {row.variant} with {row.llm}"
+            yield f"repeated, because the audio was not sent in real time: {again} of {row.variant} with {row.llm}"
     for name, about in dict.fromkeys((row.variant, row.about) for row in benchmark.rows):
         yield f"{name}: {about}"
     yield (
-        "latency: from the labelled end of speech to the answer's first audible sample, without first turns of a "
-        f"process and barge-ins; [{INTERVAL} % intervals], for which turns of the fixtures are drawn with replacement"
+        "p50, p95: turn latency, from the labelled end of speech to the answer's first audible sample, without the "
+        f"first turn of each process and without barge-ins; [...]: {INTERVAL} % interval, by resampling the turns"
     )
-    yield f"ratio of p50: to that of {benchmark.baseline}, on the turns that both answered"
+    yield f"ratio of p50: relative to {benchmark.baseline}, on the turns that both answered"
+    yield "unanswered: turns without an answer"
     yield (
-        "cut in pauses, elsewhere: turns taken for finished in a labelled pause, or at another place; broken off: "
-        "answers that stopped although the user was silent; barge-in: p50/p95 of ms until the bot is silent; wasted: "
-        "share of requests beyond one for each answered turn"
+        "cut in pauses: labelled pauses that the agent took for the end of the turn; elsewhere: cut-offs at another "
+        "place; broken off: answers that stopped although the user was silent"
     )
+    yield "barge-in: p50/p95 of the milliseconds from an interruption until the agent is silent, and their number"
+    yield "requests: to the language model; wasted: share of requests beyond one for each answered turn"
     if any(worth(benchmark, row) for row in benchmark.rows):
         yield (
-            "without: + is slower, or more CPU, than ours, on turns that both answered; per ms: CPU ms that the piece "
-            "costs each answered turn for each ms of the median that it saves, - where it saves or costs nothing"
+            "without: a + means slower, or more CPU time, than ours, on the turns that both answered; per ms: the "
+            "part's cost in CPU ms for each answered turn and each ms of the median that it saves; - where it saves or "
+            "costs nothing"
         )
 
 

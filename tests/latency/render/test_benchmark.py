@@ -62,10 +62,10 @@ def test_a_table_shows_the_worth_of_each_piece() -> None:
     lacking = a_row("ours-no-hint", 0.7, without="hint", cpu=1.5)
     slow = made_up(a_row("ours", 0.5), lacking, a_row("ours-adaptive", 0.4), a_row("stock-pipecat", 1.0))
     shown = printed(slow).splitlines()
-    (title,) = [number for number, line in enumerate(shown) if line.startswith("What each piece is worth")]
+    (title,) = [number for number, line in enumerate(shown) if line.startswith("What each part is worth")]
     rows = [line.split() for line in shown[title:] if line.startswith(("hint ", "ours", "stock"))][:1]
     assert rows == [["hint", "10", "+200", "[+200,", "+200]", "+200", "[+200,", "+200]", "+0.0", "2.5"]]
-    assert any(line.startswith("without: + is slower") for line in shown)
+    assert any(line.startswith("without: a + means slower") for line in shown)
     assert all(len(line) <= 120 for line in shown)
     told = {row["variant"]: row for row in json.loads(text(slow))["rows"]}
     assert told["ours-no-hint"]["worth"]["cpu_ms_per_ms_saved"] == 2.5
@@ -74,7 +74,7 @@ def test_a_table_shows_the_worth_of_each_piece() -> None:
 
 
 def test_without_trials_of_pieces_there_is_no_table_of_them() -> None:
-    assert "piece" not in printed(made_up(a_row("ours", 0.5), a_row("stock-pipecat", 1.0)))
+    assert "What each part" not in printed(made_up(a_row("ours", 0.5), a_row("stock-pipecat", 1.0)))
     refused = a_row("ours-no-hint", 0.7, without="hint", refused="late")
     assert "hint (REFUSED)" in printed(made_up(a_row("ours", 0.5), refused))
 

@@ -2,7 +2,7 @@
 
 It repeats what the user said ("You said: …"). When functions are offered it calls the first one, with the user's last
 word for every argument that is a string, and says what the function returned. On request it fails in the ways that
-true servers fail.
+real servers fail.
 """
 
 import json

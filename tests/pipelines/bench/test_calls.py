@@ -1,4 +1,4 @@
-"""True calls: the stock bot and our agent, each with one recording, in one benchmark."""
+"""Real calls to the stock bot and our agent, each with one recording, in one benchmark."""
 
 import json
 import subprocess

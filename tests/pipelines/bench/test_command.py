@@ -1,4 +1,4 @@
-"""`latency bench` as it is typed: what it refuses before anything runs."""
+"""The command line of `latency bench`, and what it refuses before anything runs."""
 
 import shutil
 import subprocess

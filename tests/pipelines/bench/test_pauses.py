@@ -38,7 +38,7 @@ def test_gaps_between_words_are_found_the_longest_first(tmp_path: Path) -> None:
     assert [pytest.approx(gap, abs=0.011) for gap in ((1.2, 1.3), (2.0, 2.06))] == gaps
 
 
-def test_a_gap_near_the_edge_of_the_speech_is_no_place_for_a_pause(tmp_path: Path) -> None:
+def test_no_pause_goes_into_a_gap_near_the_edge_of_the_speech(tmp_path: Path) -> None:
     (turn,) = spoken([(0.3, 0.6), (0.7, 2.0), (2.1, 2.3)], tmp_path / "in").turns
     assert word_gaps(turn) == []
 

@@ -43,7 +43,7 @@ def test_a_wrong_entry_is_refused_in_a_sentence(tmp_path: Path, text: str, compl
         read_variants(table(tmp_path, text))
 
 
-def test_those_that_are_named_take_part_in_the_tables_order(tmp_path: Path) -> None:
+def test_only_the_named_agents_take_part_in_the_tables_order(tmp_path: Path) -> None:
     found = read_variants(table(tmp_path, "".join(f'[{name}]\nabout = ""\nset = []\n' for name in "abc")))
     assert [one.name for one in chosen(found, ["c", "a"])] == ["a", "c"]
     assert chosen(found, []) == found

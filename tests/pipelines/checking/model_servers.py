@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 Handler = Callable[[socket.socket, threading.Event], None]
 SLOW = 3.0
-"""Seconds for which a handler that is too slow goes on; a search that waits for one takes at least as long."""
+"""Seconds that a slow handler takes; a search that waits for it takes at least as long."""
 
 
 def http(body: bytes, *, status: str = "200 OK", kind: str = "application/json") -> bytes:

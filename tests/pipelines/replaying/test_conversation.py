@@ -1,4 +1,4 @@
-"""One recorded conversation over the real thing: server process, WebSocket, VAD, recogniser, responder, voice."""
+"""One recorded conversation with everything real: server process, WebSocket, VAD, recogniser, responder and voice."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ def test_every_turn_is_answered_and_reported(replayed: Replayed) -> None:
     assert figures["truth"] == "labelled"
 
 
-def test_most_answers_are_right(replayed: Replayed) -> None:
+def test_most_answers_are_correct(replayed: Replayed) -> None:
     assert report(replayed[0])["turns"]["answers_ok"] >= 4
 
 
@@ -85,7 +85,7 @@ def test_marks_are_on_the_recordings_clock_and_explain_the_turn(replayed: Replay
         assert chain == sorted(chain)
 
 
-def test_the_run_says_what_it_was(replayed: Replayed) -> None:
+def test_the_run_records_how_it_was_made(replayed: Replayed) -> None:
     run = json.loads((replayed[0] / "run.json").read_text())
     assert run["status"] == "complete"
     assert run["pipeline"]["name"] == "embedded"
@@ -94,7 +94,7 @@ def test_the_run_says_what_it_was(replayed: Replayed) -> None:
     assert run["sessions"][0]["cold"] is False, "a server named by --url may have had calls before"
 
 
-def test_health_tells_readiness_and_components(server: ServerProcess) -> None:
+def test_health_reports_readiness_and_components(server: ServerProcess) -> None:
     with urllib.request.urlopen(server.health) as answer:
         health = json.load(answer)
     assert health["ready"] is True

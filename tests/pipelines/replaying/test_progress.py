@@ -1,4 +1,4 @@
-"""What a replay shows of a turn."""
+"""The lines that a replay shows for each turn."""
 
 import io
 from pathlib import Path
@@ -59,7 +59,7 @@ HOLD = [{"at": 100.43, "kind": "hold", "text": "One moment."}]
         (ServerTurn(turn=0), None),
     ],
 )
-def test_a_turn_names_the_tier_that_spoke_and_how_it_came_to_that(told: ServerTurn, shown: str | None) -> None:
+def test_a_turn_names_the_tier_that_answered_and_how(told: ServerTurn, shown: str | None) -> None:
     assert spoken_by(told) == shown
 
 
@@ -85,7 +85,7 @@ def shown(progress: CallProgress, file: io.StringIO) -> list[str]:
     return [line.strip() for line in file.getvalue().splitlines()]
 
 
-def test_a_turns_line_ends_with_who_spoke_and_never_with_another_turns() -> None:
+def test_a_turns_line_ends_with_its_own_tier_and_never_with_another_turns() -> None:
     file = io.StringIO()
     progress = CallProgress(Console(file=file, width=200), "a call (1/1)")
     utterance = Utterance(start=2.62, end=4.0, received=2.5)

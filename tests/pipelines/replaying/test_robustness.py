@@ -1,4 +1,4 @@
-"""What goes wrong around a call harms that call alone, and every end is an orderly one."""
+"""A failure harms only its own call, and every call and every process ends in an orderly way."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "samples" / "commands" / "02.wav"
 RATE = 16000
 CTRL_C_WITHIN = 3.0
-"""Seconds; a second on a machine that does nothing else."""
+"""Seconds; on an idle machine it takes one."""
 
 
 GARBAGE: dict[str, tuple[bytes | str, int, str]] = {
@@ -280,14 +280,14 @@ async def none_is_left(processes: list[psutil.Process]) -> bool:
     return await eventually(lambda: not any(map(is_running, processes)))
 
 
-def test_ctrl_c_while_code_is_loaded_says_nothing() -> None:
+def test_ctrl_c_while_code_is_loaded_prints_nothing() -> None:
     script = "import os, signal, time\nfrom pipelines.process import loading_code\n"
     script += "with loading_code():\n os.kill(os.getpid(), signal.SIGINT)\n time.sleep(10)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
-def test_a_server_does_not_wait_for_what_a_model_still_computes() -> None:
+def test_a_server_does_not_wait_for_a_model_that_is_still_computing() -> None:
     lines = (
         "import atexit, time",
         "from concurrent.futures import ThreadPoolExecutor",
@@ -302,7 +302,7 @@ def test_a_server_does_not_wait_for_what_a_model_still_computes() -> None:
     assert (done.returncode, done.stdout.split(), done.stderr) == (3, ["closed", "written"], "")
 
 
-async def test_ctrl_c_while_the_models_load(replay: Callable[[], Command], tmp_path: Path) -> None:
+async def test_ctrl_c_ends_a_replay_whose_models_are_loading(replay: Callable[[], Command], tmp_path: Path) -> None:
     command = replay()
     children = [await command.server()]
     assert command.interrupt() < CTRL_C_WITHIN
@@ -312,7 +312,9 @@ async def test_ctrl_c_while_the_models_load(replay: Callable[[], Command], tmp_p
     assert "Traceback" not in command.said
 
 
-async def test_ctrl_c_in_a_call_keeps_what_was_said_until_then(replay: Callable[[], Command], tmp_path: Path) -> None:
+async def test_ctrl_c_during_a_call_keeps_the_conversation_so_far(
+    replay: Callable[[], Command], tmp_path: Path
+) -> None:
     command = replay()
     # The first turn's line is printed when the second one begins.
     assert await eventually(lambda: "→" in command.said, within=60), command.said
@@ -325,7 +327,9 @@ async def test_ctrl_c_in_a_call_keeps_what_was_said_until_then(replay: Callable[
     assert report(tmp_path / "run")["turns"]["total"] >= 1
 
 
-async def test_a_server_killed_in_a_call_is_told_in_one_sentence(replay: Callable[[], Command], tmp_path: Path) -> None:
+async def test_a_server_killed_during_a_call_is_reported_in_one_sentence(
+    replay: Callable[[], Command], tmp_path: Path
+) -> None:
     command = replay()
     assert await eventually(lambda: "→" in command.said, within=60), command.said
     children = command.children()

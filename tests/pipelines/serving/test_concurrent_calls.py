@@ -1,4 +1,4 @@
-"""Calls at the same time share the models and nothing else."""
+"""Concurrent calls share the models and nothing else."""
 
 import json
 import subprocess
@@ -38,7 +38,7 @@ def most_calls(server: ServerProcess, *running: "subprocess.Popen[str]") -> int:
     return most
 
 
-def test_two_calls_at_a_time_get_their_own_answers_and_memories(
+def test_two_concurrent_calls_get_their_own_answers_and_memories(
     server: ServerProcess, conversation: Callable[..., Path], tmp_path: Path
 ) -> None:
     timer = conversation("timer", ("commands/02", "10 minutes"), ("commands/04", "left"))

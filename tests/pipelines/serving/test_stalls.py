@@ -1,4 +1,4 @@
-"""A tool that blocks the server's event loop for 150 ms is named in the turn in which it was called."""
+"""A tool that blocks the server's event loop for 150 ms is reported in the turn that called it."""
 
 import subprocess
 import sys
@@ -76,7 +76,7 @@ def report(fixture: Path, tmp_path_factory: pytest.TempPathFactory) -> Report:
     return build(Run.load(folder / "run"))
 
 
-def test_the_block_is_named_in_the_turn_in_which_it_was(report: Report) -> None:
+def test_the_block_is_reported_in_its_turn(report: Report) -> None:
     assert report.watched
     found = [stall for stall in report.stalls if stall.kind == "event loop" and 120 <= stall.ms <= 300]
     called = [stall for stall in found if stall.turn == 1]
@@ -97,7 +97,7 @@ def test_the_block_lies_between_the_commit_and_the_answer(report: Report) -> Non
     assert block.at >= outcome.turn.marks["turn_commit"] - 0.05  # type: ignore[index]
 
 
-def test_the_run_knows_where_its_fixture_lies(report: Report, fixture: Path) -> None:
+def test_the_run_notices_that_a_fixture_has_changed(report: Report, fixture: Path) -> None:
     assert not [note for note in report.notes if "has changed" in note]
     wav = fixture / "2.wav"
     wav.write_bytes(wav.read_bytes() + b"\0\0")

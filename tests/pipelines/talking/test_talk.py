@@ -218,7 +218,7 @@ def _swap(*tiers: str, policy: str) -> Swap:
     return Swap(service, tiers=tiers, large=large, fast=fast, bridge=False)
 
 
-async def test_keys_swap_in_mid_call_and_the_transcript_shows_who_spoke(talking) -> None:
+async def test_keys_choose_a_model_during_the_call_and_the_transcript_shows_which_one_answered(talking) -> None:
     async with talking("large", "fast") as talk:
         await talk.terminal.until("Ctrl-C hangs up")
         await talk.terminal.until(OFFER)
@@ -240,7 +240,7 @@ async def test_keys_swap_in_mid_call_and_the_transcript_shows_who_spoke(talking)
         assert talk.line_wise
 
 
-async def test_with_one_tier_the_keys_say_in_one_sentence_that_there_is_no_other(talking) -> None:
+async def test_with_one_tier_a_key_explains_in_one_sentence_that_there_is_no_other(talking) -> None:
     async with talking("large", policy="single") as talk:
         await talk.terminal.until("Ctrl-C hangs up")
         await talk.server.report(0, "large", "single", "the only tier")
@@ -280,7 +280,7 @@ async def test_a_server_that_ends_the_call_leaves_the_terminal_as_it_was(talking
         assert talk.line_wise
 
 
-async def test_without_a_terminal_to_type_in_there_are_no_keys_and_no_error(talking) -> None:
+async def test_without_a_terminal_no_keys_are_read_and_nothing_fails(talking) -> None:
     async with talking("large", "fast", stdin_is_terminal=False) as talk:
         await talk.terminal.until("Ctrl-C hangs up")
         await talk.server.report(0, "fast", "race", "both at once")

@@ -9,7 +9,7 @@ import pytest
 
 from latency.record.marks import Mark
 from latency.record.server_turn import TurnReport
-from latency.record.session import MeasuredAlignment as RecordedClock
+from latency.record.session import ClockAlignment as RecordedClock
 from latency.record.session import PlayoutSummary
 from latency.record.turn import TurnRecord
 from pipelines.replaying import call_records

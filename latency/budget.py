@@ -43,7 +43,7 @@ class Budget:
     """From the turn commit to the first speakable clause."""
     synthesis: float = 0.06
     transport: float = 0.07
-    """Socket, jitter buffer and loudspeaker."""
+    """Socket, jitter buffer and loudspeaker. The server cannot measure it, so deadlines leave it its share."""
 
     def __post_init__(self) -> None:
         low, high = LLM_ALLOWED
@@ -107,8 +107,8 @@ class Deadline:
 class Commit:
     """What is known when a turn is committed; instants and durations in seconds, None when unknown.
 
-    An unknown percentile counts as the stage's share. Without `speech_end` the turn's total sets no limit: the model is
-    being asked again after a tool, or the user did not speak.
+    An unknown percentile counts as the stage's share, and so does transport, which the server cannot measure. Without
+    `speech_end` the turn's total sets no limit: the model is being asked again after a tool, or the user did not speak.
     """
 
     at: float
@@ -118,8 +118,6 @@ class Commit:
     """When the silence had lasted as long as endpointing required; None when silence did not decide."""
     synthesis_p95: float | None = None
     """From a clause to its first sample."""
-    transport_p95: float | None = None
-    """From that sample to the loudspeaker."""
     fast_p95: float | None = None
     """From a request to the first clause of the fast tier; None without one."""
 
@@ -131,23 +129,22 @@ class Commit:
         A fast tier that is slower than the LLM budget moves no deadline, so the budget is never exceeded.
         """
         synthesis = budget.synthesis if self.synthesis_p95 is None else self.synthesis_p95
-        transport = budget.transport if self.transport_p95 is None else self.transport_p95
         deadline = Deadline(self.at + budget.llm)
         if self.speech_end is not None:
-            left = what_a_turn_leaves(self.speech_end, budget, synthesis, transport)
+            left = what_a_turn_leaves(self.speech_end, budget, synthesis)
             if left < deadline.at:
                 deadline = Deadline(left, "turn")
         floor = self.at + (0.0 if self.fast_p95 is None else min(self.fast_p95 + FLOOR_GUARD, budget.llm))
         if deadline.at >= floor:
             return deadline
-        return Deadline(floor, "floor", self._overspent(budget, synthesis, transport), due=deadline.at)
+        return Deadline(floor, "floor", self._overspent(budget, synthesis), due=deadline.at)
 
-    def _overspent(self, budget: Budget, synthesis: float, transport: float) -> Stage:
+    def _overspent(self, budget: Budget, synthesis: float) -> Stage:
         beyond: dict[Stage, float] = {}
         if self.fast_p95 is not None:
             beyond["llm"] = self.fast_p95 + FLOOR_GUARD - budget.llm
         if self.speech_end is not None:
-            beyond["synthesis"], beyond["transport"] = synthesis - budget.synthesis, transport - budget.transport
+            beyond["synthesis"] = synthesis - budget.synthesis
             # For unfinished words, endpointing waits beyond the detector's stop, whenever the recogniser is done.
             endpointed = max((at for at in (self.vad_stop, self.silent_enough) if at is not None), default=None)
             if endpointed is None:
@@ -158,12 +155,13 @@ class Commit:
         return max(beyond, key=lambda stage: beyond[stage])
 
 
-def what_a_turn_leaves(
-    speech_end: float, budget: Budget, synthesis_p95: float | None = None, transport_p95: float | None = None
-) -> float:
-    """When a turn's first clause is due, whatever its commit; seconds, as in `Commit`."""
+def what_a_turn_leaves(speech_end: float, budget: Budget, synthesis_p95: float | None = None) -> float:
+    """When a turn's first clause is due, whatever its commit; seconds, as in `Commit`.
+
+    It is `speech_end` + the turn's total - synthesis (measured, or its share) - the transport's share.
+    """
     synthesis = budget.synthesis if synthesis_p95 is None else synthesis_p95
-    return speech_end + budget.total - synthesis - (budget.transport if transport_p95 is None else transport_p95)
+    return speech_end + budget.total - synthesis - budget.transport
 
 
 def _ms(seconds: float) -> str:

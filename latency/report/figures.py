@@ -48,9 +48,10 @@ class Quality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What the providers charge; None when no price is known."""
+    """What the providers charge."""
 
     usd: float | None = None
+    """US dollars. Always None until pipeline files can state the prices of their models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

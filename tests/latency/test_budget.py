@@ -51,20 +51,19 @@ def test_without_a_known_end_of_speech_the_llm_budget_alone_is_the_deadline() ->
 
 
 @pytest.mark.parametrize(
-    ("speech_end", "synthesis", "transport", "at", "limit"),
+    ("speech_end", "synthesis", "at", "limit"),
     [
-        (9.9, None, None, 10.45, "llm"),
-        (9.78, None, None, 10.45, "llm"),
-        (9.7, None, None, 10.37, "turn"),
-        (9.7, 0.1, None, 10.33, "turn"),
-        (9.7, 0.1, 0.15, 10.25, "turn"),
-        (9.9, 0.02, 0.03, 10.45, "llm"),
+        (9.9, None, 10.45, "llm"),
+        (9.78, None, 10.45, "llm"),
+        (9.7, None, 10.37, "turn"),
+        (9.7, 0.1, 10.33, "turn"),
+        (9.9, 0.02, 10.45, "llm"),
     ],
 )
 def test_the_deadline_is_the_earlier_of_the_llm_budget_and_the_rest_of_the_turn(
-    speech_end: float, synthesis: float | None, transport: float | None, at: float, limit: str
+    speech_end: float, synthesis: float | None, at: float, limit: str
 ) -> None:
-    commit = Commit(at=10.0, speech_end=speech_end, synthesis_p95=synthesis, transport_p95=transport, fast_p95=0.2)
+    commit = Commit(at=10.0, speech_end=speech_end, synthesis_p95=synthesis, fast_p95=0.2)
     deadline = commit.deadline(Budget())
     assert deadline.at == pytest.approx(at)
     assert (deadline.limit, deadline.charged) == (limit, None)
@@ -80,7 +79,6 @@ def test_the_deadline_is_the_earlier_of_the_llm_budget_and_the_rest_of_the_turn(
         (Commit(at=10.0, speech_end=9.0, silent_enough=9.3, fast_p95=0.2), "transcription"),
         (Commit(at=10.0, speech_end=9.0, fast_p95=0.2), "endpointing"),
         (Commit(at=10.0, speech_end=9.78, synthesis_p95=0.5, fast_p95=0.2), "synthesis"),
-        (Commit(at=10.0, speech_end=9.78, transport_p95=0.6, fast_p95=0.2), "transport"),
         (Commit(at=10.0, speech_end=9.6, fast_p95=0.4), "endpointing"),
     ],
 )
@@ -115,7 +113,7 @@ def test_a_floor_keeps_the_deadline_that_it_replaced() -> None:
 
 def test_the_rest_of_a_turn_does_not_depend_on_its_commit() -> None:
     assert what_a_turn_leaves(10.0, Budget()) == pytest.approx(10.67)
-    assert what_a_turn_leaves(10.0, Budget(), 0.1, 0.2) == pytest.approx(10.5)
+    assert what_a_turn_leaves(10.0, Budget(), 0.1) == pytest.approx(10.63)
 
 
 def test_a_fast_tier_that_just_fits_is_no_floor() -> None:

@@ -28,14 +28,11 @@ class TurnDeadline:
     Args:
         budget: the shares of a turn.
         synthesis_p95: measured seconds from a clause to its first sample, or None.
-        transport_p95: measured seconds from that sample to the loudspeaker, or None.
     """
 
-    def __init__(
-        self, budget: Budget, *, synthesis_p95: Percentile = unmeasured, transport_p95: Percentile = unmeasured
-    ) -> None:
+    def __init__(self, budget: Budget, *, synthesis_p95: Percentile = unmeasured) -> None:
         self._budget = budget
-        self._synthesis_p95, self._transport_p95 = synthesis_p95, transport_p95
+        self._synthesis_p95 = synthesis_p95
         self._speech_end: float | None = None
         self._vad_stop: float | None = None
         self._silence_needed: float | None = None
@@ -68,7 +65,7 @@ class TurnDeadline:
         """When a speculative answer would be due if the turn ended now; None while the user speaks."""
         if self._speech_end is None:
             return None
-        left = what_a_turn_leaves(self._speech_end, self._budget, self._synthesis_p95(), self._transport_p95())
+        left = what_a_turn_leaves(self._speech_end, self._budget, self._synthesis_p95())
         return Deadline(left, "turn")
 
     def commit(self, at: float, *, fast_p95: float | None) -> Deadline:
@@ -85,7 +82,6 @@ class TurnDeadline:
             vad_stop=self._vad_stop,
             silent_enough=None if since is None or needed is None else since + DETECTOR_LAG + needed,
             synthesis_p95=self._synthesis_p95(),
-            transport_p95=self._transport_p95(),
             fast_p95=fast_p95,
         )
         self._forget()

@@ -57,7 +57,6 @@ class BudgetedLLMService(TieredLLMService):
         budget: the shares of a turn.
         bridging: phrases for the time until an answer is ready; the usual ones by default.
         synthesis_p95: measured seconds from a clause to its first sample, or None.
-        transport_p95: measured seconds from that sample to the loudspeaker, or None.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -73,13 +72,12 @@ class BudgetedLLMService(TieredLLMService):
         budget: Budget | None = None,
         bridging: Bridging | None = None,
         synthesis_p95: Percentile = unmeasured,
-        transport_p95: Percentile = unmeasured,
         **kwargs: Any,
     ) -> None:
         super().__init__(tiers, **kwargs)
         self._book = book
         self._bridging = bridging or Bridging()
-        self._turn = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95, transport_p95=transport_p95)
+        self._turn = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95)
         self._answer: Answer | None = None
         self._answers = 0
         self._fast_p95: float | None = None

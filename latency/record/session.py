@@ -44,6 +44,10 @@ class ClockAlignment:
     pings: Count
     """Pings it was chosen from."""
 
+    def to_client(self, server_time: float) -> float:
+        """Convert an instant from the server's clock to the client's, seconds."""
+        return server_time - self.offset
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutSummary:

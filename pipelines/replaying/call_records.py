@@ -10,7 +10,7 @@ from dataclasses import replace
 from latency.record.instants import moved
 from latency.record.marks import Mark, Marks
 from latency.record.server_turn import ServerTurn
-from latency.record.session import ClockAlignment, PlayoutSummary, ServerLoad, Session
+from latency.record.session import PlayoutSummary, ServerLoad, Session
 from latency.record.stall import Stall
 from latency.record.turn import TurnError, TurnRecord
 from voice.client.call.call_result import CallResult, ReportedTurn
@@ -58,7 +58,6 @@ def session_record(
         cold: whether the server had no call before.
         server: its load during the call, when known.
     """
-    clock = result.alignment
     return Session(
         name=name,
         scenario=fixture.name,
@@ -67,7 +66,7 @@ def session_record(
         cold=cold,
         fixtures={turn.name: turn.sha256 for turn in fixture.turns},
         never_sent=len(fixture.turns) - len(result.placed),
-        clock=None if clock is None else ClockAlignment(offset=clock.offset, rtt=clock.rtt, pings=clock.pings),
+        clock=result.alignment,
         pacing=result.pacing.summary(),
         playout=PlayoutSummary(
             jitter_ms=round(result.jitter * 1000), underruns=len(result.underruns), rate=result.rate

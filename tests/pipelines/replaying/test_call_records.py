@@ -9,13 +9,11 @@ import pytest
 
 from latency.record.marks import Mark
 from latency.record.server_turn import TurnReport
-from latency.record.session import ClockAlignment as RecordedClock
-from latency.record.session import PlayoutSummary
+from latency.record.session import ClockAlignment, PlayoutSummary
 from latency.record.turn import TurnRecord
 from pipelines.replaying import call_records
 from pipelines.replaying.call_records import session_record
 from voice.client.call.call_result import CallResult, ReportedTurn
-from voice.client.call.clock import MeasuredAlignment
 from voice.client.call.pacing import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import Fixture, FixtureTurn
@@ -75,7 +73,7 @@ def call(*, turns=None, positions=(10.0,), reports=(), **how) -> tuple[CallResul
         "seconds": 60.0,
         "placed": tuple(placed),
         "turns": tuple(reports),
-        "alignment": MeasuredAlignment(offset=OFFSET, rtt=0.001, pings=8),
+        "alignment": ClockAlignment(offset=OFFSET, rtt=0.001, pings=8),
         "pacing": PacingLog(),
         "rate": 16000,
         "jitter": 0.06,
@@ -314,7 +312,7 @@ def test_a_session_entry_lists_underruns_interruptions_and_what_was_never_sent()
     assert entry.flushes == (14.0,)
     assert entry.playout == PlayoutSummary(jitter_ms=60, underruns=1, rate=16000)
     assert (entry.never_sent, entry.closed, entry.cold, entry.server) == (1, "gone", True, None)
-    assert entry.clock == RecordedClock(offset=OFFSET, rtt=0.001, pings=8)
+    assert entry.clock == ClockAlignment(offset=OFFSET, rtt=0.001, pings=8)
     assert entry.fixtures == {"01.wav": "abc", "02.wav": "abc"}
 
 

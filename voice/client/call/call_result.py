@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from latency.record.marks import Mark
 from latency.record.server_turn import ServerTurn, TurnReport
-from voice.client.call.clock import MeasuredAlignment
+from latency.record.session import ClockAlignment
 from voice.client.call.pacing import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.playback.bot_utterances import Utterance
@@ -41,7 +41,7 @@ class CallResult:
     """Length of the recording."""
     placed: tuple[PlacedTurn, ...]
     turns: tuple[ReportedTurn, ...]
-    alignment: MeasuredAlignment | None
+    alignment: ClockAlignment | None
     """None when the server answered no ping."""
     pacing: PacingLog
     rate: int | None

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from latency.record.session import ClockAlignment
+
 PINGS = 8
 """Exchanges when the call begins: with fewer, a single delayed one can decide the offset."""
 
@@ -31,26 +33,10 @@ class ClockExchange:
         return self.server - (self.sent + self.received) / 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredAlignment:
-    """The server's clock minus the client's, as the exchange with the shortest round trip shows it."""
-
-    offset: float
-    """Seconds."""
-    rtt: float
-    """Round trip of that exchange, seconds; half of it bounds the error."""
-    pings: int
-    """Number of exchanges that it was chosen from."""
-
-    @classmethod
-    def of(cls, exchanges: Iterable[ClockExchange]) -> "MeasuredAlignment | None":
-        """The best alignment the exchanges allow; None when there are none."""
-        known = list(exchanges)
-        if not known:
-            return None
-        best = min(known, key=lambda exchange: exchange.rtt)
-        return cls(offset=best.offset, rtt=best.rtt, pings=len(known))
-
-    def to_client(self, server_time: float) -> float:
-        """Convert an instant from the server's clock to the client's."""
-        return server_time - self.offset
+def aligned(exchanges: Iterable[ClockExchange]) -> ClockAlignment | None:
+    """The best alignment that the exchanges allow; None when there are none."""
+    known = list(exchanges)
+    if not known:
+        return None
+    best = min(known, key=lambda exchange: exchange.rtt)
+    return ClockAlignment(offset=best.offset, rtt=best.rtt, pings=len(known))

@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from voice.client.call.call_result import CallResult, ReportedTurn
-from voice.client.call.clock import PINGS, ClockExchange, MeasuredAlignment
+from voice.client.call.clock import PINGS, ClockExchange, aligned
 from voice.client.call.connection import check_url, close_reason, connect_call
 from voice.client.call.line import Line
 from voice.client.call.listener import CallListener, LiveEvents
@@ -112,7 +112,7 @@ class CallSession:
             seconds=self._recorder.seconds,
             placed=tuple(self._line.placed),
             turns=tuple(self._turns[number] for number in sorted(self._turns)),
-            alignment=MeasuredAlignment.of(self._exchanges),
+            alignment=aligned(self._exchanges),
             pacing=self._line.pacing,
             rate=self._playout.rate,
             jitter=self._playout.jitter,

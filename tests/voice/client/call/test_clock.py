@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from voice.client.call.clock import ClockExchange, MeasuredAlignment
+from voice.client.call.clock import ClockExchange, aligned
 
 
 def test_the_shortest_round_trip_decides():
     slow = ClockExchange(sent=10.0, received=10.5, server=1010.4)
     fast = ClockExchange(sent=11.0, received=11.002, server=1011.001)
-    alignment = MeasuredAlignment.of([slow, fast, slow])
+    alignment = aligned([slow, fast, slow])
     assert alignment.offset == pytest.approx(1000.0)
     assert alignment.rtt == pytest.approx(0.002)
     assert alignment.pings == 3
@@ -17,7 +17,7 @@ def test_the_shortest_round_trip_decides():
 
 
 def test_without_an_answer_there_is_no_alignment():
-    assert MeasuredAlignment.of([]) is None
+    assert aligned([]) is None
 
 
 def test_eight_exchanges_over_a_jittery_way_find_the_offset_within_half_the_best_round_trip():
@@ -27,7 +27,7 @@ def test_eight_exchanges_over_a_jittery_way_find_the_offset_within_half_the_best
         for index in range(8):
             out, back = random.exponential(0.005, 2)
             exchanges.append(ClockExchange(sent=index, received=index + out + back, server=index + out + 77.0))
-        alignment = MeasuredAlignment.of(exchanges)
+        alignment = aligned(exchanges)
         assert abs(alignment.offset - 77.0) <= alignment.rtt / 2
 
 

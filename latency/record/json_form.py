@@ -9,6 +9,7 @@ import reprlib
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import inspect
 
 from latency.record.marks import Mark, Marks
 from latency.record.units import Instant
@@ -43,7 +44,7 @@ def from_json(kind: type[Record], data: object) -> Record:
     try:
         return msgspec.convert(data, kind, dec_hook=_read)
     except msgspec.ValidationError as error:
-        raise TurnError(_sentence(error, data)) from error
+        raise TurnError(_sentence(error, kind, data)) from error
 
 
 def parse(line: str) -> Any:
@@ -80,7 +81,7 @@ def _instant(mark: Mark, at: object) -> float:
         raise TurnError(f"the mark {mark} is {shown(at)}, not seconds") from error
 
 
-def _sentence(error: msgspec.ValidationError, data: object) -> str:
+def _sentence(error: msgspec.ValidationError, kind: type, data: object) -> str:
     """What msgspec found, with the key before and the value after it."""
     what, _, place = str(error).partition(" - at `$")
     key = place.removesuffix("`").removeprefix(".")
@@ -88,11 +89,23 @@ def _sentence(error: msgspec.ValidationError, data: object) -> str:
         return str(error.__cause__)
     if missing := re.fullmatch(r"Object missing required field `(\w+)`", what):
         return f"the key {'.'.join(filter(None, (key, missing[1])))} is missing"
-    wrong = data
+    wrong, types = data, [inspect.type_info(kind)]
     for name, position in re.findall(r"(\w+)|\[(\d+)\]", key):
         wrong = wrong[int(position)] if position else wrong[name]  # type: ignore[index]
-    expected = re.match(r"Expected `(\w+)(?: \| null)?`([^,]*)", what)
-    right = f"{_FORMS[expected[1]]}{expected[2]}" if expected else "a value that is known here"
-    if what == "Number out of range":
+        types = [inner for one in types for inner in _inside(one, name)]
+    if expected := re.match(r"Expected `(\w+)(?: \| null)?`([^,]*)", what):
+        right = f"{_FORMS[expected[1]]}{expected[2]}"
+    elif known := [str(value) for one in types if isinstance(one, inspect.LiteralType) for value in one.values]:
+        right = f"one of {', '.join(known)}"
+    else:
         right = "a number within range"
     return f"{key or 'the record'} is {shown(wrong)}, not {right}"
+
+
+def _inside(outer: inspect.Type, name: str) -> list[inspect.Type]:
+    """The types that a field of a record may have, or, without a name, an item of a list."""
+    if isinstance(outer, inspect.DataclassType | inspect.StructType):
+        found = [field.type for field in outer.fields if field.encode_name == name]
+    else:
+        found = [outer.item_type] if isinstance(outer, inspect.VarTupleType) else []
+    return [one for field in found for one in (field.types if isinstance(field, inspect.UnionType) else (field,))]

@@ -213,7 +213,7 @@ def edit(**values: Any) -> Callable[[Path], object]:
         (broken(edit(schema=2)), "newer version .schema 2; this one reads 1.; upgrade with `pip", 2),
         (broken(edit(schema=0, command=["voice", "replay", "my calls"])), "again with `voice replay 'my calls'`", 2),
         (broken(edit(schema=0)), "older version .schema 0; this one reads 1.; make the run again with `voice rep", 2),
-        (broken(edit(status="finished")), "status is 'finished', not a value that is known here", 2),
+        (broken(edit(status="finished")), "status is 'finished', not one of complete, interrupted, running", 2),
         (broken(edit(pipeline="embedded")), "its pipeline is 'embedded'", 2),
         (broken(edit(sessions=["commands"])), "a session of it is no object", 2),
         (broken(edit(sessions=[SESSION, SESSION])), "lists the session 'commands' twice: two runs are mixed", 2),

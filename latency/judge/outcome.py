@@ -14,24 +14,16 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from latency.audio.dropouts import gaps
-from latency.audio.onset import Span, as_floats, sounds, utterances
+from latency.audio.onset import Span
 from latency.judge.answer import first_answer
-from latency.judge.barge_in import BargeInResult, false_barge_ins, judge_barge_in, talk_over
+from latency.judge.barge_in import BargeInResult, talk_over
 from latency.judge.scoring import is_right
 from latency.judge.unanswered import JITTER_BUFFER, Unanswered, why
 from latency.judge.verdict import is_answerless
 from latency.record.marks import Mark
-from latency.record.run import RATE
-from latency.record.session import Session
 from latency.record.turn import UNNAMED, TurnRecord
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 ONSET_REACH = 0.05
 """Largest difference between the client's and the recording's onset of an answer, seconds."""
@@ -66,91 +58,7 @@ class Outcome:
     """The part of the recorded latency that the marks do not explain, seconds, never negative."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionOutcome:
-    """A session's turns, and findings about the session as a whole."""
-
-    session: Session
-    outcomes: tuple[Outcome, ...]
-    recorded: bool
-    gaps: tuple[Span, ...] = ()
-    false_barge_ins: int = 0
-    """Interruptions of an audible bot that were not caused by a turn of the user."""
-
-
-def judge_session(
-    session: Session,
-    turns: Sequence[TurnRecord],
-    stereo: "npt.NDArray[np.int16] | None",
-    *,
-    is_whole: bool = True,
-) -> SessionOutcome:
-    """Judge the turns of a session by its recording.
-
-    Args:
-        session: The session.
-        turns: Its recorded turns, in order; numbers missing between them were lost.
-        stereo: The recording, int16, shape (samples, 2), 16 kHz; None when there is none.
-        is_whole: Whether the last of them was the session's last turn.
-    """
-    reported = any(turn.server_turns for turn in turns)
-    if stereo is None:
-        outcomes = [_unrecorded(turn) for turn in turns]
-        return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
-    bot = as_floats(stereo[:, 1])
-    spoken = utterances(bot, RATE)
-    bridged = any(server_turn.opening for turn in turns for server_turn in turn.server_turns)
-    pieces = sounds(bot, RATE) if bridged else ()
-    starts = [turn.start for turn in turns]
-    outcomes = []
-    for position, turn in enumerate(turns):
-        following = next((start for start in starts[position + 1 :] if start is not None), None)
-        closed = session.closed is not None
-        next_number = turns[position + 1].turn if position + 1 < len(turns) else turn.turn + is_whole
-        is_lost = next_number != turn.turn + 1
-        judged = _judge(
-            turn,
-            spoken,
-            pieces,
-            following=following,
-            until=None if is_lost else len(bot) / RATE if following is None else following,
-            reported=reported,
-            closed=closed,
-            before_lost=is_lost,
-        )
-        if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes):
-            judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
-        outcomes.append(judged)
-    found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)
-    return SessionOutcome(
-        session=session,
-        outcomes=tuple(outcomes),
-        recorded=True,
-        gaps=_dropouts(found, outcomes),
-        false_barge_ins=false_barge_ins(turns, spoken, session.flushes),
-    )
-
-
-def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span, ...]:
-    """Gaps in the bot's speech, without the silences between a bridging phrase and its answer."""
-    bridged = [
-        o.turn.end + o.answer
-        for o in outcomes
-        if o.turn.end is not None and o.latency is not None and o.answer is not None and o.answer > o.latency
-    ]
-    return tuple(gap for gap in found if not any(abs(gap.end - answer) <= ONSET_REACH for answer in bridged))
-
-
-def _unrecorded(turn: TurnRecord) -> Outcome:
-    wanted = turn.wants_answer
-    return Outcome(
-        turn=turn,
-        unanswered=Unanswered.NO_RECORDING if wanted else None,
-        right=False if wanted and turn.contains else None,
-    )
-
-
-def _judge(
+def judge_turn(
     turn: TurnRecord,
     spoken: Sequence[Span],
     pieces: Sequence[Span],
@@ -161,6 +69,18 @@ def _judge(
     closed: bool,
     before_lost: bool,
 ) -> Outcome:
+    """Judge one turn.
+
+    Args:
+        turn: The turn.
+        spoken: The bot's utterances in the recording.
+        pieces: Its sounds, where a phrase may precede an answer.
+        following: When the user's next known turn starts; None after the last one.
+        until: When the time for an answer ended; None when the record of the next turn is lost.
+        reported: Whether the server reported any turn of the session.
+        closed: Whether the session ended early.
+        before_lost: Whether the record of the next turn is lost.
+    """
     start, end = turn.start, turn.end
     if start is None or end is None:
         return Outcome(turn=turn)

@@ -9,8 +9,8 @@ from latency.render.terminal.console import console_for
 from latency.render.terminal.layout import fitted, table
 from latency.render.terminal.numbers import UNKNOWN, count, ms, percent, things
 from latency.report.ablation import Worth, worth
-from latency.report.benchmark import SCHEMA, Benchmark, BenchmarkRow, Ratio
-from latency.report.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval
+from latency.report.benchmark import SCHEMA, Benchmark, BenchmarkRow
+from latency.report.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval, Ratio
 
 LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
 CONDUCT = ("agent", "unanswered", "cut in pauses", "elsewhere", "broken off", "barge-in (n)")

@@ -7,8 +7,8 @@ repetitions.
 
 from dataclasses import dataclass
 
-from latency.report.benchmark import Benchmark, BenchmarkRow, paired
-from latency.report.stats import Interval, excess, excess_interval
+from latency.report.benchmark import Benchmark, BenchmarkRow
+from latency.report.stats import Interval, excess, excess_interval, paired
 
 OURS = "ours"
 """The variant with all pieces."""

@@ -23,16 +23,13 @@ from latency.judge.outcome import Outcome
 from latency.record.run import Run, RunError
 from latency.report.build import build
 from latency.report.report import Report
-from latency.report.stats import Distribution, Interval, ratio_interval, ratio_of_medians
+from latency.report.stats import Distribution, Latencies, Ratio, compare
 
 SCHEMA = 1
 INDEX, CALLS = "bench.json", "calls.jsonl"
 """The index in a benchmark's folder, and in a run's folder what was observed of each call from outside."""
 
 _SIMULATED = re.compile(r"\b(?:sim|scripted):[\w.:-]+")
-
-Latencies = Mapping[tuple[str, str, int], float]
-"""Seconds by scenario, session (a repetition of the scenario) and number of the turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +39,6 @@ class Requests:
     n: int
     cancelled: int
     wasted_share: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ratio:
-    """An agent's median latency divided by another's, and its interval (None for few turns)."""
-
-    n: int
-    value: float
-    interval: Interval | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,24 +123,6 @@ class Benchmark:
             raise RunError(f"{folder} is not a benchmark: {INDEX}: {error.strerror}") from error
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
-
-
-def compare(ours: Latencies, theirs: Latencies) -> Ratio | None:
-    """The ratio over the turns that both answered; None without any."""
-    groups = paired(ours, theirs)
-    value = ratio_of_medians([pair for group in groups for pair in group])
-    if value is None:
-        return None
-    return Ratio(n=sum(map(len, groups)), value=round(value, 3), interval=ratio_interval(groups))
-
-
-def paired(ours: Latencies, theirs: Latencies) -> list[list[tuple[float, float]]]:
-    """The latencies of the turns that both answered, grouped by recording."""
-    recordings: dict[tuple[str, int], list[tuple[float, float]]] = {}
-    for scenario, session, turn in sorted(ours.keys() & theirs.keys()):
-        key = (scenario, session, turn)
-        recordings.setdefault((scenario, turn), []).append((ours[key], theirs[key]))
-    return list(recordings.values())
 
 
 def row(

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from latency.budget import Budget, BudgetError
-from latency.judge.outcome import Outcome, SessionOutcome, judge_session
+from latency.judge.outcome import Outcome
 from latency.judge.reconcile import flagged
+from latency.judge.session_outcome import SessionOutcome, judge_session
 from latency.record.run import Run, RunError
 from latency.record.session import PacingFigures, Session
 from latency.record.stall import TurnStall

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from latency.judge.outcome import Outcome, SessionOutcome
+from latency.judge.outcome import Outcome
 from latency.judge.reconcile import FLAGGED
 from latency.judge.scoring import word_error_rate
+from latency.judge.session_outcome import SessionOutcome
 from latency.report.stats import Spread
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from latency.judge.outcome import Outcome, SessionOutcome
+from latency.judge.outcome import Outcome
 from latency.judge.reconcile import FLAGGED, Unexplained
+from latency.judge.session_outcome import SessionOutcome
 from latency.record.session import PacingFigures
 from latency.record.stall import TurnStall
 from latency.report.figures import BargeInFigures, Cost, Quality, Residual, TurnCounts

@@ -8,7 +8,7 @@ always with the same random numbers. It needs 8 samples.
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,9 @@ _SEED = 800
 
 Interval = tuple[float, float]
 """Low and high end; ms for latencies."""
+
+Latencies = Mapping[tuple[str, str, int], float]
+"""Seconds by scenario, session (a repetition of the scenario) and number of the turn."""
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:
@@ -148,6 +151,33 @@ class Distribution:
             p50_ci=interval(values, 50),
             p95_ci=interval(values, 95),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ratio:
+    """An agent's median latency divided by another's, and its interval (None for few turns)."""
+
+    n: int
+    value: float
+    interval: Interval | None
+
+
+def compare(ours: Latencies, theirs: Latencies) -> Ratio | None:
+    """The ratio over the turns that both answered; None without any."""
+    groups = paired(ours, theirs)
+    value = ratio_of_medians([pair for group in groups for pair in group])
+    if value is None:
+        return None
+    return Ratio(n=sum(map(len, groups)), value=round(value, 3), interval=ratio_interval(groups))
+
+
+def paired(ours: Latencies, theirs: Latencies) -> list[list[tuple[float, float]]]:
+    """The latencies of the turns that both answered, grouped by recording."""
+    recordings: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for scenario, session, turn in sorted(ours.keys() & theirs.keys()):
+        key = (scenario, session, turn)
+        recordings.setdefault((scenario, turn), []).append((ours[key], theirs[key]))
+    return list(recordings.values())
 
 
 def p99(values: Sequence[float]) -> float | None:

@@ -13,7 +13,8 @@ from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 from latency.report.ablation import worth
-from latency.report.benchmark import CALLS, INDEX, Benchmark, compare
+from latency.report.benchmark import CALLS, INDEX, Benchmark
+from latency.report.stats import compare
 from tests.latency.conversations import Conversation
 
 HEADER = RunHeader(created="2026-11-20T17:03:12+01:00", simulated=["sim:steady at http://x", "scripted:whisper (int8)"])

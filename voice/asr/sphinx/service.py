@@ -1,7 +1,7 @@
 """PocketSphinx as a pipecat speech recogniser: it streams each utterance to a worker process while it is spoken."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from loguru import logger
@@ -26,9 +26,9 @@ from pipecat.utils.tracing.service_decorators import traced_stt
 
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx.pool import SphinxPool
-from voice.asr.sphinx.process import SphinxWorker, WorkerDied
 from voice.asr.sphinx.utterance_buffer import Utterances
-from voice.asr.sphinx.worker_protocol import SAMPLE_RATE, Command, Final, Partial, Peeked, PeekUtterance, Reply
+from voice.asr.sphinx.worker_lease import WorkerLease
+from voice.asr.sphinx.worker_protocol import SAMPLE_RATE, Final, Partial, Peeked, PeekUtterance, Reply
 from voice.errors import ComponentError, ConfigurationError
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
@@ -81,11 +81,9 @@ class SphinxSTTService(STTService):
             settings=STTSettings(model=pool.language_model.name, language=Language.EN_US),
             **options,
         )
-        self._pool = pool
         self._text_timeout = text_timeout
         self._utterances = Utterances(pre_roll=pre_roll)
-        self._sphinx: SphinxWorker | None = None
-        self._unsent: list[Command] = []  # commands for a worker that is still to come
+        self._worker = WorkerLease(pool, user=str(self))
         self._hinted: int | None = None  # the utterance that has probably ended
         self._lost: str | None = None  # why there will be no text of the utterance being spoken
         self._settled = asyncio.Event()
@@ -138,7 +136,7 @@ class SphinxSTTService(STTService):
     @traced_stt
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Send audio that belongs to an utterance to the worker; `_listen` pushes the texts when they come."""
-        self._send(self._utterances.hear(audio))
+        self._worker.send(self._utterances.hear(audio))
         yield None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -147,16 +145,16 @@ class SphinxSTTService(STTService):
         if isinstance(frame, VADUserStartedSpeakingFrame) and self._listening is not None and not self.is_muted:
             self._lost = None if self.is_usable else "the speech recogniser could not be started"
             if self.is_usable:
-                self._send(self._utterances.begin())
+                self._worker.send(self._utterances.begin())
         elif isinstance(frame, VADUserStoppedSpeakingFrame):
             await self._finish()
         elif isinstance(frame, EagerHintFrame) and (spoken := self._utterances.current) is not None:
             self._hinted = spoken
-            self._send([PeekUtterance(spoken)])
+            self._worker.send([PeekUtterance(spoken)])
         elif isinstance(frame, SpeechResumedFrame):
             self._hinted = None
         elif isinstance(frame, STTMuteFrame) and frame.mute:
-            self._send(self._utterances.abandon())
+            self._worker.send(self._utterances.abandon())
             self._settled.set()
 
     async def _finish(self) -> None:
@@ -166,48 +164,27 @@ class SphinxSTTService(STTService):
         if spoken is not None:
             self._settled.clear()
             self.request_finalize()  # type: ignore[no-untyped-call]
-            self._send(commands)
+            self._worker.send(commands)
             self._deadline = asyncio.get_running_loop().call_later(self._text_timeout, self._give_up, spoken)
         elif self._lost is not None:
             reason, self._lost = self._lost, None
             await self.push_frame(RecogniserFailedFrame(reason=reason))
 
     def _give_up(self, utterance: int) -> None:
-        if self._utterances.is_awaited(utterance) and self._sphinx is not None:
+        if self._utterances.is_awaited(utterance) and self._worker.is_held:
             logger.warning(f"{self}: no text {self._text_timeout:.0f} s after the end of speech; its process is killed")
-            self._sphinx.kill()
-
-    def _send(self, commands: Sequence[Command]) -> None:
-        if self._sphinx is None:
-            self._unsent += commands
-            return
-        try:
-            for command in commands:
-                self._sphinx.send(command)
-        except WorkerDied as error:
-            # Kills a worker that hangs. Dead or killed, the listening task finds its output closed and replaces it.
-            logger.warning(f"{self}: {error}")
-            self._sphinx.kill()
+            self._worker.kill()
 
     async def _listen(self) -> None:
         """Push the worker's results, and replace the worker whenever it fails."""
         while True:
             try:
-                worker = await self._pool.acquire()
+                await self._worker.acquire()
             except ComponentError as error:
                 await self.push_error(str(error), exception=error, force_treat_as_permanent=True)
                 await self._fail(str(error))
                 return
-            self._sphinx = worker
-            unsent, self._unsent = self._unsent, []
-            self._send(unsent)
-            try:
-                while True:
-                    await self._answer(await worker.receive())
-            except WorkerDied as error:
-                self._sphinx = None
-                self._pool.release(worker)
-                await self._report_death(str(error))
+            await self._report_death(await self._worker.receive_until_death(self._answer))
 
     async def _report_death(self, reason: str) -> None:
         if self._utterances.is_pending:
@@ -227,7 +204,7 @@ class SphinxSTTService(STTService):
 
     def _lose(self) -> None:
         self._utterances.lose()
-        self._unsent.clear()
+        self._worker.forget()
         self._settled.set()
 
     async def _answer(self, reply: Reply) -> None:
@@ -262,13 +239,6 @@ class SphinxSTTService(STTService):
         listening, self._listening = self._listening, None
         if listening is not None:
             await self.cancel_task(listening)
-        worker, self._sphinx = self._sphinx, None
-        if worker is not None:
-            try:
-                for command in self._utterances.abandon():
-                    worker.send(command)
-            except WorkerDied as error:
-                logger.debug(f"{self}: {error}")
-                worker.kill()
-            self._pool.release(worker)
+        if self._worker.is_held:
+            self._worker.release(self._utterances.abandon())
         self._lose()

@@ -4,44 +4,22 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
-from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
-from latency.record.answer import AnswerRecord, Phrase, PhraseKind
+from latency.record.answer import AnswerRecord, Phrase
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import CHARS_PER_TOKEN, LiveAttempt
 from voice.llm.answer.continuation import continued, estimated_tokens
+from voice.llm.answer.learning import judge, learn, why_unanswered
 from voice.llm.answer.playout_estimate import PlayoutEstimate
+from voice.llm.answer.speaker import Speaker
 from voice.llm.answer.tier import Tier
 from voice.llm.policy import Decision, Plan, Situation, Start
 from voice.llm.policy.tier_stats import TierBook
 
 log = logging.getLogger(__name__)
-
-
-class Speaker(Protocol):
-    """What an answer does to the call."""
-
-    async def begin(self) -> None:
-        """Start the answer."""
-
-    async def speak(self, piece: Frame) -> None:
-        """The next piece of it, mostly an `AnswerTextFrame`."""
-
-    async def say(self, kind: PhraseKind) -> str | None:
-        """Say a filler phrase; returns it, or None when nothing is to be spoken."""
-
-    async def apologise(self, reason: str) -> None:
-        """Apologise: no answer, or not all of it, will come."""
-
-    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
-        """Run tools."""
-
-    async def report(self, frame: AttemptsFrame) -> None:
-        """Report that the state of the requests changed."""
 
 
 class Answer:
@@ -107,7 +85,7 @@ class Answer:
         self._changed.set()
         self._committed.set()
         if self._final:
-            self._judge()
+            self._judge_first()
 
     def withdraw(self) -> None:
         """The turn had not ended: the speculative answer is discarded."""
@@ -132,8 +110,8 @@ class Answer:
                 await self._speaker.call(self._speaking.calls)
         finally:
             self._cancel([attempt.number for attempt in self._attempts if attempt.outcome is None])
-            self._learn()
-            self._judge()
+            learn(self._book, self._attempts, self._tiers, self._clock())
+            self._judge_first()
             self._final = True
             self._log()
             await self.report()
@@ -206,12 +184,7 @@ class Answer:
                 self._playout.add(piece.text, self._clock() if self.committed else None)
 
     async def _give_up(self) -> None:
-        silent = "it had nothing to say in time"
-        told_by = [(a.tier, a.failed or (None if a.clauses else silent)) for a in self._attempts]
-        failures = [f"{tier}: {why}" for tier, why in told_by if why]
-        # Each failure is a sentence; join them into one.
-        told = "; ".join(dict.fromkeys(failures)).replace(".; ", "; ")
-        self._gave_up = told or "no language model answered in time"
+        self._gave_up = why_unanswered(self._attempts)
         log.warning("no %sanswer: %s", "whole " if self._heard else "", self._gave_up)
         if not self.began:
             self.began = True
@@ -230,26 +203,15 @@ class Answer:
             # The policy must decide again.
             return
 
-    def _learn(self) -> None:
-        """Record in the book how fast each tier was, and which refuse to serve."""
-        for attempt in self._attempts:
-            if attempt.failed and self._gave_up is None:
-                log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
-            if attempt.outcome == "failed" and not self._tiers[attempt.tier].usable:
-                self._book.refused(attempt.tier, self._clock())
-            if wait := attempt.wait:
-                self._book.observe(attempt.tier, wait.seconds, reached=wait.reached)
-
-    def _judge(self) -> None:
-        """Record in the book whether the tier that was asked first was in time."""
-        first = self._attempts[0] if self._attempts else None
-        if first is None or first.tier != self._judged or not self.committed or self._deadline is None:
-            return
-        in_time = first.in_time(self._deadline)
-        if in_time is not None:
-            self._book.standing[first.tier].observe(in_time)
+    def _judge_first(self) -> None:
+        if self.committed and self._deadline is not None and self._judged is not None:
+            judge(self._book, self._attempts, self._judged, self._deadline)
 
     def _log(self) -> None:
+        if self._gave_up is None:
+            for attempt in self._attempts:
+                if attempt.failed:
+                    log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
         start = self._attempts[0].request if self._attempts else 0.0
         log.info(
             "answer %d, %s, %s: %s",

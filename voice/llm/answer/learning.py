@@ -1,0 +1,43 @@
+"""What an answer's attempts show: how fast and how reliable the tiers are, and why none of them answered."""
+
+from collections.abc import Mapping, Sequence
+
+from latency.budget import Deadline
+from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.tier import Tier
+from voice.llm.policy.tier_stats import TierBook
+
+
+def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, Tier], now: float) -> None:
+    """Record in the book how fast each tier was, and which of them refuse to serve.
+
+    Args:
+        book: the statistics of the tiers.
+        attempts: those of one answer, all of them over.
+        tiers: by name.
+        now: seconds.
+    """
+    for attempt in attempts:
+        if attempt.outcome == "failed" and not tiers[attempt.tier].usable:
+            book.refused(attempt.tier, now)
+        if wait := attempt.wait:
+            book.observe(attempt.tier, wait.seconds, reached=wait.reached)
+
+
+def judge(book: TierBook, attempts: Sequence[LiveAttempt], judged: str, deadline: Deadline) -> None:
+    """Record in the book whether the tier `judged` met the deadline, if the first request went to it."""
+    if not attempts or attempts[0].tier != judged:
+        return
+    in_time = attempts[0].in_time(deadline)
+    if in_time is not None:
+        book.standing[judged].observe(in_time)
+
+
+def why_unanswered(attempts: Sequence[LiveAttempt]) -> str:
+    """Why no attempt gave an answer: the failures of the tiers, as one sentence."""
+    silent = "it had nothing to say in time"
+    reasons = [(attempt.tier, attempt.failed or (None if attempt.clauses else silent)) for attempt in attempts]
+    failures = [f"{tier}: {why}" for tier, why in reasons if why]
+    # Each failure is a sentence; join them into one.
+    joined = "; ".join(dict.fromkeys(failures)).replace(".; ", "; ")
+    return joined or "no language model answered in time"

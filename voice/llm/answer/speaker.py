@@ -1,0 +1,31 @@
+"""What an answer does to the call."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pipecat.frames.frames import Frame, FunctionCallFromLLM
+
+from latency.record.answer import PhraseKind
+from voice.llm.answer.answer_frames import AttemptsFrame
+
+
+class Speaker(Protocol):
+    """Takes an answer to the call."""
+
+    async def begin(self) -> None:
+        """Start the answer."""
+
+    async def speak(self, piece: Frame) -> None:
+        """Speak the next piece of it, usually an `AnswerTextFrame`."""
+
+    async def say(self, kind: PhraseKind) -> str | None:
+        """Say a filler phrase; returns it, or None if nothing is to be spoken."""
+
+    async def apologise(self, reason: str) -> None:
+        """Apologise: the answer will not come, or not all of it."""
+
+    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
+        """Run tools."""
+
+    async def report(self, frame: AttemptsFrame) -> None:
+        """Report that the state of the requests changed."""

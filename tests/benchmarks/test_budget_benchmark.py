@@ -47,7 +47,7 @@ async def test_whatever_the_large_tier_does_a_healthy_fast_tier_answers_by_the_d
         assert record.answer.deadline is not None
         assert first <= record.answer.deadline + LATE
         tiers = {attempt.tier: attempt for attempt in record.attempts}
-        assert tiers["fast"]["outcome"] == "spoken"
+        assert tiers["fast"].outcome == "spoken"
         expected = {"refuse": "failed", "500": "failed", "midfail": "spoken"}.get(fault, "cancelled")
         assert record.attempts[0].tier == "large"
         assert record.attempts[0].outcome == expected

@@ -9,7 +9,8 @@ Run with `pytest -m slow -s tests/benchmarks/test_field_benchmark.py` (minutes; 
 
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -18,6 +19,10 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from latency.judge.verdict import judge
+from latency.record.attempt import AttemptRecord
+from latency.record.marks import Mark, Marks
+from latency.record.server_turn import Reported
+from latency.record.stall import Stall
 from latency.report.stats import percentile
 from pipelines.serving.child import announced
 from tests.voice.llm.answer import budgeted_rig as rig
@@ -40,19 +45,19 @@ class Answer:
 
     record: AttemptsFrame
     handed_over: float | None
-    stalls: list[dict[str, Any]]
+    stalls: Sequence[Stall]
     """Of this process, from the commit to that text."""
 
     def __str__(self) -> str:
         start = self.record.answer.commit or 0.0
         asked = "; ".join(
-            f"{a.tier} asked at {(a.request - start) * 1000:.0f}, clause "
+            f"{a.tier} asked at {((a.request or start) - start) * 1000:.0f}, clause "
             + ("none" if a.first_clause is None else f"{(a.first_clause - start) * 1000:.0f}")
             + f", {a.outcome}{' ' + a.failed if a.failed else ''}"
             for a in self.record.attempts
         )
         words = "no words" if self.after is None else f"words at {self.after * 1000:.0f} ms"
-        stood = ", ".join(f"{stall['kind']} {stall['ms']} ms" for stall in self.stalls) or "none"
+        stood = ", ".join(f"{stall.kind} {stall.ms} ms" for stall in self.stalls) or "none"
         return f"answer {self.record.answer.response}, {self.verdict}, {words}: {asked}. Stalls here: {stood}"
 
     @property
@@ -63,13 +68,17 @@ class Answer:
     @property
     def verdict(self) -> str:
         """As a report judges it."""
-        response = {key: value for key, value in asdict(self.record).items() if key != "attempts"}
-        attempts = [{"response": self.record.answer.response, **attempt} for attempt in self.record.attempts]
-        phrases = [said.at for said in self.record.answer.said]
-        words = [at for at in (self.handed_over, *phrases) if at is not None]
-        marks = {"turn_commit": self.record.answer.commit, "llm_request": attempts[0].request}
-        marks |= {"llm_first_clause": self.handed_over, "clause_to_tts": min(words, default=None)}
-        judged = judge(marks, attempts, [response], interrupted=False, budget=0.45)
+        answer, attempts = self.record.answer, tuple(self.record.attempts)
+        phrases = [said.at for said in answer.said]
+        spoken = min((at for at in (self.handed_over, *phrases) if at is not None), default=None)
+        known = {
+            Mark.TURN_COMMIT: answer.commit,
+            Mark.LLM_REQUEST: attempts[0].request,
+            Mark.LLM_FIRST_CLAUSE: self.handed_over,
+            Mark.CLAUSE_TO_TTS: spoken,
+        }
+        marks = Marks({mark: at for mark, at in known.items() if at is not None})
+        judged = judge(Reported(marks=marks, attempts=attempts, responses=(answer,)), budget=0.45)
         assert judged is not None
         return str(judged.verdict)
 
@@ -96,7 +105,7 @@ async def test_benchmark_of_a_policy_in_the_field(
     spread = "/".join(f"{(percentile(after, p) or 0) * 1000:.0f}" for p in (50, 95, 99))
     attempts = [attempt for answer in answers for attempt in answer.record.attempts]
     unheard = [attempt for attempt in attempts if attempt.outcome not in ("spoken", "called")]
-    wasted = sum(a.tokens.completion for a in unheard) / sum(a.tokens.completion for a in attempts)
+    wasted = written(unheard) / written(attempts)
     with capsys.disabled():
         print(f"\n{TURNS} turns, field preset, {MODELS['large']} with {MODELS['fast']}, deadline 450 ms")
         print(
@@ -109,6 +118,11 @@ async def test_benchmark_of_a_policy_in_the_field(
                 if answer.verdict not in ("within", "rescued"):
                     print(f"  {answer}")
     assert least <= share <= most
+
+
+def written(attempts: Iterable[AttemptRecord]) -> int:
+    """Tokens that the models wrote."""
+    return sum(attempt.tokens.completion or 0 for attempt in attempts if attempt.tokens)
 
 
 async def converse(policy: str, url: str, watch: LoopWatch) -> list[Answer]:

@@ -1,7 +1,7 @@
-"""A LiveKit Agents bot without a room: an `AgentSession` whose audio input and output are our wire.
+"""A LiveKit Agents bot without a room: an `AgentSession` whose audio input and output use our wire format.
 
-Whisper and Piper do not stream, so the framework wraps them itself (Silero before Whisper, sentences before Piper).
-Models are loaded once in each process, as a worker's prewarm does; everything else keeps the framework's defaults.
+Whisper and Piper do not stream, so the framework wraps them (Silero before Whisper, a sentence splitter before Piper).
+Models are loaded once per process, as in a worker's prewarm; everything else keeps the framework's defaults.
 """
 
 import asyncio
@@ -86,14 +86,14 @@ class PiperSentence(tts.ChunkedStream):  # type: ignore[misc]
 
 
 class Caller:
-    """The other end of the socket, in pipecat's protobuf frames."""
+    """The other end of the socket, which exchanges pipecat's protobuf frames."""
 
     def __init__(self, websocket: WebSocket) -> None:
         self._websocket = websocket
         self._serializer = ProtobufFrameSerializer()
 
     async def send(self, frame: Frame) -> None:
-        """Send a frame; a caller who has hung up gets nothing."""
+        """Send a frame; does nothing if the caller has hung up."""
         data = await self._serializer.serialize(frame)
         assert isinstance(data, bytes)
         with suppress(WebSocketDisconnect, RuntimeError):  # what starlette raises for a closed socket
@@ -125,9 +125,9 @@ class CallInput(io.AudioInput):  # type: ignore[misc]
 
 
 class CallOutput(io.AudioOutput):  # type: ignore[misc]
-    """Sends each segment in real time, 20 ms at a time, as a room's track does; an interruption discards queued audio.
+    """Sends each segment in real time, 20 ms at a time, like a room's track; an interruption discards queued audio.
 
-    A segment is the audio captured until `flush`; it ends once it has been flushed and then sent or cleared.
+    A segment is the audio captured until `flush`; it ends when it has been flushed and then sent or cleared.
     """
 
     def __init__(self, caller: Caller, sample_rate: int) -> None:

@@ -1,1 +1,1 @@
-"""Components from outside: pipecat services and processors of any package in a pipeline of ours."""
+"""Components from outside: pipecat services and processors of any package, used in our pipelines."""

@@ -1,4 +1,4 @@
-"""Speech services from outside: a fresh one for each call, with what a pipeline of ours expects of them besides."""
+"""Speech services from outside: a new instance for each call, adapted to what our pipelines expect."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from voice.wire.endpoint import DEFAULT_OUT_RATE
 
 
 class OutsideRecogniser:
-    """A recogniser from outside; a `TranscriptEnd` says when its words are complete."""
+    """A recogniser from outside; a `TranscriptEnd` reports when its words are complete."""
 
     def __init__(self, supply: Supply) -> None:
         self._supply = supply
 
     @property
     def name(self) -> str:
-        """The class, and its model."""
+        """The name of the class, and its model."""
         return self._supply.name
 
     async def start(self) -> None:
@@ -26,15 +26,15 @@ class OutsideRecogniser:
         self._supply.prepare()
 
     def service(self) -> FrameProcessor:
-        """A fresh service and its `TranscriptEnd`."""
+        """A new service and its `TranscriptEnd`."""
         return Pipeline([self._supply.take(), TranscriptEnd()])
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: calls share nothing."""
 
 
 class OutsideSynthesiser:
-    """A synthesis from outside. It speaks at the rate that the call asks for."""
+    """A synthesiser from outside. It uses the sample rate that the call asks for."""
 
     speaks_ahead = False
     sample_rate = DEFAULT_OUT_RATE
@@ -44,7 +44,7 @@ class OutsideSynthesiser:
 
     @property
     def name(self) -> str:
-        """The class, and its model."""
+        """The name of the class, and its model."""
         return self._supply.name
 
     async def start(self, phrases: Sequence[str]) -> None:
@@ -52,8 +52,8 @@ class OutsideSynthesiser:
         self._supply.prepare()
 
     def service(self) -> FrameProcessor:
-        """A fresh service."""
+        """A new service."""
         return self._supply.take()
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: calls share nothing."""

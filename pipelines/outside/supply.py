@@ -1,4 +1,4 @@
-"""Gives every call a fresh instance of a pipecat component: of a class, from a function, or from a dotted path."""
+"""Gives every call a new instance of a pipecat component, made by a class or function or from a dotted path."""
 
 import inspect
 import json
@@ -23,10 +23,11 @@ class Supply:
     """Makes components for calls; each instance serves one.
 
     Args:
-        part: what makes them, or its dotted path, such as "pipecat.services.openai.llm.OpenAILLMService".
-        where: how errors name it, such as "asr.service".
-        parameters: keyword arguments, as TOML has them. A table `settings` becomes the class's own `Settings`, and a
-            string becomes a path where the class wants one.
+        part: what makes them (a class, a function or a component), or its dotted path, such as
+            "pipecat.services.openai.llm.OpenAILLMService".
+        where: how error messages name it, such as "asr.service".
+        parameters: keyword arguments, as read from TOML. A table `settings` becomes the class's own `Settings`, and a
+            string becomes a path if the class expects one.
         kind: what an instance must be.
     """
 
@@ -46,14 +47,14 @@ class Supply:
 
     @property
     def name(self) -> str:
-        """As reports show it: "pipecat:" and the class, with its model once one was made."""
+        """The name in reports: "pipecat:" and the class, with its model once an instance has been made."""
         return self._name or f"pipecat:{path_of(self._part).rpartition('.')[2]}"
 
     def prepare(self) -> None:
-        """Make the first call's instance, so that what is wrong is found before any call.
+        """Make the first call's instance, so that errors appear before any call.
 
         Raises:
-            ConfigurationError: it cannot be imported or made, or is not a component of this kind.
+            ConfigurationError: the component cannot be imported or made, or is not of this kind.
         """
         if self._first is None:
             self._first = self._make()
@@ -62,7 +63,7 @@ class Supply:
         """An instance for a call.
 
         Raises:
-            ConfigurationError: it cannot be made, or has served a call before.
+            ConfigurationError: the component cannot be made, or has already served a call.
         """
         self.prepare()
         made, self._first = self._first, None
@@ -83,7 +84,7 @@ class Supply:
         except ConfigurationError:
             raise
         except Exception as error:
-            # A component of others may raise anything.
+            # A component from outside may raise anything.
             why = str(error).rstrip(".") or type(error).__name__
             raise ConfigurationError(f"{self._where}: {path_of(part)} cannot be made: {why}.") from error
         if not isinstance(made, self._kind):
@@ -95,7 +96,7 @@ class Supply:
         return made
 
     def _arguments(self, part: Callable[..., Any]) -> dict[str, Any]:
-        """The parameters as the class takes them."""
+        """The parameters, converted to what the class expects."""
         found = dict(self._parameters)
         if isinstance(found.get("settings"), dict) and hasattr(part, "Settings"):
             found["settings"] = part.Settings(**found["settings"])
@@ -108,7 +109,7 @@ class Supply:
 
 
 def load(path: str, *, where: str) -> Callable[..., Any]:
-    """The class or function at a dotted path; modules in the working directory are found too.
+    """The class or function at a dotted path; this also finds modules in the working directory.
 
     Raises:
         ConfigurationError: there is no such class or function.
@@ -135,7 +136,7 @@ def path_of(part: object) -> str:
 
 
 def _model_name(made: FrameProcessor) -> str | None:
-    """What a service calls its model; a model folder may say what it is called, and a scripted one does."""
+    """The name of a service's model; a model folder may give its name in config.json, as a scripted model does."""
     model = getattr(made._settings, "model", None) if isinstance(made, AIService) else None
     if not isinstance(model, str):
         return None

@@ -1,4 +1,4 @@
-"""`engine = "pipecat"` and `provider = "pipecat"`: a service of any package, in the place of one of ours."""
+"""`engine = "pipecat"` and `provider = "pipecat"`: a service of any package instead of one of ours."""
 
 import os
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _checked(service: Any) -> Any:
-    # A component is no callable, but has been made by one.
+    # A component itself need not be callable.
     if isinstance(service, str) or callable(service) or hasattr(service, "process_frame"):
         return service
     raise ValueError('it should be a class such as "package.module.Class"')
@@ -36,19 +36,19 @@ def _path(service: Any) -> str:
 
 
 class Outside(Table):
-    """A service from outside: `service` is the dotted path of its class, `parameters` its keyword arguments.
+    """A service from outside: `service` is the dotted path of its class, `parameters` are its keyword arguments.
 
     In `parameters`, a table `settings` holds the fields of the class's own `Settings`. The API key is read from the
-    variable `api_key_env` and given as `api_key`. From Python, `service` may be the class, a function that makes one
+    variable `api_key_env` and passed as `api_key`. From Python, `service` may be the class, a function that makes one
     instance for each call, or one instance, which then serves a single call.
     """
 
     service: Annotated[Any, BeforeValidator(_checked), PlainSerializer(_path, return_type=str)]
     """The class, as `package.module.Class`."""
     parameters: dict[str, Any] = Field(default={}, repr=False)
-    """What the class is made with. A table `settings` in it holds the fields of the class's own `Settings`."""
+    """The keyword arguments of the class. A table `settings` in them holds the fields of the class's own `Settings`."""
     api_key_env: str | None = None
-    """The environment variable that holds the API key, which the class is given as `api_key`."""
+    """The environment variable that holds the API key, which is passed to the class as `api_key`."""
 
     @property
     def summary(self) -> str:
@@ -61,7 +61,7 @@ class Outside(Table):
         return self.api_key_env is not None and not os.environ.get(self.api_key_env)
 
     def needs(self) -> list[str]:
-        """A key, and the class."""
+        """What is missing: the key, or the class."""
         from pipelines.outside.supply import load
 
         missing = [f"an API key in the environment variable {self.api_key_env}"] if self.lacks_key else []
@@ -73,7 +73,7 @@ class Outside(Table):
         return missing
 
     def supply_of(self, where: str, kind: "type[FrameProcessor]") -> "Supply":
-        """What gives each call its instance."""
+        """The supply that gives each call its instance."""
         from pipelines.outside.supply import Supply
 
         key = {"api_key": os.environ.get(self.api_key_env, "")} if self.api_key_env else {}
@@ -81,12 +81,12 @@ class Outside(Table):
 
 
 class PipecatAsr(Outside, AsrTable):
-    """A speech recogniser of pipecat's kind."""
+    """A speech recogniser that is a pipecat service."""
 
     engine: Literal["pipecat"]
 
     def recogniser(self) -> Recogniser:
-        """The service; not made yet."""
+        """The service, which is not made yet."""
         from pipecat.processors.frame_processor import FrameProcessor
 
         from pipelines.outside.speech import OutsideRecogniser
@@ -95,12 +95,12 @@ class PipecatAsr(Outside, AsrTable):
 
 
 class PipecatTts(Outside, TtsTable):
-    """A speech synthesis of pipecat's kind."""
+    """A speech synthesiser that is a pipecat service."""
 
     engine: Literal["pipecat"]
 
     def synthesiser(self) -> Synthesiser:
-        """The service; not made yet."""
+        """The service, which is not made yet."""
         from pipecat.processors.frame_processor import FrameProcessor
 
         from pipelines.outside.speech import OutsideSynthesiser
@@ -109,32 +109,32 @@ class PipecatTts(Outside, TtsTable):
 
 
 class PipecatTier(Outside, TierTable):
-    """A language model service of pipecat's as a tier.
+    """A pipecat language model service as a tier.
 
-    It gets the pipeline's prompt unless it brings a system instruction of its own. Its tools run as those of every
-    tier: only when its answer is the one that is spoken.
+    It gets the pipeline's prompt unless it has a system instruction of its own. As with every tier, its tools run only
+    if its answer is the one that is spoken.
     """
 
     provider: Literal["pipecat"]
 
     @cached_property
     def supply(self) -> "Supply":
-        """What gives each call its service."""
+        """The supply that gives each call its service."""
         from pipecat.services.llm_service import LLMService
 
         return self.supply_of("llm", LLMService)
 
     @property
     def label(self) -> str:
-        """The class, and its model once known."""
+        """The name of the class, and its model once that is known."""
         return self.supply.name
 
     def describe(self, llm: "Tiers") -> str:
-        """The same."""
+        """The same as `label`."""
         return self.label
 
     def check(self, name: str, llm: "Tiers") -> None:
-        """Refuse a key that is not set."""
+        """Refuse a tier whose API key is not set."""
         if self.lacks_key:
             raise ConfigurationError(
                 f"llm.{name}: {self.summary} needs a key in the environment variable {self.api_key_env}, which is not "
@@ -142,12 +142,12 @@ class PipecatTier(Outside, TierTable):
             )
 
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
-        """The service; not made yet."""
+        """The service, which is not made yet."""
         return OutsideModel(self.supply)
 
 
 class OutsideModel:
-    """A tier whose service is made anew for each call."""
+    """A tier with a new service for each call."""
 
     def __init__(self, supply: "Supply") -> None:
         self._supply = supply
@@ -157,7 +157,7 @@ class OutsideModel:
         self._supply.prepare()
 
     def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
-        """A fresh service. How many requests it takes at a time is its own affair."""
+        """A new service. `requests` is ignored: the service decides how many it runs at the same time."""
         service: Any = self._supply.take()
         if not service._settings.system_instruction:
             service.append_system_instruction(prompt)
@@ -165,4 +165,4 @@ class OutsideModel:
         return made
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: calls share nothing."""

@@ -1,4 +1,4 @@
-"""Says when a recogniser from outside has no more words for what the user just said."""
+"""Reports when a recogniser from outside has no more words for what the user just said."""
 
 import asyncio
 import time
@@ -15,26 +15,26 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from voice.asr.no_transcript import NothingHeardFrame
 
 USUAL_LATENCY = 1.0
-"""Seconds from the end of speech to the transcript, for a recogniser that does not say its own 99th percentile."""
+"""Seconds from the end of speech to the transcript, for a recogniser that does not report its own 99th percentile."""
 SETTLED = 0.2
-"""Seconds after words that are not marked as the last ones."""
+"""The shortest wait for more words, seconds, after words that are not marked as final."""
 NO_WORDS = 2.0
-"""Seconds after the end of speech from which on an utterance without a transcript counts as one without words; at
-least twice the recogniser's 99th percentile."""
+"""Seconds after the end of speech after which an utterance without a transcript counts as one without words. The wait
+is at least twice the recogniser's 99th percentile."""
 
 
 class TranscriptEnd(FrameProcessor):
-    """Follows a recogniser; turns end when their words are complete, and not every recogniser marks the last ones.
+    """Comes after a recogniser. A turn ends when its words are complete, but not every recogniser marks the last ones.
 
-    Pushes a `NothingHeardFrame` when the recogniser's time is over and no final transcript has come: words that came
-    are complete then, or there were none.
+    Pushes a `NothingHeardFrame` when the recogniser's time is up and no final transcript has come: by then the words
+    are complete, or there were none.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._latency = USUAL_LATENCY
         self._stopped: float | None = None
-        """When speech ended, monotonic; None while the user speaks and when nothing is awaited."""
+        """When speech ended, seconds on `time.monotonic`; None while the user speaks and before the first stop."""
         self._has_words = False
         self._waiting: asyncio.Task[None] | None = None
 
@@ -59,7 +59,7 @@ class TranscriptEnd(FrameProcessor):
         await self.push_frame(frame, direction)
 
     async def cleanup(self) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         await self._stop_waiting()
         await super().cleanup()  # type: ignore[no-untyped-call]
 

@@ -1,4 +1,4 @@
-"""Runs the server as a child process: a client in the same interpreter would disturb what it measures."""
+"""Runs the server as a child process: a client in the same interpreter would disturb its own measurements."""
 
 import asyncio
 import http.client
@@ -29,16 +29,16 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that accepts calls: its URL, its report on /healthz, and its process if it is our child."""
+    """A server that accepts calls: its URL, its report on /healthz, and its process if it is our child process."""
 
     url: str
     status: dict[str, Any]
     process: psutil.Process | None = None
 
     def load(self) -> Load | None:
-        """What the server and its workers use; None if it is not our child or has ended.
+        """The load of the server and its workers; None if it is not our child process or has ended.
 
-        The simulator does not count: it represents servers elsewhere.
+        The simulator is not included: it stands for servers on other machines.
         """
         if self.process is None:
             return None
@@ -57,11 +57,11 @@ class Server:
 
 @asynccontextmanager
 async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[Server]:
-    """Start `voice serve` on a free loopback port and stop it at the end; it writes to our standard error.
+    """Start `voice serve` on a free loopback port, and stop it when the context ends; it writes to our standard error.
 
     Raises:
-        SaidBefore: it could not start, and has printed the reason.
-        ComponentError: it ended before it was ready, without giving a reason.
+        SaidBefore: the server could not start and has printed the reason.
+        ComponentError: the server ended before it was ready, without giving a reason.
     """
     options = [part for override in overrides for part in ("--set", override)]
     async with announced("serve", "--pipeline", pipeline, *options) as (url, process):
@@ -70,7 +70,7 @@ async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[S
 
 @asynccontextmanager
 async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, psutil.Process]]:
-    """Run a `voice` command that serves on a free loopback port while the context lasts.
+    """Run a `voice` command that serves on a free loopback port, until the context ends.
 
     Yields the URL that it announces, and its process.
 
@@ -88,7 +88,7 @@ async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, p
 async def listening(
     module: str, *arguments: str, environment: Mapping[str, str] | None = None, log: IO[bytes] | None = None
 ) -> AsyncIterator[tuple[str | None, asyncio.subprocess.Process]]:
-    """Run a module that announces its address, while the context lasts; it ends when its standard input closes.
+    """Run a module that announces its address, until the context ends; it exits when its standard input closes.
 
     Yields the URL (None if the process ended before it announced one) and the process.
 
@@ -107,7 +107,7 @@ async def listening(
         stdout=asyncio.subprocess.PIPE,
         stderr=log,
         env=environment,
-        # Ctrl-C must reach only us: we end the call, save the run and then stop the child.
+        # Ctrl-C must reach only this process, which ends the call, saves the run and then stops the child.
         start_new_session=True,
     )
     try:

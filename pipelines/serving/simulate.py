@@ -1,4 +1,4 @@
-"""`voice simulate`: a language model server on loopback with the latencies and faults of real ones."""
+"""`voice simulate`: a language model server on loopback with the latencies and faults of real servers."""
 
 import argparse
 import asyncio
@@ -14,10 +14,10 @@ from voice.simulator.timing.timetable import Fault, parse_fault
 
 
 def parse_faults(settings: Sequence[str]) -> dict[str, Fault]:
-    """Faults by model, from texts such as "sonnet=silent".
+    """Parse the faults of models from texts such as "sonnet=silent".
 
     Raises:
-        ConfigurationError: a text has another form, or names an unknown fault.
+        ConfigurationError: a text does not have this form, or names an unknown fault.
     """
     faults = {}
     for setting in settings:
@@ -40,8 +40,8 @@ async def simulate(
     """Serve until SIGINT or SIGTERM.
 
     Args:
-        announce: called with a few lines: addresses, preset and models.
-        until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
+        announce: called with each line of the announcement: addresses, preset and models.
+        until_stdin_closes: also stop when standard input closes, so that a child process never outlives its parent.
     """
     async with serving(simulator, port=port) as endpoint:
         announce(f"Listening on {endpoint.base_url} (Chat Completions)")
@@ -61,7 +61,7 @@ async def simulate(
 def run_simulate(args: argparse.Namespace) -> int:
     """`voice simulate`."""
     if not args.until_stdin_closes:
-        # A user wants to see requests, above all cancelled ones; a parent process makes its own report.
+        # A user wants to see the requests, especially cancelled ones; a parent process writes its own report.
         logging.getLogger("voice.simulator").setLevel(logging.INFO)
     simulator = Simulator(
         preset=args.preset,

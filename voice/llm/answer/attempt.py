@@ -1,4 +1,4 @@
-"""One request to a tier: what it has streamed, what of that may be spoken, and what it costs."""
+"""One request to a tier: what it has streamed, which part of that may be spoken, and what it costs."""
 
 from collections.abc import Sequence
 
@@ -15,21 +15,21 @@ from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
 
 CHARS_PER_TOKEN = 4
-"""Of English text: an estimate of the billed tokens when a request reports no usage."""
+"""For English text: estimates the billed tokens when a request reports no usage."""
 
 
 class LiveAttempt:
     """Collects what a tier streams. Instants are passed in; nothing is awaited.
 
-    Text is given out clause by clause. An unfinished clause could not be spoken yet, and a stream that breaks inside a
-    clause leaves no half sentence.
+    Text is released clause by clause. An unfinished clause cannot be spoken yet, and a stream that breaks inside a
+    clause must not leave half a sentence.
 
     Args:
         number: position among the turn's attempts.
-        tier: the tier that it asks.
-        request: when, seconds.
+        tier: the tier that is asked.
+        request: when the request was sent, seconds.
         continues: the attempt whose unfinished answer it continues.
-        heard: how many clauses of that attempt its request contained.
+        heard: how many clauses of that attempt the request contained.
     """
 
     def __init__(self, *, number: int, tier: str, request: float, continues: int | None = None, heard: int = 0) -> None:
@@ -48,7 +48,7 @@ class LiveAttempt:
         self.clauses = 0
         self.spoken = False
         self.withdrawn = False
-        """Its answer was speculative, and discarded because the turn had not ended."""
+        """Whether its answer was speculative and was discarded because the turn had not ended."""
         self._splitter = ClauseSplitter(begun=continues is not None)
         self._thoughts = ThoughtFilter()
         self._text = ""
@@ -56,7 +56,7 @@ class LiveAttempt:
         self._speakable: list[Frame] = []
 
     def stirred(self, now: float) -> None:
-        """The server has begun to answer, if only with headers."""
+        """Note that the server has begun to respond, perhaps with headers only."""
         if self.alive is None and self.outcome is None:
             self.alive = now
 
@@ -74,22 +74,22 @@ class LiveAttempt:
             text = f" {text}"
         self._text += text
         if finished := self._splitter.feed(text):
-            # The white space that proved the clause's end goes with it.
+            # The white space that showed where the clause ends belongs to it.
             self._give(len(self._text) - len(self._splitter.pending) + 1, finished, now)
         return progress or bool(finished)
 
     def add_frame(self, frame: Frame) -> None:
-        """Add a frame that is not text but belongs to the answer, such as a thought; it keeps its place."""
+        """Add a frame of the answer that is not text, such as a thought; it keeps its place in the order."""
         if self.outcome is None:
             self._speakable.append(frame)
 
     def call(self, calls: Sequence[FunctionCallFromLLM], now: float) -> None:
-        """The model asked for tools. They run only if this attempt is chosen."""
+        """Note that the model called tools. They run only if this attempt is chosen."""
         if self.outcome is None and calls:
             self.calls, self.called = calls, now
 
     def complete(self, now: float) -> None:
-        """The stream ended. One without words or tools has failed."""
+        """Note that the stream ended. An attempt without words or tool calls has failed."""
         if self.outcome is not None:
             return
         if rest := self._thoughts.flush():
@@ -103,24 +103,24 @@ class LiveAttempt:
             self.fail("it gave an answer without words", now)
 
     def fail(self, reason: str, now: float) -> None:
-        """The request failed. Tool calls that it made before that still stand."""
+        """Note that the request failed. If it has already called tools, those calls still stand."""
         if self.outcome is None and not self.calls:
             self.failed = reason
             self._over("failed", now)
 
     def cancel(self, now: float) -> None:
-        """The answer is no longer needed."""
+        """Note that the answer is no longer needed."""
         if self.outcome is None:
             self._over("cancelled", now)
 
     def take(self) -> list[Frame]:
-        """What may be spoken since the last time, in order: `AnswerTextFrame`s, and other frames of the answer."""
+        """What has become ready since the last call, in order: `AnswerTextFrame`s and the answer's other frames."""
         taken, self._speakable = self._speakable, []
         return taken
 
     @property
     def view(self) -> Attempt:
-        """As a policy sees it."""
+        """The attempt as a policy sees it."""
         return Attempt(
             number=self.number,
             tier=self.tier,
@@ -139,7 +139,7 @@ class LiveAttempt:
 
         Args:
             response: number of the answer in the call.
-            prompt_tokens: the estimate for a request that reported no usage.
+            prompt_tokens: the estimate if the request reported no usage.
         """
         usage = self.usage
         return AttemptRecord(
@@ -155,7 +155,7 @@ class LiveAttempt:
             continues=self.continues,
             calls=tuple(call.function_name for call in self.calls),
             tokens=Tokens(
-                # A request that was refused is not billed.
+                # A refused request is not billed.
                 prompt=usage.prompt_tokens if usage else 0 if self._was_refused else prompt_tokens,
                 completion=usage.completion_tokens if usage else -(-len(self._text) // CHARS_PER_TOKEN),
                 estimated=usage is None,
@@ -164,18 +164,18 @@ class LiveAttempt:
 
     @property
     def wait(self) -> Wait | None:
-        """How long its tier took; None while it runs, and when that says nothing about the tier."""
+        """How long the tier took; None while the request runs, or if its duration says nothing about the tier."""
         if self.continues is not None or self.end is None:
             return None
         if self.first_clause is not None:
             return Wait(self.first_clause - self.request, reached=True)
         if self.outcome == "cancelled" and not self.withdrawn:
-            # Speculative requests are mostly discarded within tenths of a second: that says little about a tier's tail.
+            # Most discarded requests are cancelled within tenths of a second, which says little about a tier's tail.
             return Wait(self.end - self.request, reached=False)
         return None
 
     def in_time(self, deadline: Deadline) -> bool | None:
-        """Whether it had a clause or a call by the deadline; None while it runs, or if cancelled too early to tell."""
+        """Whether a clause or a tool call was ready by the deadline; None while it runs or if cancelled too early."""
         if self.end is None:
             return None
         ready = self.view.ready
@@ -206,7 +206,7 @@ class LiveAttempt:
         return "cancelled" if self.outcome == "complete" else self.outcome
 
     def _give(self, until: int, clauses: Sequence[str], now: float) -> None:
-        """Give out the text up to a position, with the clauses that it completes."""
+        """Release the text up to a position, with the clauses that it completes."""
         self.clauses += len(clauses)
         if clauses and self.first_clause is None:
             self.first_clause = now

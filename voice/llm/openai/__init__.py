@@ -1,1 +1,1 @@
-"""OpenAI's protocols: Chat Completions and Responses, on connections that are open before they are needed."""
+"""OpenAI's protocols, Chat Completions and Responses, on connections that are opened before they are needed."""

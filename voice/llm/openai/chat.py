@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions for a voice call: bounded waits, no silent retries, a connection that is always open."""
+"""OpenAI's Chat Completions for a voice call, with bounded waits, no silent retries and a connection kept open."""
 
 import asyncio
 import ipaddress
@@ -30,18 +30,18 @@ EMPTY_CHUNK: dict[str, Any] = {
     "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {}}]}}],
     "usage": {"prompt_tokens_details": {}, "completion_tokens_details": {}},
 }
-"""Everything that a chunk may hold."""
+"""A chunk with every field that a chunk may have."""
 log = logging.getLogger(__name__)
 
 
 def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncOpenAI:
-    """A client for all calls, which share its open connections. Takes tenths of a second, much of it imports.
+    """Make a client whose open connections all calls share. This takes tenths of a second, mostly for imports.
 
-    The SDK would wait ten minutes and ask three times, which on a call is silence.
+    By default the SDK waits ten minutes and tries three times; during a call that would be silence.
 
     Args:
-        base_url: the server; None is OpenAI.
-        api_key: sent with every request; a server that wants none takes any.
+        base_url: the server's URL; None for OpenAI.
+        api_key: sent with every request; a server that needs no key accepts any.
         silence: seconds without a byte after which a request has failed.
     """
     http = DefaultAsyncHttpxClient(
@@ -56,18 +56,18 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
         timeout=Timeout(silence, connect=CONNECT_WITHIN),
         http_client=http,
     )
-    # The SDK imports what a request needs with the first one, and compiles the fields of chunks with the first chunk.
+    # The SDK imports what requests need with the first request, and compiles the fields of chunks with the first chunk.
     assert client.chat.completions is not None
     ChatCompletionChunk.construct(**EMPTY_CHUNK)
     return client
 
 
 async def warm_up(client: AsyncOpenAI, *, model: str, where: str) -> str | None:
-    """Open a connection; returns one sentence when that fails, which need not last."""
+    """Open a connection; returns None, or one sentence that says why it failed. The failure may be temporary."""
     try:
         await client.with_options(timeout=CONNECT_WITHIN).models.list()
     except APIStatusError:
-        # Not every server lists its models; this one is there.
+        # Not every server lists its models, but this one has answered.
         return None
     except (APIError, ValueError) as error:
         return reason(error, model=model, where=where)
@@ -77,8 +77,8 @@ async def warm_up(client: AsyncOpenAI, *, model: str, where: str) -> str | None:
 class ChatService(OpenAILLMService):
     """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
 
-    A request that is cancelled takes its connection with it; another one is opened at once, so that the next turn need
-    not wait for it. What comes is held to be a chat completion, see `checked`.
+    A cancelled request closes its connection. Another one is opened at once, so that the next turn does not have to
+    wait for it. `checked` verifies that the server streams a chat completion.
 
     Args:
         client: see `make_client`.
@@ -86,7 +86,7 @@ class ChatService(OpenAILLMService):
         prompt: the system prompt.
         max_tokens: the longest answer.
         where: how the report names the server.
-        connections: how many to keep open: as many as requests may run at a time.
+        connections: how many to keep open: the largest number of requests that run at the same time.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class ChatService(OpenAILLMService):
         self._model = model
         self._where = where
         self._opening: asyncio.Task[None] | None = None
-        # pipecat reports a turn without words in the developer role, which only OpenAI's servers know.
+        # pipecat reports a turn without words in the developer role, which only OpenAI's servers support.
         self.supports_developer_role = client.base_url.host == "api.openai.com"
         super().__init__(settings=self.Settings(model=model, max_tokens=max_tokens, system_instruction=prompt))
 
@@ -106,7 +106,7 @@ class ChatService(OpenAILLMService):
         return self._shared_client
 
     async def start(self, frame: StartFrame) -> None:
-        """The call begins; a server may have closed the connection since the last one."""
+        """Open connections when the call begins: the server may have closed them since the last call."""
         await super().start(frame)
         self._open()
 
@@ -117,15 +117,16 @@ class ChatService(OpenAILLMService):
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
     async def get_chat_completions(self, context: LLMContext) -> AsyncIterator[ChatCompletionChunk]:  # type: ignore[override]
-        """The answer's chunks; called by pipecat, which iterates over them and closes them."""
+        """The answer's chunks; called by pipecat, which iterates over them and closes the iterator."""
         stream = await super().get_chat_completions(context)
         sign_of_life()
         return checked(stream)
 
     def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:
-        """The request's parameters; called by pipecat. The messages go as they are, beside those that the SDK checks.
+        """The request's parameters; called by pipecat. The messages bypass the SDK's checks.
 
-        It would walk through each of them on the event loop: 20 ms of a call's sixtieth turn (120 messages).
+        The SDK would walk through each message on the event loop, which takes 20 ms in a call's sixtieth turn (120
+        messages).
         """
         params: dict[str, Any] = super().build_chat_completion_params(params_from_context)
         self._merge_extra_body(params, {"messages": params["messages"]})
@@ -139,7 +140,7 @@ class ChatService(OpenAILLMService):
             self._open()
             raise
         except Exception as error:
-            # pipecat reports it too, in its own words, and decides whether the service can still be used.
+            # pipecat also reports the error, in its own words, and decides whether the service can still be used.
             failure = reason(error, model=self._model, where=self._where)
             await self.push_frame(LLMFailureFrame(text="", reason=failure))
             raise
@@ -150,7 +151,7 @@ class ChatService(OpenAILLMService):
             self._opening = self.create_task(self._warm_up(), "open a connection")
 
     async def _warm_up(self) -> None:
-        # At the same time: one after the other, they would all use the first.
+        # Concurrently: one after the other, all of them would use the first connection.
         opened = (warm_up(self._shared_client, model=self._model, where=self._where) for _ in range(self._connections))
         for problem in set(await asyncio.gather(*opened)) - {None}:
             log.info("%s", problem)

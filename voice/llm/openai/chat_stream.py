@@ -1,4 +1,4 @@
-"""What a Chat Completions server streams, held to what it promised. Plain: no pipecat."""
+"""Checks that what a Chat Completions server streams is a chat completion. Does not use pipecat."""
 
 import asyncio
 import itertools
@@ -13,22 +13,23 @@ from openai.types.chat import ChatCompletionChunk
 EVENTS = "text/event-stream"
 OTHER_JSON = "answered with JSON of another kind"
 USAGE_WITHIN = 0.2
-"""Seconds after the last word in which a server may still tell what the answer cost."""
+"""Seconds after the last word in which a server may still report the answer's token usage."""
 CHUNKS_AT_ONCE = 8
-"""Chunks that came together and are handed on in one go; a whole answer at once held the event loop for 10 ms."""
+"""Chunks that arrived together and are passed on before others may run; a whole answer would hold the event loop for
+10 ms."""
 
 log = logging.getLogger(__name__)
 
 
 class NotACompletionError(ValueError):
-    """A server answered with success and something else; the message goes on after "<model> at <where>"."""
+    """A server reported success but sent something else; the message continues "<model> at <where>"."""
 
 
 async def checked(stream: AsyncStream[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
-    """The chunks of an answer. One that is finished is whole, whatever becomes of its connection afterwards.
+    """The chunks of an answer. A finished answer is complete even if its connection breaks afterwards.
 
     Raises:
-        NotACompletionError: what came is no chat completion.
+        NotACompletionError: the server sent something that is not a chat completion.
     """
     kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
     instead: str | None = f"answered with {'an empty stream' if kind == EVENTS else kind or 'nothing'}"
@@ -36,7 +37,7 @@ async def checked(stream: AsyncStream[ChatCompletionChunk]) -> AsyncIterator[Cha
     try:
         if kind == "text/html":
             raise NotACompletionError("answered with a web page (text/html)")
-        # Left to itself, a generator that is not exhausted is closed whenever it is collected.
+        # Without this, a generator that is not exhausted is only closed when it is garbage-collected.
         async with aclosing(cast(AsyncGenerator[ChatCompletionChunk], aiter(stream))) as chunks:
             for number in itertools.count(1):
                 try:
@@ -46,12 +47,12 @@ async def checked(stream: AsyncStream[ChatCompletionChunk]) -> AsyncIterator[Cha
                     break
                 except (APIConnectionError, TimeoutError, ValueError) as error:
                     if finished:
-                        log.info("a whole answer was not ended properly (%s)", type(error).__name__)
+                        log.info("a complete answer did not end properly (%s)", type(error).__name__)
                         break
                     if isinstance(error, ValueError):
                         raise NotACompletionError("answered with something that is no JSON") from error
                     raise
-                # The SDK makes a chunk of any object.
+                # The SDK makes a chunk from any JSON object.
                 if not isinstance(chunk, ChatCompletionChunk) or not isinstance(chunk.choices, list | None):
                     raise NotACompletionError(OTHER_JSON)
                 instead = OTHER_JSON if chunk.choices is None and instead is not None else None

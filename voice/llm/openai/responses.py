@@ -1,4 +1,4 @@
-"""OpenAI's Responses over persistent WebSockets: connected and warm ahead of the turn, only new items on the wire."""
+"""OpenAI's Responses over persistent WebSockets, connected and warmed up before the turn; only new items are sent."""
 
 import asyncio
 import contextvars
@@ -23,35 +23,36 @@ from voice.llm.openai.responses_socket import OPENAI, Socket
 from voice.llm.openai.warm_sockets import WarmSockets
 
 ROTATE_AFTER = 55 * 60.0
-"""Seconds; OpenAI ends a socket after 60 minutes."""
+"""Seconds; OpenAI closes a socket after 60 minutes."""
 PING_EVERY = 10.0
 LARGEST_EVENT = 2**24
 """Bytes; the last event of a response repeats its instructions and tools."""
 UNKNOWN_RESPONSE = "previous_response_not_found"
 
-# The socket of the request that a task carries out.
+# The socket of the request that the current task carries out.
 _lent: contextvars.ContextVar[Socket] = contextvars.ContextVar("lent")
 
 
 class ResponsesService(OpenAIResponsesLLMService):
     """pipecat's Responses service on sockets that are always open, for a `Tier`.
 
-    pipecat's own connects when the call starts, and after a loss when the next request finds out, with pauses of
-    seconds between three tries; it drains a cancelled response before the next request, for up to five seconds an
-    event. This one holds two sockets: when the one that carries the conversation is cancelled, lost or worn, the next
-    request goes to the other at once and takes the whole conversation with it. Each request has a socket of its own,
-    so several may run at a time. A failure is reported at once as an `LLMFailureFrame`.
+    pipecat's own service connects when the call starts. It notices a lost connection only with the next request, and
+    then tries three times with pauses of seconds; it drains a cancelled response before the next request, for up to
+    five seconds an event. This one holds two sockets: when the request on the socket that carries the conversation is
+    cancelled, or that socket is lost or worn, the next request uses the other one at once and sends the whole
+    conversation. Each request has a socket of its own, so several may run at the same time. A failure is reported at
+    once as an `LLMFailureFrame`.
 
     Args:
-        base_url: the server's HTTP URL, ending in /v1 as a rule; None is OpenAI.
+        base_url: the server's HTTP URL, which usually ends in /v1; None for OpenAI.
         api_key: sent when connecting.
         model: its name on the server.
         prompt: the system prompt.
         max_tokens: the longest answer.
         silence: seconds without an event after which a request has failed.
         where: how the report names the server.
-        tools: those that the call's contexts offer, for the warm-up; without them its prefix is of no use to contexts
-            that have some.
+        tools: the tools that the call's contexts offer; without them the prefix that the warm-up caches would be of no
+            use to contexts that have tools.
         rotate_after: age from which a socket is replaced, seconds.
     """
 
@@ -82,7 +83,7 @@ class ResponsesService(OpenAIResponsesLLMService):
         return None
 
     async def run_inference(self, context: LLMContext, *args: Any, **kwargs: Any) -> str | None:
-        """A request outside any turn, over HTTP."""
+        """Make a request outside any turn, over HTTP."""
         client = await asyncio.to_thread(
             make_client, base_url=self._base_url, api_key=str(self._api_key), silence=self._silence
         )
@@ -91,7 +92,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             return await super().run_inference(context, *args, **kwargs)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Answer contexts; while the user speaks, check that a socket will be ready."""
+        """Answer contexts; when the user starts to speak, check that the free sockets still work."""
         if isinstance(frame, UserStartedSpeakingFrame):
             self._sockets.check()
         await super().process_frame(frame, direction)
@@ -108,7 +109,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             self._ws_url,
             additional_headers={"Authorization": f"Bearer {self._api_key}"},
             ssl=await asyncio.to_thread(_tls) if secure else None,
-            # An unencrypted server is on this machine or beside it, never behind a proxy.
+            # An unencrypted server is on this machine or in its network, never behind a proxy.
             proxy=True if secure else None,
             compression=None,
             max_size=LARGEST_EVENT,
@@ -120,7 +121,7 @@ class ResponsesService(OpenAIResponsesLLMService):
         return websocket
 
     async def _warm_up(self, socket: Socket) -> None:
-        """Have the server read the instructions and tools, and go on from there."""
+        """Have the server read the instructions and tools; the conversation continues from that response."""
         settings: Any = self._settings
         params = await self._params(LLMContext([], tools=self._tools or NOT_GIVEN))
         params |= {"instructions": settings.system_instruction, "input": [], "generate": False}
@@ -153,12 +154,12 @@ class ResponsesService(OpenAIResponsesLLMService):
             context, system_instruction=settings.system_instruction
         )
         params: dict[str, Any] = self._build_response_params(invocation)
-        # No field of this wire.
+        # The WebSocket protocol has no such field.
         params.pop("stream")
         return params
 
     async def _ask(self, context: LLMContext, params: dict[str, Any], socket: Socket) -> None:
-        """Make the request; once more with the whole conversation when the server has forgotten the last response."""
+        """Make the request; if the server has forgotten the last response, repeat it with the whole conversation."""
         whole = params["input"]
         news = socket.chain.following(whole) if socket.chain else None
         if socket.chain and news:
@@ -188,7 +189,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             case "response.incomplete" if (response.get("incomplete_details") or {}).get(
                 "reason"
             ) == "max_output_tokens":
-                # As long as it may be is complete.
+                # A response that reached the longest allowed length is complete.
                 return {**event, "type": "response.completed"}
             case "error" | "response.failed" | "response.incomplete" | "response.cancelled":
                 await self._report_event_usage(response.get("usage"))
@@ -196,11 +197,11 @@ class ResponsesService(OpenAIResponsesLLMService):
         return event
 
     def _store_previous_response_state(self, response_id: str, full_input: list[Any], response_output: Any) -> None:
-        """The response is complete; called by pipecat."""
+        """Remember a complete response; called by pipecat."""
         _lent.get().chain = Chain(response_id, full_input, response_output)
 
     async def _report_empty_response(self, *_args: Any, **_kwargs: Any) -> None:
-        """It had neither words nor calls; called by pipecat. An attempt without words fails by itself."""
+        """Do nothing about a response without words or tool calls; called by pipecat. Its attempt fails anyway."""
 
 
 def socket_url(base_url: str) -> str:

@@ -9,11 +9,11 @@ Item = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A complete response to go on from.
+    """A complete response from which the conversation can continue.
 
     Parameters:
         response_id: its id on the server.
-        given: the whole input that it answered.
+        given: the whole input of that response.
         output: what it said, as the server reported it.
     """
 
@@ -24,8 +24,8 @@ class Chain:
     def following(self, conversation: Sequence[Item]) -> list[Item] | None:
         """The items of a conversation that the server does not know; None when everything must be sent.
 
-        That is so when the conversation went another way than the response: it was interrupted and only partly heard,
-        say, or another model was spoken.
+        Everything must be sent when the conversation differs from the response, for example because it was interrupted
+        and only partly heard, or because another model's answer was spoken.
         """
         count = len(self.given)
         if list(conversation[:count]) != list(self.given):
@@ -41,7 +41,7 @@ class Chain:
 
 
 def _same(said: Item, kept: Item) -> bool:
-    """Whether an item of the conversation is what the server said, white space aside: speaking it changes that."""
+    """Whether an item of the conversation is what the server said. White space may differ: speech changes it."""
     match said.get("type"):
         case "message":
             return kept.get("role") == said.get("role", "assistant") and _words(kept) == _words(said)

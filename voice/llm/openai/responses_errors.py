@@ -14,7 +14,7 @@ class ServerError(ValueError):
     """The server reported an error in an event.
 
     Args:
-        event: an `error` or a response that ended without being complete.
+        event: an `error` event, or a response that ended incomplete.
     """
 
     def __init__(self, event: dict[str, Any]) -> None:
@@ -23,13 +23,13 @@ class ServerError(ValueError):
         self.code = error.get("code")
         self.words = str(error.get("message") or error.get("reason") or self.code or "it did not say which")
         status = event.get("status")
-        # pipecat takes a service whose requests are wrong out of use; that a socket is worn is not the request's fault.
+        # pipecat stops using a service whose requests are wrong; a worn socket is not the request's fault.
         self.status_code = status if isinstance(status, int) and self.code != WORN_OUT else None
         super().__init__(self.words)
 
 
 def reason(error: Exception, *, model: str, where: str) -> str:
-    """As `provider_errors.reason`, of what may happen to a socket too."""
+    """Like `provider_errors.reason`, but also covers the errors of a socket."""
     whose = f"{model} at {where}"
     match error:
         case ServerError(status_code=None):
@@ -50,7 +50,7 @@ def reason(error: Exception, *, model: str, where: str) -> str:
 
 
 def _words_of(body: bytes | bytearray | None) -> str:
-    """The server's own words in an HTTP error; a body that is no JSON, such as a proxy's page, is not repeated."""
+    """The server's own words in an HTTP error; a body that is not JSON, such as a proxy's page, is not quoted."""
     try:
         message = json.loads(body or b"")["error"]["message"]
     except (ValueError, LookupError, TypeError):

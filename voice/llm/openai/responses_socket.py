@@ -1,4 +1,4 @@
-"""One open WebSocket of the Responses API: requests sent, events received, and where its request stands."""
+"""One open WebSocket of the Responses API: sends requests, receives events, and tracks the state of its request."""
 
 import asyncio
 import json
@@ -20,11 +20,11 @@ WORN_OUT = "websocket_connection_limit_reached"
 
 
 class NoEventError(ValueError):
-    """What came is no event of the Responses API."""
+    """The server sent something that is not an event of the Responses API."""
 
 
 class Socket:
-    """An open WebSocket and what its server remembers. A request is over when `ended`; before that, it is not clean."""
+    """An open WebSocket and what its server remembers. Once `ended` is set, its request is over and it is clean."""
 
     def __init__(self, websocket: ClientConnection, opened: float) -> None:
         self.websocket, self.opened = websocket, opened
@@ -36,7 +36,7 @@ class Socket:
 
     @property
     def held(self) -> Held:
-        """As its upkeep sees it."""
+        """The socket as its upkeep sees it."""
         return Held(self.opened, self.used, self.state)
 
     async def ask(self, request: Mapping[str, Any]) -> None:
@@ -45,19 +45,19 @@ class Socket:
         await self._send({"type": "response.create", **request})
 
     async def cancel(self) -> None:
-        """Take the response back; its last event still follows, if the server heeds it."""
+        """Cancel the response; if the server complies, the response's last event still follows."""
         await self._send({"type": "response.cancel", "response_id": self.response_id})
 
     async def recv(self, within: float | None = None) -> dict[str, Any]:
         """The next event.
 
         Args:
-            within: seconds that it may take.
+            within: the longest wait, seconds.
 
         Raises:
-            TimeoutError: it took longer.
+            TimeoutError: no event came in time.
             ConnectionClosed: the socket is lost.
-            NoEventError: what came is no event of the Responses API.
+            NoEventError: the server sent something that is not an event of the Responses API.
         """
         async with asyncio.timeout(within):
             message = await self.websocket.recv()
@@ -77,14 +77,14 @@ class Socket:
         return event
 
     async def answers(self) -> bool:
-        """Whether the other end is still there, which a network that drops packets does not tell by itself."""
+        """Whether the other end still responds; a network that drops packets does not report that it is gone."""
         pong = None
         try:
             async with asyncio.timeout(PONG_WITHIN):
                 pong = await self.websocket.ping()
                 await pong
         except TimeoutError:
-            # After a moment in which this process stood still, the pong and the timeout come together.
+            # If this process was stalled, the pong and the timeout arrive together.
             return isinstance(pong, asyncio.Future) and pong.done() and not pong.cancelled()
         except WebSocketException:
             return False

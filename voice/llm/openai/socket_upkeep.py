@@ -7,11 +7,11 @@ from typing import Literal
 State = Literal["free", "busy", "draining"]
 
 WANTED = 2
-"""Sockets held: one that carries the conversation, and one for when that is lost, cancelled or worn out."""
+"""Sockets held: one that carries the conversation, and a spare for when that one is lost, cancelled or worn out."""
 
 SHORTEST_RETRY_PAUSE = 0.25
 LONGEST_RETRY_PAUSE = 5.0
-"""Seconds between two attempts to open one while the server is unreachable."""
+"""Seconds between two attempts to open a socket while the server is unreachable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Held:
 
     Parameters:
         opened: when, seconds.
-        used: when it last completed a request, seconds; None is never.
+        used: when it last completed a request, seconds; None if it never has.
         state: "busy" with a request, "draining" after a cancelled one, or "free".
     """
 
@@ -31,12 +31,12 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What to do.
+    """What to do with the sockets now.
 
     Parameters:
-        open: how many sockets more.
-        retire: positions of those to close; they are free.
-        wake_at: when to ask again if nothing changes before, seconds; None is never.
+        open: how many more sockets to open.
+        retire: positions of the free sockets to close.
+        wake_at: when to ask again if nothing changes before then, seconds; None for never.
     """
 
     open: int
@@ -45,14 +45,14 @@ class Upkeep:
 
 
 def upkeep(held: Sequence[Held], *, opening: int, now: float, rotate_after: float) -> Upkeep:
-    """What sockets need now.
+    """Decide what the sockets need now.
 
-    Worn ones go as soon as a fresh one is there to take over and their request is over, never before: while a server
-    is away they are better than none.
+    A worn socket is closed as soon as a fresh one can take over and its own request is over, never earlier: while the
+    server is unreachable, a worn socket is better than none.
 
     Args:
-        held: the open ones.
-        opening: how many are being opened.
+        held: the open sockets.
+        opening: how many more are being opened.
         now: seconds.
         rotate_after: age from which a socket is worn, seconds; well below what the server allows.
     """
@@ -62,7 +62,7 @@ def upkeep(held: Sequence[Held], *, opening: int, now: float, rotate_after: floa
     retire: list[int] = []
     if ready:
         retire += [index for index, socket in enumerate(held) if index not in fresh and socket.state == "free"]
-        # Whether one that drains can be used again is open.
+        # A draining socket may turn out to be unusable.
         sound = sum(held[index].state != "draining" for index in fresh)
         spare = min(sound - WANTED, len(ready) - 1)
         retire += sorted(ready, key=lambda index: held[index].used or 0.0)[: max(0, spare)]
@@ -71,5 +71,5 @@ def upkeep(held: Sequence[Held], *, opening: int, now: float, rotate_after: floa
 
 
 def pause(failures: int) -> float:
-    """Seconds to wait before the next attempt after so many failures in a row."""
+    """Seconds to wait before the next attempt, after `failures` failures in a row."""
     return min(SHORTEST_RETRY_PAUSE * 2.0 ** min(failures - 1, 16), LONGEST_RETRY_PAUSE)

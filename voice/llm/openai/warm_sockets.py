@@ -1,4 +1,4 @@
-"""Persistent WebSockets that are open before they are needed, each carrying one request at a time."""
+"""Persistent WebSockets that are opened before they are needed; each carries one request at a time."""
 
 import asyncio
 import logging
@@ -27,13 +27,13 @@ log = logging.getLogger(__name__)
 
 
 class WarmSockets:
-    """Keeps sockets open: opens them ahead, replaces those that are lost or worn, lends one to each request.
+    """Keeps sockets open: opens them in advance, replaces lost and worn ones, and lends one to each request.
 
     Args:
-        connect: opens one.
-        warm_up: prepares the first; raises when the server does not go along.
-        create_task: starts what runs in the background.
-        rotate_after: age from which one is replaced, seconds.
+        connect: opens a socket.
+        warm_up: prepares the first socket; raises an error if the server does not support that.
+        create_task: starts a background task.
+        rotate_after: age from which a socket is replaced, seconds.
     """
 
     def __init__(
@@ -55,12 +55,12 @@ class WarmSockets:
         self._cold = True
 
     def start(self) -> None:
-        """Open sockets in the background, from now on."""
+        """Start to keep sockets open in the background."""
         if not self._tasks:
             self._run(self._keep(), "keep sockets open")
 
     async def close(self) -> None:
-        """Close all of them."""
+        """Close all sockets."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -68,16 +68,16 @@ class WarmSockets:
             await asyncio.wait(tasks, timeout=CLOSE_WITHIN)
 
     def check(self) -> None:
-        """A request is about to come: find out in the background whether the free sockets still work."""
+        """Check in the background whether the free sockets still work, because a request is about to come."""
         for socket in self._held:
             if socket.state == "free":
                 self._run(self._check(socket), "check socket")
 
     @asynccontextmanager
     async def lent(self) -> AsyncIterator[Socket]:
-        """A free socket, the one used last if it can be had.
+        """A free socket, preferably the one that was used last.
 
-        A response that is unfinished when the context ends is cancelled on the wire, without waiting for that.
+        A response that is unfinished when the context ends is cancelled on the wire; this does not wait for that.
 
         Raises:
             OSError, TimeoutError, WebSocketException: no socket is open, and none can be opened.
@@ -133,7 +133,7 @@ class WarmSockets:
             await _set_or(changed, None if wake_at is None else wake_at - now)
 
     async def _hold(self, *, warm: bool) -> None:
-        """Open a socket, and have it until it is lost or dropped."""
+        """Open a socket and hold it until it is lost or dropped."""
         websocket: ClientConnection | None = None
         opening = True
         try:
@@ -154,7 +154,7 @@ class WarmSockets:
                 # Do not hammer a server that accepts connections and drops them again.
                 self._failed()
         except Exception as error:
-            # Whatever it is, such as a proxy that needs a package, the next request reports it; try again later.
+            # The next request reports any error, such as a proxy that needs a missing package; try again later.
             self._cold |= warm and websocket is None
             self._problem = error
             self._failed(final=_refuses(error))
@@ -169,7 +169,7 @@ class WarmSockets:
                     websocket.transport.abort()
 
     async def _warm(self, socket: Socket) -> None:
-        """Warm up the socket. If the server does not support that, the call goes on without it."""
+        """Warm up the socket. If the server does not support that, the call continues without a warm-up."""
         try:
             async with asyncio.timeout(WARM_WITHIN):
                 await self._warm_up(socket)
@@ -182,8 +182,9 @@ class WarmSockets:
     async def _drain(self, socket: Socket) -> None:
         """Cancel the response; the socket is clean once that is confirmed.
 
-        An error says that the server cannot cancel, and that it goes on; the close stops it. A response that was
-        complete already confirms nothing: such an error may follow it and be taken for the next request's.
+        An error means that the server cannot cancel and continues the response; closing the socket stops it. A response
+        that was already complete confirms nothing: such an error may still follow, and would be taken for the next
+        request's.
         """
         confirmed = False
         try:
@@ -193,7 +194,7 @@ class WarmSockets:
                     pass
                 confirmed = kind not in ("response.completed", "error")
         except (OSError, TimeoutError, WebSocketException, ValueError) as error:
-            log.info("a cancelled response was not given up (%s); its socket is closed", type(error).__name__)
+            log.info("the server did not confirm a cancellation (%s); the socket is closed", type(error).__name__)
         finally:
             if confirmed:
                 self._free(socket)
@@ -202,7 +203,7 @@ class WarmSockets:
 
     async def _check(self, socket: Socket) -> None:
         if not await socket.answers() and socket.state == "free":
-            log.info("a socket's other end is gone")
+            log.info("a socket's other end no longer responds")
             self._drop(socket)
 
     def _failed(self, *, final: bool = False) -> None:
@@ -237,7 +238,7 @@ def _refuses(error: Exception) -> bool:
 
 
 async def _set_or(event: asyncio.Event, seconds: float | None) -> None:
-    """Wait until an event is set or the time is up; None waits without limit."""
+    """Wait until an event is set or the time is up; None means no limit."""
     if seconds is not None and math.isinf(seconds):
         seconds = None
     try:

@@ -1,8 +1,8 @@
-"""Cuts a Piper voice's graph in two where its audio can be made piece by piece. Pure: a model in, two models out.
+"""Cuts a Piper voice's graph in two, so that its audio can be made piece by piece. Pure: a model in, two models out.
 
-A VITS voice draws its noise and reads the whole sentence before the generator (`dec`, a HiFi-GAN); after the
-generator's first convolution every sample depends on a few frames only. How many is read from the graph, so that what
-is made piece by piece equals what is made at once.
+A VITS voice draws its noise and reads the whole sentence before the generator (`dec`, a HiFi-GAN). From the
+generator's first convolution on, every sample depends on a few frames only. How many is read from the graph, so that
+the pieces together equal the audio made at once.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ from onnx.helper import get_attribute_value, make_tensor_value_info
 from onnx.utils import Extractor
 
 GENERATOR_INPUT = "conv_pre"
-"""What piper's exporter calls the generator's first convolution, as part of a node's or a weight's name."""
+"""How Piper's exporter names the generator's first convolution; part of the name of a node or a weight."""
 
 SAMPLEWISE = frozenset(["Add", "Cast", "Div", "Identity", "LeakyRelu", "Mul", "Squeeze", "Sub", "Tanh", "Unsqueeze"])
-"""Operations that give a sample from samples of the same instant."""
+"""Operations that compute a sample from samples of the same instant."""
 
 
 class NotLocal(Exception):
-    """An operation looks further than a fixed number of samples to each side."""
+    """An operation depends on more than a fixed number of samples on each side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class CutGraph:
     """A voice in two parts.
 
     Parameters:
-        encoder: serialised; the voice's inputs to `latent`, and to `durations` when it has them.
-        decoder: serialised; `latent`, and inputs of the voice named in `decoder_inputs`, to audio.
-        latent: name of what goes from one to the other, [1, channels, frames].
-        durations: name of the frames that each phoneme id lasts; None when the graph does not tell.
-        decoder_inputs: such as the speaker's number.
-        context: frames on each side that a frame's audio depends on.
-        hop: samples a frame.
+        encoder: serialised; computes `latent`, and `durations` if the voice has them, from the voice's inputs.
+        decoder: serialised; computes the audio from `latent` and the voice's inputs named in `decoder_inputs`.
+        latent: name of the tensor that the encoder passes to the decoder, [1, channels, frames].
+        durations: name of the tensor of frames that each phoneme id lasts; None if the graph does not report them.
+        decoder_inputs: names of the voice's inputs that the decoder needs, such as the speaker's number.
+        context: frames on each side on which a frame's audio depends.
+        hop: samples per frame.
     """
 
     encoder: bytes
@@ -48,7 +48,7 @@ class CutGraph:
 
 
 def cut_graph(model: ModelProto) -> CutGraph | None:
-    """Cut at the input of the generator's first convolution; None when it has none, or depends on more after it."""
+    """Cut at the generator's first convolution; None if there is none or the audio depends on more than its input."""
     found = [node for node in model.graph.node if _is_generator_input(node)]
     if len(found) != 1:
         return None
@@ -70,7 +70,7 @@ def cut_graph(model: ModelProto) -> CutGraph | None:
     extractor = Extractor(model)
     wanted = [latent, *([durations] if durations else [])]
     everything = [tensor.name for tensor in model.graph.input]
-    # The encoder may not need every input; onnx accepts inputs that are listed and not used.
+    # The encoder may not need every input; onnx accepts inputs that are listed but not used.
     encoder = extractor.extract_model(everything, wanted)
     decoder = extractor.extract_model([latent, *sorted(inputs)], [output])
     return CutGraph(
@@ -89,9 +89,9 @@ def cut_graph(model: ModelProto) -> CutGraph | None:
 
 
 def durations_of(model: ModelProto) -> str | None:
-    """Name of the frames that each phoneme id lasts, made known to the graph; None when it does not tell.
+    """Name of the tensor of frames that each phoneme id lasts, declared in the graph; None if it has none.
 
-    They are what the graph's only Ceil gives, as piper's own alignments have it.
+    It is the output of the graph's only Ceil, as in Piper's own alignments.
     """
     found = [node.output[0] for node in model.graph.node if node.op_type == "Ceil"]
     if len(found) != 1:
@@ -114,7 +114,7 @@ def _depending_on(tensor: str, nodes: Iterable[NodeProto]) -> set[str]:
 
 
 def _inputs_behind(latent: str, output: str, model: ModelProto) -> set[str]:
-    """The voice's inputs that the audio depends on apart from `latent`."""
+    """The voice's inputs, apart from `latent`, on which the audio depends."""
     needed = {output}
     for node in reversed(model.graph.node):
         if needed.intersection(node.output):
@@ -124,12 +124,12 @@ def _inputs_behind(latent: str, output: str, model: ModelProto) -> set[str]:
 
 
 def _context(latent: str, output: str, nodes: list[NodeProto], audible: set[str]) -> int:
-    """Frames of `latent` on each side that a frame's samples depend on.
+    """Frames of `latent` on each side on which a frame's samples depend.
 
-    Walks from the audio to the latent with the samples that are needed on each side, at each tensor's own rate.
+    Walks from the audio to the latent, counting the samples needed on each side at each tensor's own rate.
 
     Raises:
-        NotLocal: it cannot be determined, or it is all of them.
+        NotLocal: the number cannot be determined, or is unlimited.
     """
     needed = {output: 0}
     for node in reversed(nodes):
@@ -142,7 +142,7 @@ def _context(latent: str, output: str, nodes: list[NodeProto], audible: set[str]
 
 
 def _reach(node: NodeProto, needed: int, audible: set[str]) -> int:
-    """Samples of a node's input on each side, when so many of its output are needed."""
+    """Samples of a node's input that are needed on each side, if `needed` samples of its output are."""
     if node.op_type in SAMPLEWISE:
         return needed
     if node.op_type not in ("Conv", "ConvTranspose") or audible.intersection(node.input[1:]):
@@ -157,13 +157,17 @@ def _reach(node: NodeProto, needed: int, audible: set[str]) -> int:
         return needed + pads[0]
     if dilation != 1 or size - 2 * pads[0] != stride:
         raise NotLocal
-    # Output sample o is made of the inputs from (o + pad - size + 1) / stride to (o + pad) / stride.
+    # Output sample o is computed from the inputs from (o + pad - size + 1) / stride to (o + pad) / stride.
     beside = max((size - 1 - pads[0]) // stride, (stride - 1 + pads[0]) // stride)
     return -(-needed // stride) + beside
 
 
 def _integers(node: NodeProto, name: str) -> list[int]:
-    """An attribute that exporters always write; others do not come here."""
+    """The values of an attribute that exporters always write.
+
+    Raises:
+        NotLocal: the node lacks it.
+    """
     values = [get_attribute_value(attribute) for attribute in node.attribute if attribute.name == name]
     if len(values) != 1:
         raise NotLocal

@@ -1,6 +1,6 @@
-"""Piper voices by their published names: from the hub's cache, or downloaded and checked.
+"""Finds Piper voices by their published names: in the hub's cache, or downloaded and checked.
 
-Knows nothing of synthesis. Who uses a voice is bound by its licence, which its MODEL_CARD on the hub names.
+A voice's licence is named in its MODEL_CARD on the hub and binds its users.
 """
 
 import re
@@ -16,18 +16,18 @@ _NAME = re.compile(r"(?P<locale>(?P<language>[a-z]{2,3})_(?:[A-Z]{2}|\d{3}))-(?P
 
 
 def published_voice(name: str, *, cache_dir: Path | None = None) -> Path:
-    """The voice's .onnx file, its .onnx.json beside it, downloading both when no checked copy is in the cache.
+    """The voice's .onnx file, with its .onnx.json beside it; downloads both if the cache has no checked copy.
 
-    A copy in the cache is used as it is; the hub is not asked for a newer one. A download says on stderr what it
-    fetches and from where, and shows a bar for each file on a terminal.
+    A cached copy is used as it is; the hub is not asked for a newer one. A download reports on stderr what it fetches
+    and from where, and on a terminal shows a progress bar for each file.
 
     Args:
         name: `<lang>_<REGION>-<voice>-<quality>`, such as "en_US-lessac-medium".
-        cache_dir: The hub's cache; None for its usual place.
+        cache_dir: The hub's cache; None for its default folder.
 
     Raises:
-        ConfigurationError: `name` is no such name, or the hub has no voice of that name.
-        ComponentError: The voice is not here and cannot be downloaded, or what arrived is not what the hub announced.
+        ConfigurationError: `name` does not have this form, or the hub has no voice of that name.
+        ComponentError: The voice is not cached and cannot be downloaded, or the download is not what the hub announced.
     """
     if here := cached_voice(name, cache_dir=cache_dir):
         return here
@@ -43,10 +43,10 @@ def published_voice(name: str, *, cache_dir: Path | None = None) -> Path:
 
 
 def cached_voice(name: str, *, cache_dir: Path | None = None) -> Path | None:
-    """The voice's .onnx file when a checked copy is in the hub's cache, else None; asks no network.
+    """The voice's .onnx file if the hub's cache has a checked copy, else None; does not use the network.
 
     Raises:
-        ConfigurationError: `name` has not the form of a published name.
+        ConfigurationError: `name` does not have the form of a published name.
     """
     model, voice = _model(name), _on_hub(name, cache_dir)
     return voice.cached(model) if voice.cached(f"{model}.json") else None

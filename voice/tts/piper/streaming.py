@@ -1,4 +1,4 @@
-"""A Piper graph at work: phoneme ids to audio, piece by piece where its graph can be cut, else a sentence at once."""
+"""Runs a Piper graph: phoneme ids to audio, piece by piece if the graph can be cut, else by sentence."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,35 +20,35 @@ Feeds = Mapping[str, npt.NDArray[Any]]
 
 
 class Sentence(Protocol):
-    """One sentence under way."""
+    """One sentence that is being synthesised."""
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Samples that each phoneme id lasts; all the same when the graph does not tell."""
+        """How many samples each phoneme id lasts; all equal if the graph does not report it."""
 
     def chunks(self, *, first: int) -> Iterator[Audio]:
-        """The audio in order, mono in [-1, 1]; each step is one piece of work.
+        """The audio in order, mono in [-1, 1]; each step computes one piece.
 
         Args:
-            first: samples that the first piece should have at least, where there are pieces.
+            first: the least number of samples in the first piece, if the audio comes in pieces.
         """
 
 
 class Graph(Protocol):
-    """A voice's graph, loaded."""
+    """A voice's loaded graph."""
 
     streams: bool
     """Whether audio comes in pieces."""
 
     def begin(self, feeds: Feeds) -> Sentence:
-        """Do what has to be done before any audio; `feeds` as piper's graphs have them."""
+        """Do the work that precedes any audio; `feeds` are the inputs of Piper's graphs."""
 
 
 def load_graph(path: Path, *, sample_rate: int, streaming: bool) -> Graph:
     """Load a voice's .onnx file.
 
     Args:
-        streaming: False keeps the graph whole even where it can be cut.
+        streaming: False keeps the graph whole even if it can be cut.
     """
     model = onnx.load(path)
     cut = cut_graph(model) if streaming else None
@@ -66,7 +66,7 @@ def make_session(model: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A sentence that is there already."""
+    """A sentence whose audio is complete."""
 
     audio: Audio
     lengths: npt.NDArray[np.int64]
@@ -76,7 +76,7 @@ class _Made:
 
 
 class WholeGraph:
-    """A graph that is run once for a sentence."""
+    """A graph that is run once for each sentence."""
 
     streams = False
 
@@ -88,14 +88,14 @@ class WholeGraph:
         self._session = make_session(model.SerializeToString())
 
     def begin(self, feeds: Feeds) -> Sentence:
-        """Make the whole sentence."""
+        """Synthesise the whole sentence."""
         audio, *frames = self._session.run(self._wanted, dict(feeds))
         audio = audio.reshape(-1)
         return _Made(audio, _lengths(feeds, frames, len(audio)))
 
 
 class StreamingGraph:
-    """A graph in two parts: the first is run once for a sentence, the second for each piece of it."""
+    """A graph in two parts: the first is run once for each sentence, the second once for each piece of it."""
 
     streams = True
 
@@ -107,7 +107,7 @@ class StreamingGraph:
         self._step = max(1, round(PIECE_SECONDS * sample_rate / cut.hop))
 
     def begin(self, feeds: Feeds) -> "_Latent":
-        """Make everything but the audio."""
+        """Compute everything except the audio."""
         wanted = [self._cut.latent, *([self._cut.durations] if self._cut.durations else [])]
         latent, *frames = self._encoder.run(wanted, {name: feeds[name] for name in feeds if name in self._taken})
         lengths = _lengths(feeds, frames, latent.shape[2] * self._cut.hop)
@@ -123,7 +123,7 @@ class StreamingGraph:
         return made
 
     def bounds(self, frames: int, *, first: int) -> Iterator[tuple[int, int]]:
-        """Where the pieces of so many frames start and end; `first` in samples."""
+        """Where the pieces of a sentence of `frames` frames start and end, in frames; `first` is in samples."""
         start, end = 0, min(frames, max(1, -(-first // self._cut.hop)))
         while start < frames:
             yield start, end
@@ -132,7 +132,7 @@ class StreamingGraph:
 
 @dataclass(frozen=True, slots=True)
 class _Latent:
-    """A sentence of which everything is there but its audio."""
+    """A sentence for which everything except the audio is computed."""
 
     graph: StreamingGraph
     latent: npt.NDArray[np.float32]
@@ -145,7 +145,7 @@ class _Latent:
 
 
 def _lengths(feeds: Feeds, frames: Sequence[npt.NDArray[np.float32]], samples: int) -> npt.NDArray[np.int64]:
-    """Divide a sentence's samples among its phoneme ids by their frames; alike when those are not known."""
+    """Divide a sentence's samples among its phoneme ids by their frames; equally if those are unknown."""
     known = frames[0].reshape(-1) if frames and frames[0].sum() > 0 else np.ones(feeds["input"].shape[1])
     lengths: npt.NDArray[np.int64] = np.round(known * (samples / known.sum())).astype(np.int64)
     return lengths

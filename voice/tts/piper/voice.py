@@ -1,4 +1,4 @@
-"""A Piper voice, loaded once and shared by all calls: text to 16-bit samples on one thread of its own.
+"""A Piper voice, loaded once and shared by all calls: turns text into 16-bit samples on a thread of its own.
 
 piper-tts is GPL-3.0-or-later; this module is the only one that imports it.
 """
@@ -21,24 +21,24 @@ from voice.tts.piper.word_times import spoken_runs, word_ends
 from voice.tts.synthesis_thread import SynthesisThread, Urgency
 
 EMBEDDED = "en_US-slt-small"
-# What stays in front of the first audible sample: enough that an onset is not clipped.
+# Seconds kept before the first audible sample: enough not to clip an onset.
 LEAD_FIRST = 0.01
 LEAD_LATER = 0.06
 PAUSES = ' ,.;:!?…—-"()^$'
 """Phoneme symbols at which nothing is spoken."""
 PAD = "_"
 FIRST_CHUNK = 0.25
-"""Seconds of audio after the start of speech in a first piece: enough to play while the next is made."""
+"""Seconds of audio after the start of speech in a first piece: enough to play while the next one is synthesised."""
 
 
 class Voice:
     """Speaks text with one Piper model.
 
-    The level is the model's own: scaling each sentence to full range, Piper's default, makes soft ones jump.
+    The level is the model's own: Piper's default, which scales each sentence to full range, makes soft ones jump.
 
     Args:
-        path: the voice's .onnx file; its .onnx.json lies beside it.
-        streaming: make audio piece by piece where the model allows it; False makes a clause at a time.
+        path: the voice's .onnx file; its .onnx.json is beside it.
+        streaming: synthesise piece by piece if the model allows it; False synthesises a clause at a time.
 
     Raises:
         ConfigurationError: the files are missing or are not a Piper voice.
@@ -72,25 +72,25 @@ class Voice:
             onnx_errors.InvalidGraph,
         ) as error:
             raise ConfigurationError(f"{path} is not a Piper voice: {error}") from error
-        # Piper logs every phoneme it lacks as a warning; its text comes from us, so that is for debugging only.
+        # Piper warns about every phoneme that the voice lacks; our texts make that a matter for debugging only.
         logging.getLogger("piper").setLevel(logging.ERROR)
         self.name = path.stem
         self.sample_rate: int = settings.sample_rate
         if streaming and not self._graph.streams:
-            logger.debug(f"The voice {self.name} has no place to cut: it synthesises whole sentences.")
+            logger.debug(f"The voice {self.name} cannot be cut into pieces: it synthesises whole sentences.")
         self._piper: Any = PiperVoice(config=settings, session=None)
         self._prepared: dict[str, Sequence[Piece]] = {}
         self._thread = SynthesisThread()
 
     @property
     def streams(self) -> bool:
-        """Whether audio flows inside a sentence."""
+        """Whether the audio of a sentence comes in pieces."""
         return self._graph.streams
 
     def pieces(self, text: str, *, lead: float = LEAD_LATER) -> Iterator[list[Piece]]:
-        """Speak `text`, with at most `lead` seconds in front of the first audible sample.
+        """Speak `text`, with at most `lead` seconds before the first audible sample.
 
-        Each step is one piece of work for the processor and gives what can be sent of its audio.
+        Each step is one piece of work for the processor and yields the audio that can be sent after it.
         """
         cutter = PieceCutter(self.sample_rate, lead=lead)
         for sentence in sentences(text):
@@ -110,20 +110,20 @@ class Voice:
         return samples_of(piece for pieces in self.pieces(text, lead=lead) for piece in pieces)
 
     async def stream(self, text: str, *, lead: float, urgency: Urgency) -> AsyncIterator[Piece]:
-        """`pieces` on the voice's own thread, so that the event loop stays free; left off, it stops at the next."""
+        """`pieces` on the voice's own thread, which keeps the event loop free; abandoned, it stops at the next one."""
         async for pieces in self._thread.steps(self.pieces(text, lead=lead), urgency):
             for piece in pieces:
                 yield piece
 
     async def speak(self, text: str, *, lead: float = LEAD_LATER, urgency: Urgency = Urgency.LATER) -> Sequence[Piece]:
-        """`stream` to its end."""
+        """All pieces of `stream`."""
         return [piece async for piece in self.stream(text, lead=lead, urgency=urgency)]
 
     async def prepare(self, phrases: Iterable[str]) -> None:
-        """Synthesise phrases that must not wait for the thread; `prepared` has them from then on.
+        """Synthesise phrases that must not wait for the thread; `prepared` returns them from then on.
 
         Raises:
-            ConfigurationError: a phrase has nothing that can be spoken.
+            ConfigurationError: a phrase contains nothing that can be spoken.
         """
         for phrase in map(str.strip, phrases):
             if phrase not in self._prepared:
@@ -133,19 +133,19 @@ class Voice:
                 self._prepared[phrase] = pieces
 
     def prepared(self, text: str) -> Sequence[Piece] | None:
-        """A prepared phrase as `stream` gives it, `LEAD_FIRST` in front; None for any other text."""
+        """A prepared phrase as `stream` yields it with a lead of `LEAD_FIRST`; None for any other text."""
         return self._prepared.get(text.strip())
 
     def close(self) -> None:
-        """Let the thread end."""
+        """End the thread."""
         self._thread.close()
 
     def _phoneme_ids(self, sentence: str) -> list[int]:
-        """Ids of a sentence's phonemes, as one sentence; none when there is nothing to pronounce."""
+        """Ids of a sentence's phonemes, as one sentence; empty if there is nothing to pronounce."""
         *parts, last = self._piper.phonemize(sentence) or [[]]
         phonemes = []
         for part in parts:
-            # The phonemiser ends a sentence at every dot, also at that of "Dr.".
+            # The phonemiser ends a sentence at every full stop, even at that of "Dr.".
             phonemes += [*(part[:-1] if part[-1:] == ["."] else part), " "]
         phonemes += last
         return list(self._piper.phonemes_to_ids(phonemes)) if phonemes else []

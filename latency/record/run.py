@@ -14,7 +14,6 @@ from latency.audio import recording
 from latency.audio.recording import RATE
 from latency.record.json_form import TurnError, from_json
 from latency.record.run_files import (
-    SCHEMA,
     RunError,
     changed_fixtures,
     check_recordings,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["RATE", "SCHEMA", "Run", "RunError", "RunHeader", "Status", "file_name", "newest"]
+__all__ = ["RATE", "Run", "RunError", "RunHeader", "Status", "file_name", "newest"]
 
 Status = Literal["running", "complete", "interrupted"]
 _FOLDERS = "[0-9]*-[0-9]*-*/run.json"
@@ -38,7 +37,7 @@ _FOLDERS = "[0-9]*-[0-9]*-*/run.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHeader:
-    """What a run was: enough to repeat it."""
+    """Describes a run, in enough detail to repeat it."""
 
     created: str
     """Local time with offset, ISO 8601."""
@@ -47,7 +46,7 @@ class RunHeader:
     """The pipeline file as resolved."""
     components: Mapping[str, str] = field(default_factory=dict)
     simulated: Sequence[str] = ()
-    """Names of components that only pretend."""
+    """Names of the simulated components."""
     versions: Mapping[str, str] = field(default_factory=dict)
     host: Mapping[str, Any] = field(default_factory=dict)
 

@@ -99,7 +99,7 @@ class Caller:
         with suppress(WebSocketDisconnect, RuntimeError):  # what starlette raises for a closed socket
             await self._websocket.send_bytes(data)
 
-    async def tell(self, message: BotReady | Speaking) -> None:
+    async def report(self, message: BotReady | Speaking) -> None:
         """Send an RTVI message."""
         await self.send(OutputTransportMessageFrame(to_rtvi(message, id=utils.shortuuid())))
 
@@ -213,19 +213,19 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
     caller = Caller(websocket)
 
     @session.on("agent_state_changed")  # type: ignore[untyped-decorator]
-    def tell_turn_end(event: AgentStateChangedEvent) -> None:
+    def report_turn_end(event: AgentStateChangedEvent) -> None:
         if event.new_state == "thinking":
-            task = asyncio.create_task(caller.tell(Speaking("user", started=False)))
-            telling.add(task)
-            task.add_done_callback(telling.discard)
+            task = asyncio.create_task(caller.report(Speaking("user", started=False)))
+            reports.add(task)
+            task.add_done_callback(reports.discard)
 
-    telling: set[asyncio.Task[None]] = set()
+    reports: set[asyncio.Task[None]] = set()
     session.input.audio = microphone = CallInput()
     session.output.audio = loudspeaker = CallOutput(caller, voice.config.sample_rate)
     playing = asyncio.create_task(loudspeaker.play())
     try:
         await session.start(Agent(instructions=parts.prompt))
-        await caller.tell(BotReady())
+        await caller.report(BotReady())
         async for frame in caller.audio():
             microphone.frames.send_nowait(frame)
     finally:

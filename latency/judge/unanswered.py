@@ -10,9 +10,9 @@ from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 
 JITTER_BUFFER = 0.3
-"""Seconds an answer may take from the server to the ear: handed over later than this before the next turn, it lost."""
+"""Seconds from the server to the ear: an answer that was sent later than this before the next turn was talked over."""
 CALLER_PATIENCE = 3.9
-"""Seconds after which silence is the agent's fault: a replay's caller waits for 4 s, and looks once a frame."""
+"""Seconds of silence after which the agent is to blame: the caller of a replay waits 4 s, and checks once per frame."""
 
 
 class Unanswered(StrEnum):
@@ -28,7 +28,7 @@ class Unanswered(StrEnum):
     INTERRUPTED = "interrupted before its answer was heard"
     HUNG_UP = "the call ended before its answer"
     RECORD_LOST = "the record behind it is lost"
-    """Whatever was said may have answered the lost turn."""
+    """What the bot said may have answered the lost turn."""
     NO_SPEECH = "no speech from the bot"
 
 
@@ -42,14 +42,15 @@ def why(
     reported: bool,
     closed: bool,
 ) -> Unanswered:
-    """The reason, of a turn with speech and a recording; times are seconds of that.
+    """Say why a turn with speech and a recording got no answer; times are seconds on that recording.
 
     Args:
-        turn: Which wants an answer and got none.
+        turn: The turn, which wants an answer and got none.
         early: Whether the bot spoke between the start and the end of the user's speech.
-        talked_on: Whether it spoke before the user's onset and beyond the end.
+        talked_on: Whether the bot spoke from before the user's onset until after the user's end.
         following: When the user began the next turn.
-        until: When the caller stopped waiting: then, or where the recording ends; None when the next record is lost.
+        until: When the caller stopped waiting: at `following`, or where the recording ends; None when the next turn's
+            record is lost.
         reported: Whether the server reported any turn of the session.
         closed: Whether the session ended early.
     """
@@ -59,7 +60,7 @@ def why(
         return Unanswered.FAILED
     if talked_on:
         return Unanswered.TALKED_ON
-    # A call that ends takes the words of its last turn with it.
+    # When a call ends, the words of its last turn may not have been reported.
     hasty = until is not None and turn.end is not None and until - turn.end < CALLER_PATIENCE
     if hasty and following is None and turn.ended_by is None:
         return Unanswered.HUNG_UP

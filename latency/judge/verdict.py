@@ -2,8 +2,8 @@
 
 A turn is *within* when the tier that was asked first had answer text for synthesis by the deadline, *rescued* when only
 another tier had, *bridged* when only a hold phrase or an opening was spoken by then, else *missed*. A turn that was
-given up is missed, whatever was said before. The deadline is the one that was enforced, of the first answer to the
-committed turn; a record that has none is judged by the commit plus the budget.
+given up is missed, whatever was said before. The deadline is the one that was enforced for the first answer to the
+committed turn; if none is recorded, it is the commit plus the budget.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ class Judged:
     reason: str | None
     """Why the policy asked in this order."""
     late_ms: float | None
-    """From the deadline to the answer's text; negative when that came sooner."""
+    """From the deadline to the answer's text; negative when the text came before the deadline."""
     limit: Limit | None
     """What set the deadline."""
     charged: Stage | None
@@ -58,7 +58,7 @@ def judge(turn: Reported, *, budget: float) -> Judged | None:
 
     Args:
         turn: one of the server's, or one of the user's.
-        budget: seconds from the commit, for a turn whose deadline is not on record.
+        budget: seconds from the commit; used when the turn's deadline is not recorded.
     """
     marks, attempts, answers = turn.marks, turn.attempts, turn.responses
     if not attempts and Mark.LLM_REQUEST not in marks:
@@ -97,13 +97,14 @@ def judge(turn: Reported, *, budget: float) -> Judged | None:
 
 
 UNHEARD: frozenset[EndedBy] = frozenset({"recogniser_failed", "nothing_heard"})
-"""Ends of turns of which the agent knows no words."""
+"""How a turn ends whose words the agent does not know."""
 
 
 def is_answerless(turn: Reported) -> bool:
-    """Whether what the user heard, if anything, answered nothing that was said.
+    """Whether nothing that the user heard was an answer.
 
-    That is an apology, a phrase that bridged a wait for nothing, or whatever follows words that were never recognised.
+    It was an apology, a phrase that bridged the wait for an answer that never came, or speech that followed words that
+    were never recognised.
     """
     if turn.ended_by in UNHEARD:
         return True
@@ -114,7 +115,7 @@ def is_answerless(turn: Reported) -> bool:
 
 
 def in_use(attempts: Iterable[AttemptRecord], answers: Sequence[AnswerRecord]) -> list[AttemptRecord]:
-    """The requests without those of discarded answers, of which nothing was heard whatever their outcome says."""
+    """The requests except those of discarded answers, which were never heard, whatever their outcome says."""
     discarded = {answer.response for answer in answers if not answer.is_committed}
     return [
         attempt
@@ -135,7 +136,7 @@ def _answer_of(spoken: AttemptRecord | None, committed: Sequence[AnswerRecord]) 
 def _answer_text(spoken: AttemptRecord | None, turn: Reported) -> float | None:
     """When the answer's first clause was handed to synthesis.
 
-    A clause that was held back, because a better tier might still have come, was complete before that.
+    A clause that was held back for a better tier was complete before that.
     """
     complete = spoken.first_clause if spoken else None
     if complete is None and turn.responses:
@@ -161,7 +162,7 @@ def _is_before(phrase: Phrase, clause: float | None) -> bool:
 def _bridged_at(turn: Reported, said: Sequence[Phrase]) -> float | None:
     if turn.responses:
         return min((phrase.at for phrase in said if phrase.at is not None), default=None)
-    # Without a record of what bridged, the first words were no answer when the answer's came after them.
+    # Without a record of the phrases, the first words spoken were no answer if the answer's text came after them.
     return turn.marks.get(Mark.CLAUSE_TO_TTS)
 
 

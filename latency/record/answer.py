@@ -12,7 +12,7 @@ PhraseKind = Literal["hold", "delay"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """Words that bridged the wait for an answer; never an answer themselves."""
+    """Words that bridged the wait for an answer; they never count as an answer."""
 
     at: Instant | None = None
     """When they were handed to synthesis."""
@@ -33,7 +33,7 @@ class AnswerRecord:
     commit: Instant | None = None
     """When the user's turn was committed; None while the requests are speculative, and if they were discarded."""
     deadline: Instant | None = None
-    """When the first speakable clause had to be there; None before the commit."""
+    """When the first speakable clause was due; None before the commit."""
     limit: Limit | None = None
     """What set the deadline."""
     charged: Stage | None = None

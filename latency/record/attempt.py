@@ -12,7 +12,7 @@ AttemptOutcome = Literal["spoken", "called", "cancelled", "failed", "silent", "w
 failed; it ended without text; or it belongs to a speculative answer that was discarded ("withdrawn")."""
 
 
-# A struct and no dataclass, because JSON calls a field "in", which Python cannot.
+# A struct instead of a dataclass, because a key in JSON is "in", which is a reserved word in Python.
 class Tokens(Struct, frozen=True, kw_only=True):
     """What a request cost, in tokens; None where unknown."""
 
@@ -27,7 +27,7 @@ class AttemptRecord:
     """A request; None is unknown, or has not happened."""
 
     response: Count | None = None
-    """Number of the answer in the call that it was made for; None for a language model without a budget."""
+    """Number in the call of the answer that it was made for; None for a language model without a budget."""
     model: str | None = None
     tier: str | None = None
     request: Instant | None = None

@@ -61,7 +61,7 @@ def parse(line: str) -> Any:
 
 def shown(value: object) -> str:
     """A wrong value as a sentence shows it."""
-    # Short and in ASCII: it may be a megabyte, or half a character.
+    # Short and in ASCII: the value may be a megabyte long, or half a character.
     return reprlib.repr(value).encode("ascii", "backslashreplace").decode()
 
 
@@ -82,7 +82,7 @@ def _instant(mark: Mark, at: object) -> float:
 
 
 def _sentence(error: msgspec.ValidationError, kind: type, data: object) -> str:
-    """What msgspec found, with the key before and the value after it."""
+    """What msgspec found, as one sentence: the key, its value, and what it may be."""
     what, _, place = str(error).partition(" - at `$")
     key = place.removesuffix("`").removeprefix(".")
     if isinstance(error.__cause__, TurnError):

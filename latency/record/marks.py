@@ -1,4 +1,4 @@
-"""The closed list of instants of a turn; each mark is defined in one sentence and belongs to one process's clock."""
+"""All instants of a turn; each mark is defined in one sentence and belongs to one process's clock."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -15,7 +15,7 @@ class Mark(StrEnum):
     EAGER_HINT = "eager_hint"
     """Server: a shorter silence hinted that speech may have stopped."""
     TURN_COMMIT = "turn_commit"
-    """Server: the user's turn was declared over; the LLM budget runs from here."""
+    """Server: the user's turn was committed; the LLM budget runs from here."""
     TRANSCRIPT_FINAL = "transcript_final"
     """Server: the recogniser delivered the last words of the turn."""
     LLM_REQUEST = "llm_request"
@@ -37,7 +37,7 @@ class Mark(StrEnum):
     FIRST_AUDIBLE = "first_audible"
     """Client: the first audible bot sample of the turn was played."""
     FIRST_ANSWER_AUDIBLE = "first_answer_audible"
-    """Client: the first audible sample of the answer itself was played; fillers and openings are no answers."""
+    """Client: the first audible sample of the answer itself was played; filler phrases and openings are no answers."""
     ANSWER_END = "answer_end"
     """Client: the answer's last audible sample was played."""
     USER_ONSET = "user_onset"
@@ -66,7 +66,7 @@ _CLIENT = frozenset(
     }
 )
 
-# Orders that cause and effect forbid to be otherwise, each within one clock. Instants of different stages may
+# Orders that cause and effect require, each within one clock. Instants of different stages may
 # overlap (speculation starts a model before the commit, a bridge is spoken before the model's first token).
 CHAINS: tuple[tuple[Mark, ...], ...] = (
     (Mark.VAD_STOP, Mark.TURN_COMMIT),

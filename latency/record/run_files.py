@@ -73,7 +73,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
 
 
 def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
-    """The turns of turns.jsonl and what is to be said of them; none when there is no such file.
+    """The turns of turns.jsonl and the notes on them; none when there is no such file.
 
     Raises:
         RunError: A whole line is no turn, or a turn is there twice with different contents.
@@ -123,7 +123,7 @@ def check_sessions(
         folder: The run's.
         listed: The sessions of its run.json.
         turns: Those of its turns.jsonl.
-        is_complete: Whether its writer came to its end.
+        is_complete: Whether its writer finished.
 
     Raises:
         RunError: The folder holds two runs.
@@ -135,7 +135,7 @@ def check_sessions(
         )
     found = Counter(turn.session for turn in turns)
     unlisted = [name for name in found if name not in names]
-    # Only a writer that was killed leaves turns of a session that it did not come to list.
+    # Only a writer that was killed leaves turns of a session that it has not listed.
     if unlisted and is_complete:
         raise RunError(
             f"{folder / 'turns.jsonl'} holds turns of a session {unlisted[0]!r} that run.json does not list: two runs "
@@ -151,7 +151,7 @@ def check_sessions(
 
 
 def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[str, float], list[str]]:
-    """Where recordings end that were cut short, seconds by session, and what is to be said of all of them.
+    """Where recordings end that were cut short, seconds by session, and the notes on all recordings.
 
     Raises:
         RunError: A file is no recording of a run.
@@ -172,7 +172,7 @@ def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[st
             ends[session.name] = 0.0
             notes.append(f"the recording {session.wav} was cut short before its first sample")
         elif found.is_cut or found.there < (session.seconds or 0.0) - _SECONDS_ROUNDED:
-            # A shorter file that is whole is not the one that was recorded, or was cut by a tool that mends headers.
+            # A file that is shorter but whole was replaced, or was cut by a tool that repairs headers.
             whole = max(found.whole, session.seconds or 0.0)
             ends[session.name] = found.there
             notes.append(
@@ -195,7 +195,7 @@ def recording_extent(path: Path) -> RecordedTime | None:
 
 
 def changed_fixtures(listed: Iterable[SessionFiles]) -> Iterator[str]:
-    """A sentence for each recording that has changed since it was replayed; one that is gone has not changed."""
+    """A sentence for each recording that has changed since it was replayed; a missing one does not count."""
     seen = set()
     for entry in listed:
         for name, source in entry.sources.items():

@@ -13,21 +13,21 @@ from latency.record.stall import Stall
 from latency.record.units import Count, Instant, Milliseconds, Probability, Seconds
 
 EndedBy = Literal["smart_turn", "fallback", "whole_request", "nothing_heard", "recogniser_failed", "timeout"]
-"""What ended the user's turn: Smart Turn judged the words complete; the silence that unfinished words need had passed;
+"""What ended the user's turn: Smart Turn judged the words complete; the silence timeout of unfinished words had passed;
 the words are a whole request; the recogniser heard no words; the recogniser failed; or pipecat's watchdog stopped
 waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartTurnOpinion:
-    """What Smart Turn, and the evidence beside it, said of the end of a turn."""
+    """What Smart Turn and the other evidence said about the end of a turn."""
 
     probability: Probability | None = None
-    """Smart Turn's, that the turn is complete."""
+    """Smart Turn's probability that the turn is complete."""
     ms: Milliseconds | None = None
     """How long Smart Turn ran."""
     finished: Probability | None = None
-    """That the turn is complete, by all evidence; None when there was none."""
+    """Probability that the turn is complete, by all evidence; None when there was none."""
     silence_ms: Milliseconds | None = None
     """The silence that the turn needed; None when silence did not decide."""
 
@@ -45,14 +45,14 @@ class SpeculationRecord:
     used: bool = False
     """Whether the turn's answer is the last one started."""
     request: Instant | None = None
-    """When the used one was asked for."""
+    """When the used answer was requested."""
     spoken_ahead: bool = False
     """Whether its first clause went to synthesis before the commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
-    """What the server says of a turn, whether the turn is one of its own or one of the user's."""
+    """What the server says about a turn, whether the turn is one of its own or one of the user's."""
 
     heard: str | None = None
     """What the recogniser heard."""
@@ -100,7 +100,7 @@ class ServerTurn(Reported):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnReport:
-    """What the server sends its client of a turn, again whenever it changes; instants are on the server's clock."""
+    """What the server sends its client about a turn, again whenever it changes; instants are on the server's clock."""
 
     turn: ServerTurn
     stalls: tuple[Stall, ...] = ()

@@ -27,7 +27,7 @@ class Pacing:
             late, allowed = self.late_over_20ms / self.frames * 100, LATE_SHARE_ALLOWED * 100
             return f"{late:.1f} % of the audio frames left more than 20 ms late ({allowed:g} % is allowed)"
         drift = 0.0 if self.clock_ratio is None else self.clock_ratio - 1
-        # By less than a frame: in a short call, one that left a little late would look like drift.
+        # Less than a frame does not count: in a short call, one frame that left a little late would look like drift.
         if abs(drift) > CLOCK_DRIFT_ALLOWED and abs(drift) * self.frames > 1:
             pace = "slow" if drift > 0 else "fast"
             return f"audio was sent {abs(drift) * 100:.2f} % too {pace} ({CLOCK_DRIFT_ALLOWED * 100:g} % is allowed)"
@@ -51,7 +51,7 @@ class ClockAlignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutSummary:
-    """How the client's loudspeaker fared."""
+    """The playout at the client's loudspeaker."""
 
     jitter_ms: Milliseconds | None = None
     """Length of the jitter buffer."""
@@ -104,7 +104,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFiles:
-    """What an entry of run.json's `sessions` says beside the `Session` about files that belong to it."""
+    """What an entry of run.json's `sessions` says about files, in addition to the `Session`."""
 
     name: str
     turns: Count | None = None
@@ -112,7 +112,7 @@ class SessionFiles:
     fixtures: Mapping[str, str | None] = field(default_factory=dict)
     """Checksum of each recording that was played, by its name."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Where these recordings lie."""
+    """The path of each of these recordings, by its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class PacingFigures:
 
     @classmethod
     def of(cls, sessions: Iterable[Session]) -> "PacingFigures":
-        """Sum up the sessions; one that was paced badly spoils the whole."""
+        """Sum up the sessions; one badly paced session spoils the whole run."""
         known = [(session.name, session.pacing) for session in sessions if session.pacing is not None]
         ratios = [pacing.clock_ratio for _, pacing in known if pacing.clock_ratio is not None]
         latest = [pacing.late_max_ms for _, pacing in known if pacing.late_max_ms is not None]

@@ -26,7 +26,7 @@ AT_ONCE: frozenset[EndedBy] = frozenset({"smart_turn", "whole_request"})
 class TurnRecord(Reported):
     """What the user said and what the agent made of it; instants are on the recording's clock.
 
-    What the server reported is that of its last committed turn, but `heard` and `said` join the texts of all its turns.
+    The server's report is that of its last committed turn, but `heard` and `said` join the texts of all its turns.
 
     Raises:
         TurnError: Speech stretches or marks are out of order, or a turn without speech wants an answer.
@@ -47,7 +47,7 @@ class TurnRecord(Reported):
     """Other labelled stretches: (start, end, "noise", "echo" or "backchannel")."""
     wants_answer: bool
     contains: tuple[str, ...] = ()
-    """Words that a right answer contains, all of them; empty when the fixture does not say what is right."""
+    """Words that a right answer contains, all of them; empty when the fixture defines no right answer."""
     barge_in: bool = False
     """Whether the user was meant to begin while the bot speaks."""
     backchannel: bool = False
@@ -94,7 +94,7 @@ class TurnRecord(Reported):
     def contributions(self) -> dict[str, float | None]:
         """Split the time from the true end of speech to the first audible sample; the parts never overlap.
 
-        A stage that ended before the one ahead of it (speculation) took no time of its own: 0. A stage with an unknown
+        A stage that ended before the previous one (speculation) took no time of its own: 0. A stage with an unknown
         end is None, and its time is part of "pipeline", which is None unless both ends of the turn are known.
         """
         return contributions(self._instants())

@@ -1,4 +1,4 @@
-"""How a run's language models kept their budget: whose answers were there in time, and what was wasted for that.
+"""How a run's language models kept their budget: which answers were in time, and what was wasted for that.
 
 Each turn is judged by `latency.judge.verdict`; here the verdicts are counted.
 """
@@ -18,7 +18,7 @@ from latency.report.stats import Extent, p99
 USED: tuple[AttemptOutcome, ...] = ("spoken", "called")
 """Outcomes of requests that were of use: their words were spoken, or their tools were run."""
 LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn")
-"""Outcomes of requests whose tokens are paid for and never heard."""
+"""Outcomes of requests whose tokens were paid for but never heard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +29,18 @@ class TierFigures:
     spoken: int
     """Attempts whose text was spoken."""
     first_clause_ms: Extent
-    """From a request to its first speakable clause, of those that came so far; the others would have taken longer."""
+    """From a request to its first speakable clause, where one came; the other requests would have taken longer."""
     model: str | None
     called: int
-    """Attempts of which tools were run and nothing was spoken."""
+    """Attempts whose tools were run, and of which nothing was spoken."""
     cancelled: int
     failed: int
     withdrawn: int
-    """Attempts for answers that were begun before the turn was committed, and not used."""
+    """Attempts for speculative answers that were discarded."""
     failures: dict[str, int]
-    """Failed attempts by what was observed."""
+    """Failed attempts by the observed reason."""
     cut_short: dict[str, CutShort]
-    """Cancelled attempts by what there was of them by then."""
+    """Cancelled attempts by how far they had come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,23 +49,23 @@ class Waste:
 
     extra: int
     spoken: int
-    """Of the extra ones: those that were needed, spoken or run as tools."""
+    """Extra requests that were needed: their text was spoken, or their tools were run."""
     cancelled: int
     failed: int
     tokens: int | None
-    """In and out, of all cancelled, failed and discarded requests; None when no request reports its tokens."""
+    """Prompt and completion, of all cancelled, failed and discarded requests; None when no request reports any."""
     tokens_estimated: int | None
-    """The part of them that no provider reported."""
+    """The part of `tokens` that is an estimate, because the provider reported none."""
     tokens_total: int | None
     """Of all requests."""
     share: float | None
     withdrawn: int
-    """Requests for answers that were begun before the turn was committed, and not used; none of them is `extra`."""
+    """Requests for speculative answers that were discarded; none of them is `extra`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmTurn:
-    """A turn that a language model was asked in."""
+    """A turn in which a language model was asked."""
 
     session: str
     turn: int
@@ -84,29 +84,29 @@ class Llm:
     bridged: int
     missed: int
     overshoot_p99_ms: float | None
-    """How late answer text was, of all judged turns that got any; 0 for text in time."""
+    """How late the answer's text was, over all judged turns that got any; text in time counts as 0."""
     policy: str | None
-    """The pipeline's own; `policies` says which ran."""
+    """The pipeline's own; `policies` lists those that ran."""
     tiers: dict[str, TierFigures]
     judged: int
     """Turns with a verdict."""
     share_within: float | None
-    """Those within and rescued, of the judged."""
+    """The share of the judged turns that are within or rescued."""
     overshoot_ms: Extent
     textless: int
-    """Judged turns that got no answer text at all; they are in no percentile."""
+    """Judged turns that got no answer text at all; no percentile includes them."""
     bridged_answer_ms: Extent
     """How long after the deadline the text of the bridged turns' answers came."""
     deadlines: dict[str, int]
     """Judged turns by what set the deadline: the LLM's share ("llm"), the turn's total ("turn"), a tier ("floor")."""
     charged: dict[str, int]
-    """Whom the floors were charged to: the stage that overspent."""
+    """Judged turns whose deadline is a floor, by the stage that overspent."""
     phrases: dict[str, int]
     """Phrases said while no answer was there, by kind: "hold" or "delay"."""
     policies: dict[str, int]
-    """Turns by policy; several after a change during a call. Empty for a language model without a budget."""
+    """Turns by policy; several if it was changed during a call. Empty for a language model without a budget."""
     reasons: dict[str, int]
-    """Turns by the policy's reason to ask in this order."""
+    """Turns by the policy's reason for the order of its requests."""
     waste: Waste
     turns: tuple[LlmTurn, ...]
 
@@ -147,7 +147,7 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
 
 
 def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Reported]:
-    """The server's own turns, several for a turn of the user in which a pause was taken for the end."""
+    """The server's own turns; a turn of the user has several when a pause was taken for its end."""
     for turn in turns:
         yield from turn.server_turns or (turn,)
 
@@ -194,7 +194,7 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
         first_clause_ms=Extent.of(
             attempt.first_clause - attempt.request
             for attempt in attempts
-            # What continues another's answer comes in whole sentences: its first clause does not compare.
+            # A continued answer comes in whole sentences, so its first clause cannot be compared.
             if attempt.continues is None and attempt.request is not None and attempt.first_clause is not None
         ),
         model=", ".join(dict.fromkeys(a.model for a in attempts if a.model)) or None,

@@ -18,7 +18,7 @@ SENT = {
     "only a sign of life": "a reply without text",
     "nothing yet": "nothing",
 }
-"""The texts of `had`, which are keys of the JSON report, as people read them: what the server had sent."""
+"""What the server had sent, in words for people, by the text of `had`, which is a key of the JSON report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class CutShort:
 
     n: int
     after_p50_ms: float | None
-    """From the request to its end, of those where that is known."""
+    """From the request to its end, where that is known."""
 
 
 def failures(attempts: Iterable[AttemptRecord]) -> dict[str, int]:

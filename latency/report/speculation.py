@@ -19,7 +19,7 @@ from latency.report.stats import Spread
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speculation:
-    """Answers that were started before the turn was committed; None when the record says nothing of them."""
+    """Answers that were started before the turn was committed; None when the record does not mention them."""
 
     started: int | None
     discarded: int | None
@@ -39,7 +39,7 @@ class _Ahead(NamedTuple):
     discarded: int
     used: int
     saved: Sequence[float]
-    """Seconds, of the used ones where that is known."""
+    """Seconds that the used ones saved, where that is known."""
 
 
 def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
@@ -62,8 +62,8 @@ def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
 def head_start(turn: Reported, request: float) -> float | None:
     """Seconds by which an answer came sooner because it was asked for before the commit; None without a commit.
 
-    The commit less the request, but never more than the answer took to its first clause: a clause that is ready
-    before the commit waits for it.
+    It is the time from the request to the commit, but never more than the time to the answer's first clause: a clause
+    that is ready before the commit waits for it.
 
     Args:
         turn: One of the server's.

@@ -1,9 +1,9 @@
 """A run in Chrome's trace event format, which Perfetto and chrome://tracing open.
 
-One process a session, each from its own time 0, the first sample of its recording; within it a thread for the user's
+One process per session, each from its own time 0, the first sample of its recording; within it a thread for the user's
 speech, the bot's, the turns, the critical path, the server's stages, each language model and the server's stalls.
 Every event is complete ("X"), in whole microseconds. An arrow leads from each turn's commit to its first audible
-sample. The format wants the events of a thread to nest, so what overlaps gets a thread of its own, such as
+sample. The events of a thread must nest, so an event that overlaps another gets a thread of its own, such as
 "LLM large (2)".
 """
 
@@ -27,7 +27,7 @@ Event = dict[str, Any]
 PROCESS_STEP = 1000
 """Process ids are this far apart, so that thread ids, which Perfetto wants unique, fit between them."""
 _HEAD = '{"displayTimeUnit": "ms"'
-"""How every trace of ours begins."""
+"""How every trace that we write begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def trace(report: Report, spoken: Mapping[str, Sequence[Period]]) -> dict[str, A
 
 
 def text(content: Mapping[str, Any]) -> str:
-    """The trace as JSON text, an event a line."""
+    """The trace as JSON text, one event per line."""
     head = json.dumps({key: content[key] for key in ("displayTimeUnit", "otherData")}, ensure_ascii=False)
     lines = ",\n".join(json.dumps(event, ensure_ascii=False) for event in content["traceEvents"])
     return f'{head[:-1]}, "traceEvents": [\n{lines}\n]}}\n'
@@ -173,5 +173,5 @@ def _named(what: str, pid: int, tid: int, **args: str | int) -> Event:
 
 
 def _us(seconds: float) -> int:
-    # The format knows no time before its own beginning.
+    # The format has no negative times.
     return max(0, round(seconds * 1_000_000))

@@ -21,8 +21,8 @@ from voice.client.fixtures.fixture import Fixture
 def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bool = False) -> list[TurnRecord]:
     """One record for each turn that was played.
 
-    A turn that Ctrl-C cut short is left out: it could not have been answered. One that the server's end cut short is
-    kept and has failed.
+    A turn that Ctrl-C cut short is left out: it could not have been answered. One that the
+    server cut short by closing the call is kept and has failed.
 
     Args:
         result: the call.
@@ -92,7 +92,7 @@ def _record(
     late = result.pacing.late_max(placed.at, min(horizon, result.seconds))
     matched = [reported for reported in result.turns if placed.onset <= result.stopped(reported) < horizon]
     own = tuple(_on_recording(result, reported) for reported in matched)
-    # Asked of the report: without aligned clocks, the converted turn has no marks.
+    # The report is asked, because without aligned clocks the converted turn has no marks.
     committed = [one for one, reported in zip(own, matched, strict=True) if Mark.TURN_COMMIT in reported.turn.marks]
     last = (committed or own or (None,))[-1]
     failed = last.failed if last else None
@@ -128,7 +128,7 @@ def _record(
             server_turns=own,
             attempts=last.attempts if last else (),
             responses=last.responses if last else (),
-            # Those before the first turn are recorded with it.
+            # Stalls before the first turn are recorded with that turn.
             stalls=tuple(one for one in stalls if (placed.onset <= one.at or not placed.index) and one.at < horizon),
         )
     except TurnError as error:
@@ -137,7 +137,7 @@ def _record(
 
 
 def _client_marks(result: CallResult, placed: PlacedTurn, horizon: float, last: ServerTurn | None) -> Marks:
-    """What the loudspeaker played: the first audio after the speech's end, and a bot that was talking at its onset.
+    """What the loudspeaker played: the first audio after the speech's end, and an utterance under way at its onset.
 
     The first audio is the answer's if the server says that no phrase came before the answer.
     """

@@ -1,4 +1,4 @@
-"""What a call leaves in a run folder, and whether that can be written at all."""
+"""Writes what a call leaves in a run folder, and checks first whether the folder can be written."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ def check_folder(out: str | None) -> None:
     """Refuse a run folder that cannot be written, before anything runs.
 
     Args:
-        out: what `--out` names; None for a new folder in runs/.
+        out: the folder that `--out` names; None for a new folder in runs/.
 
     Raises:
         ConfigurationError: it holds a run already, or cannot be made or written.
@@ -37,7 +37,7 @@ def check_folder(out: str | None) -> None:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """While something is written to a run folder.
+    """Wrap the writing to a run folder, so that a failure is one sentence.
 
     Raises:
         ComponentError: the disk is full, or the folder has gone.
@@ -73,7 +73,7 @@ def load_between(before: Load | None, after: Load | None, seconds: float) -> Ser
 
 
 def run_header(server: Server, command: Sequence[str]) -> RunHeader:
-    """What this run is; `command` as it was typed."""
+    """The header of this run; `command` as it was typed."""
     status = server.status
     return RunHeader(
         created=datetime.now().astimezone().isoformat(timespec="seconds"),

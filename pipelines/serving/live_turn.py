@@ -28,14 +28,14 @@ class LiveTurn:
     ended_by: EndedBy | None = None
     smart_turn: SmartTurnOpinion | None = None
     speculation: SpeculationRecord | None = None
-    """None where answers are not started before the commit."""
+    """None for a server that does not speculate."""
     ahead_since: float | None = None
-    """When the speculative answer was asked for that is neither used nor discarded yet."""
+    """When the current speculative answer, which is neither used nor discarded yet, was requested."""
     interrupted: bool = False
     failed: str | None = None
     final: bool = False
     tier: str | None = None
-    """Name of what answers, for a model whose requests are not reported in `AttemptsFrame`s."""
+    """Name of the tier, for a model whose requests are not reported in `AttemptsFrame`s."""
     llm_end: float | None = None
     contexts: set[str] = field(default_factory=set)
     """The TTS contexts that speak this turn's answer."""

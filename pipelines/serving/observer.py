@@ -53,7 +53,7 @@ class TurnObserver(BaseObserver):
 
     Args:
         log: the turns of this call.
-        rtvi: the way to the client.
+        rtvi: sends messages to the client.
         watch: watches the event loop during the call; None when it is not watched.
     """
 
@@ -81,11 +81,11 @@ class TurnObserver(BaseObserver):
         """A frame was pushed for the first time."""
         upstream = data.direction is not FrameDirection.DOWNSTREAM
         if isinstance(data.frame, LLMContextFrame):
-            # Up comes what a tool returned. The assistant's side hands its context on downstream as well, to nobody.
+            # A tool's result comes upstream. The assistant's side also pushes its context downstream, to no effect.
             if not upstream and not isinstance(data.destination, LLMService):
                 return
         elif upstream:
-            # Frames that go both ways are seen once.
+            # Frames that go both ways count once.
             return
         changed = self._note(data.frame, data.timestamp / 1e9)
         if changed:

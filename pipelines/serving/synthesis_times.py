@@ -1,6 +1,7 @@
-"""Measures how long synthesis takes from an answer's first clause to its first sample; deadlines leave it that long.
+"""Measures how long synthesis takes from an answer's first clause to its first sample; deadlines allow for that time.
 
-Once a turn, and only where nothing was spoken before the answer: after a phrase, the answer waits for its audio.
+It measures once per turn, and only if nothing was spoken before the answer: after a phrase, the answer waits for the
+phrase's audio.
 """
 
 from collections.abc import Callable

@@ -19,7 +19,7 @@ class TurnLog:
     """The turns of one call. Methods that return a turn ask for it to be reported.
 
     Args:
-        tier: name of what answers, for a model whose requests are not reported in `AttemptsFrame`s.
+        tier: name of the tier, for a model whose requests are not reported in `AttemptsFrame`s.
         models: the model of each tier.
         stalls: finds the event loop's stalls; None when the loop is not watched.
         speculates: whether answers are started before the commit.
@@ -120,7 +120,7 @@ class TurnLog:
             self.turn.awaits_context = True
 
     def asked(self, frame: AttemptsFrame) -> LiveTurn | None:
-        """What became of the requests for an answer so far; belongs to the turn with which its first frame came."""
+        """What became of the requests for an answer so far; they belong to the turn in which their first frame came."""
         number = frame.answer.response
         turn = None if number is None else self._answered.get(number, self.turn)
         if number is None or turn is None:

@@ -23,7 +23,8 @@ def write(report: Report, file: TextIO) -> None:
     """Write the whole report to a text stream; colours only when it is a terminal."""
     console, ascii_only = console_for(file), not is_unicode(file)
     for line, style in headline(report):
-        console.print(fitted(line, console.width, indent=HEADLINE), style=style)
+        # A path that is wider than the console stays whole.
+        console.print(fitted(line, console.width, indent=HEADLINE), style=style, soft_wrap=True)
     for line in histogram([o.latency for o in _usual(report) if o.latency is not None], ascii_only=ascii_only):
         console.print(line, no_wrap=True)
     console.print()

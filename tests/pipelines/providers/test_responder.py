@@ -8,9 +8,9 @@ ROOT = Path(__file__).resolve().parents[3]
 FIRST_CALL = """
 import asyncio, sys
 import pipelines.assemble
-from pipelines.providers.responder import Responder
+from pipelines.providers.responder import ResponderTable
 
-asyncio.run(Responder(provider="responder").language_models().start())
+asyncio.run(ResponderTable(provider="responder").language_models().start())
 loaded = set(sys.modules)
 from voice.responder.service import ResponderLLMService
 ResponderLLMService()

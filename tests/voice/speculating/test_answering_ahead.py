@@ -46,9 +46,9 @@ async def test_an_interruption_within_a_turn_discards_the_speculative_answer_and
     assert rig.said(down) == slow.text
     # Up and down: who began it must know that there is no answer to confirm.
     assert call.pushed_of(EagerEndOfTurnCancelFrame) == 2
-    last = {record.response: record for record in call.records}
-    assert (last[0].commit, last[0].attempts[0]["outcome"]) == (None, "withdrawn")
-    assert last[1].limit in ("turn", "floor"), "the user's silence is still known"
+    last = {record.answer.response: record for record in call.records}
+    assert (last[0].answer.commit, last[0].attempts[0].outcome) == (None, "withdrawn")
+    assert last[1].answer.limit in ("turn", "floor"), "the user's silence is still known"
 
 
 async def test_a_turn_whose_speculative_answer_was_interrupted_is_still_answered(embedded: Voice) -> None:
@@ -101,9 +101,9 @@ async def test_the_budget_runs_from_the_end_of_the_turn_even_if_that_overtakes_t
             ]
         )  # fmt: skip
     first, second = call.records
-    assert second.commit is not None
-    assert second.commit < first.attempts[0]["end"] < second.attempts[0]["request"]
-    assert second.deadline == pytest.approx(second.commit + rig.PATIENT)
+    assert second.answer.commit is not None
+    assert second.answer.commit < first.attempts[0].end < second.attempts[0].request
+    assert second.answer.deadline == pytest.approx(second.answer.commit + rig.PATIENT)
 
 
 @pytest.mark.parametrize("committed", [False, True])
@@ -162,8 +162,8 @@ async def test_a_tool_call_discarded_while_it_streams_never_runs_and_can_be_requ
             ]
         )  # fmt: skip
     assert ran == ["ran"]
-    assert call.records[0].attempts[0]["outcome"] == "withdrawn"
-    assert call.records[0].attempts[0]["calls"] == []
+    assert call.records[0].attempts[0].outcome == "withdrawn"
+    assert call.records[0].attempts[0].calls == ()
 
 
 @pytest.mark.parametrize(("verdict", "heard"), [(UserStoppedSpeakingFrame, True), (EagerEndOfTurnCancelFrame, False)])
@@ -198,7 +198,7 @@ async def test_when_every_tier_fails_speculatively_the_apology_waits_for_the_end
             [UserStartedSpeakingFrame(), rig.ask(speculation=True), failed, SleepFrame(0.2), verdict(), SleepFrame(0.5)]
         )
     assert rig.said(down) == (NOT_ANSWERING if heard else "")
-    assert bool(call.records[-1].gave_up) is heard
+    assert bool(call.records[-1].answer.gave_up) is heard
 
 
 @pytest.mark.parametrize("finished", [False, True])
@@ -221,10 +221,10 @@ async def test_an_interruption_right_after_the_end_of_the_turn_stops_only_that_a
         )  # fmt: skip
     assert rig.said(down) == slow.text * (2 if finished else 1)
     assert call.pushed_of(EagerEndOfTurnCancelFrame) == 0
-    last = {record.response: record for record in call.records}
-    assert last[0].commit is not None
-    assert last[0].attempts[0]["outcome"] == ("spoken" if finished else "cancelled")
-    assert last[1].attempts[0]["outcome"] == "spoken"
+    last = {record.answer.response: record for record in call.records}
+    assert last[0].answer.commit is not None
+    assert last[0].attempts[0].outcome == ("spoken" if finished else "cancelled")
+    assert last[1].attempts[0].outcome == "spoken"
 
 
 async def test_a_speculative_answer_counts_as_a_turn_only_once_it_is_committed() -> None:
@@ -251,7 +251,7 @@ async def test_a_speculative_answer_counts_as_a_turn_only_once_it_is_committed()
                 UserStoppedSpeakingFrame(), lambda: len(call.records) == 2,
             ]
         )  # fmt: skip
-    assert "on trial" in call.records[1].reason
+    assert "on trial" in call.records[1].answer.reason
     assert not standing.probe_due
     assert call.book.hedges.allows
 

@@ -37,10 +37,10 @@ async def test_an_answer_started_at_the_hint_is_heard_after_the_end_of_the_turn(
         assert call.user_messages == ["Hello there."]
         (end,) = call.ends
         assert (end.ended_by, end.confirmed, end.speculated, end.discarded) == ("smart_turn", True, 1, 0)
-        await call.until(lambda: any(record.final and record.commit for record in call.records))
+        await call.until(lambda: any(record.final and record.answer.commit for record in call.records))
         record = call.records[-1]
-        assert record.attempts[0]["request"] < record.commit < record.deadline
-        assert record.attempts[0]["outcome"] == "spoken"
+        assert record.attempts[0].request < record.answer.commit < record.answer.deadline
+        assert record.attempts[0].outcome == "spoken"
         assert not call.ear.breaches
 
 
@@ -67,7 +67,7 @@ async def test_the_answer_is_discarded_when_the_speaker_goes_on(turn_rig: Any, e
         await call.until(lambda: call.answered)
         assert call.answered == ["what time is it in Rome"]
         assert call.user_messages == ["what time is it in Rome"]
-        assert [record.attempts[0]["outcome"] for record in call.records if record.response == 0][-1] == "withdrawn"
+        assert [record.attempts[0].outcome for record in call.records if record.answer.response == 0][-1] == "withdrawn"
         assert (call.ends[0].speculated, call.ends[0].confirmed) == (1, False)
         assert not call.ear.breaches
 

@@ -26,7 +26,7 @@ from pipelines.serving.synthesis_times import SynthesisTimes
 from pipelines.serving.turn_log import TurnLog
 from pipelines.telemetry import tracing
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.swap import Swap, swap_tool
+from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
 from voice.server.requests import answer_requests

@@ -29,7 +29,7 @@ def log_pipecat(*, level: str) -> None:
 
     def is_news(record: Any) -> bool:
         # The turn itself reports that a tier's request has failed, and what came of it.
-        tier = sys.modules.get("voice.llm.answer.tier")
+        tier = sys.modules.get("voice.llm.tiers.tier")
         return level == "DEBUG" or tier is None or not tier.is_in_request()
 
     logger.add(sys.stderr, level=level, format="{level} {name}: {message}", filter=is_news)

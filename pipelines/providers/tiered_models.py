@@ -17,7 +17,7 @@ from voice.llm.policy.tier_stats import TierBook, Wait, quantile
 
 if TYPE_CHECKING:
     from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
-    from voice.llm.answer.tier import Tier
+    from voice.llm.tiers.tier import Tier
     from voice.llm.tools import Tool
 
 USUAL_P95, USUAL_FAST_P95 = 1.5, 0.3
@@ -99,7 +99,7 @@ class TieredModels:
         await self._resources.close()
 
     def _tier(self, name: str, prompt: str, tools: "Sequence[Tool]") -> "Tier":
-        from voice.llm.answer.tier import Tier
+        from voice.llm.tiers.tier import Tier
 
         # The fast tier may be asked twice in a turn.
         requests = 2 if name == self._llm.fast else 1

@@ -28,10 +28,10 @@ from pipelines.serving.child import announced
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.tier import Tier
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
 from voice.server.loop_watch import LoopWatch
 
 TURNS = 300

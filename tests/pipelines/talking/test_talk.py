@@ -22,10 +22,10 @@ from websockets.exceptions import ConnectionClosed
 
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.swap import Swap
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.swap import Swap
+from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
 from voice.server.requests import NO_TIERS
 from voice.wire.requests import SwapRequest

@@ -15,8 +15,8 @@ from pipecat.processors.filters.identity_filter import IdentityFilter
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.services.openai.llm import OpenAILLMService
 
-from voice.llm.answer.tier import Tier
-from voice.llm.answer.tiered_service import TieredLLMService
+from voice.llm.tiers.tier import Tier
+from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.server import app
 from voice.server.app import Calls
 from voice.server.interventions import MOST_UNCOLLECTED, RARELY, Interventions, empty, importing

@@ -21,10 +21,10 @@ from pipecat.workers.runner import WorkerRunner
 
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.swap import Swap
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import POLICIES, make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.swap import Swap
+from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
 from voice.server.requests import answer_requests
 

@@ -43,9 +43,9 @@ from pipecat.workers.runner import WorkerRunner
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.answer.speaking_ahead import last_user_text
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice

@@ -15,9 +15,9 @@ from voice.llm.answer.continuation import continued, estimated_tokens
 from voice.llm.answer.learning import judge, learn, why_unanswered
 from voice.llm.answer.playout_estimate import PlayoutEstimate
 from voice.llm.answer.speaker import Speaker
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import Decision, Plan, Situation, Start
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
 
 log = logging.getLogger(__name__)
 

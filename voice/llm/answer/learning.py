@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from latency.budget import Deadline
 from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.answer.tier import Tier
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
 
 
 def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, Tier], now: float) -> None:

@@ -31,10 +31,10 @@ from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
 from voice.llm.answer.speaking_ahead import last_user_text
-from voice.llm.answer.tier import Tier
-from voice.llm.answer.tiered_service import TieredLLMService
 from voice.llm.policy import Plan, Policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
+from voice.llm.tiers.tiered_service import TieredLLMService
 
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""

@@ -16,9 +16,9 @@ from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.utils.http import connection_limits
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
-from voice.llm.answer.tier import sign_of_life
 from voice.llm.openai.chat_stream import checked
 from voice.llm.provider_errors import reason
+from voice.llm.tiers.tier import sign_of_life
 
 CONNECT_WITHIN = 2.0
 """Seconds."""

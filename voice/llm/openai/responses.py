@@ -15,12 +15,12 @@ from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService
 from websockets.asyncio.client import ClientConnection
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
-from voice.llm.answer.tier import sign_of_life
 from voice.llm.openai.chat import make_client
 from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.responses_errors import ServerError, reason
 from voice.llm.openai.responses_socket import OPENAI, Socket
 from voice.llm.openai.warm_sockets import WarmSockets
+from voice.llm.tiers.tier import sign_of_life
 
 ROTATE_AFTER = 55 * 60.0
 """Seconds; OpenAI closes a socket after 60 minutes."""

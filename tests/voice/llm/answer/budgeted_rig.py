@@ -21,9 +21,9 @@ from pipecat.workers.runner import WorkerRunner
 from latency.budget import Budget
 from voice.llm.answer.answer_frames import AttemptsFrame, HoldPhraseFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import Policy, make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
 from voice.server.interventions import Interventions
 from voice.server.loop_watch import LoopWatch
 

@@ -12,9 +12,9 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
 
 
 async def test_settings_reach_every_tier_or_the_one_they_are_for() -> None:

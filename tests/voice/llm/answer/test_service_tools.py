@@ -22,9 +22,9 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 
 

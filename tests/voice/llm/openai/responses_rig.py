@@ -23,9 +23,9 @@ from websockets.asyncio.server import Server
 
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.answer.tier import Tier
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.openai.responses import ResponsesService
+from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 from voice.simulator.app import Endpoint, serving
 from voice.simulator.journal import Exchange

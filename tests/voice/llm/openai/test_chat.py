@@ -26,11 +26,11 @@ from tests.pipelines import openai_server
 from voice.llm.answer.answer_frames import AttemptsFrame, LLMFailureFrame
 from voice.llm.answer.bridging import NOT_ANSWERING
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.tier import Tier
 from voice.llm.openai.chat import ChatService, make_client, warm_up
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.provider_errors import reason
+from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 
 MODEL = "sim:echo"

@@ -17,9 +17,9 @@ from latency.budget import Budget
 from tests.voice.llm.openai.responses_rig import FAST, SLOW, make_service, until
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.tier import Tier
 from voice.simulator.app import serving
 from voice.simulator.simulator import Simulator
 from voice.simulator.timing.timetable import Fault

@@ -10,10 +10,10 @@ from pipecat.services.llm_service import FunctionCallParams
 
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.swap import Swap, swap_tool
-from voice.llm.answer.tier import Tier
 from voice.llm.policy import POLICIES, make_policy
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.tiers.swap import Swap, swap_tool
+from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 from voice.responder.service import ResponderLLMService
 from voice.wire.requests import SwapRequest, SwapState

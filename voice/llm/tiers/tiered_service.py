@@ -9,7 +9,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSet
 from pipecat.services.llm_service import LLMService
 
 from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
-from voice.llm.answer.tier import Tier
+from voice.llm.tiers.tier import Tier
 
 
 class TieredLLMService(SpeakingAheadLLMService):

@@ -85,11 +85,14 @@ class Supply:
             raise
         except Exception as error:
             # A component from outside may raise anything.
-            why = str(error).rstrip(".") or type(error).__name__
-            raise ConfigurationError(f"{self._where}: {path_of(part)} cannot be made: {why}.") from error
+            raise ConfigurationError(f"{self._where}: {path_of(part)} cannot be made: {_words(error)}.") from error
         if not isinstance(made, self._kind):
             raise ConfigurationError(
                 f"{self._where}: {path_of(part)} makes a {type(made).__name__}, not a {self._kind.__name__} of pipecat."
+            )
+        if not _is_initialised(made):
+            raise ConfigurationError(
+                f"{self._where}: {path_of(part)} cannot be used: its __init__ does not call super().__init__()."
             )
         model = _model_name(made)
         self._name = f"pipecat:{type(made).__name__}" + (f" ({model})" if model else "")
@@ -112,15 +115,16 @@ def load(path: str, *, where: str) -> Callable[..., Any]:
     """The class or function at a dotted path; this also finds modules in the working directory.
 
     Raises:
-        ConfigurationError: there is no such class or function.
+        ConfigurationError: there is no such class or function, or its module cannot be imported.
     """
     module, _, name = path.rpartition(".")
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
     try:
         found: Any = getattr(import_module(module), name) if module else None
-    except (ImportError, AttributeError) as error:
-        raise ConfigurationError(f"{where}: {path} cannot be imported: {error}.") from error
+    except Exception as error:
+        # A module from outside may raise anything.
+        raise ConfigurationError(f"{where}: {path} cannot be imported: {_words(error)}.") from error
     if not callable(found):
         raise ConfigurationError(f'{where}: "{path}" is not a class; write it as "package.module.Class".')
     made: Callable[..., Any] = found
@@ -133,6 +137,18 @@ def path_of(part: object) -> str:
         return part
     named: Any = part if hasattr(part, "__qualname__") else type(part)
     return f"{named.__module__}.{named.__qualname__}"
+
+
+def _words(error: Exception) -> str:
+    """The type of an error and the first line of its message, without a full stop."""
+    first = next(iter(str(error).splitlines()), "").strip().rstrip(".:")
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def _is_initialised(made: FrameProcessor) -> bool:
+    """Whether the constructors of pipecat's base classes have run."""
+    set_by_them = ("id", "next", "_settings") if isinstance(made, AIService) else ("id", "next")
+    return all(hasattr(made, name) for name in set_by_them)
 
 
 def _model_name(made: FrameProcessor) -> str | None:

@@ -2,6 +2,7 @@
 
 import gc
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pipecat.processors.filters.identity_filter import IdentityFilter
@@ -10,7 +11,7 @@ from pipecat.services.llm_service import LLMService
 from pipecat.services.openai.llm import OpenAILLMService
 
 from pipelines import Agent
-from pipelines.outside.supply import Supply
+from pipelines.outside.supply import Supply, load
 from voice.errors import ConfigurationError
 
 OPENAI = "pipecat.services.openai.llm.OpenAILLMService"
@@ -69,19 +70,49 @@ def test_a_string_becomes_a_path_where_the_class_wants_one() -> None:
 @pytest.mark.parametrize(
     ("part", "sentence"),
     [
-        ("nowhere.Service", "asr.service: nowhere.Service cannot be imported: No module named 'nowhere'."),
+        ("nowhere.Service", "asr.service: nowhere.Service cannot be imported: ModuleNotFoundError: No module named"),
         (
             "pipecat.services.openai.llm.Nothing",
-            "Nothing cannot be imported: module .* has no attribute",
+            "Nothing cannot be imported: AttributeError: module .* has no attribute",
         ),
         ("Service", 'asr.service: "Service" is not a class; write it as "package.module.Class".'),
         ("pathlib.Path", "asr.service: pathlib.Path makes a PosixPath, not a LLMService of pipecat."),
-        (lambda: 1 / 0, "asr.service: .* cannot be made: division by zero."),
+        (lambda: {}["voice"], "asr.service: .* cannot be made: KeyError: 'voice'."),
+        (lambda: 1 / 0, "asr.service: .* cannot be made: ZeroDivisionError: division by zero."),
     ],
 )
 def test_what_cannot_be_made_is_refused(part: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError, match=sentence):
         Supply(part, where="asr.service", kind=LLMService).prepare()
+
+
+def test_only_the_first_line_of_an_error_is_shown() -> None:
+    def failing() -> FrameProcessor:
+        raise ValueError("no voice:\nfield required")
+
+    with pytest.raises(ConfigurationError, match=r"failing cannot be made: ValueError: no voice\.$"):
+        Supply(failing, where="asr.service").prepare()
+
+
+def test_a_module_that_fails_at_import_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "boom.py").write_text('raise ValueError("no licence\\nsee the manual")')
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigurationError, match=r"^asr: boom.X cannot be imported: ValueError: no licence\.$"):
+        load("boom.X", where="asr")
+
+
+def test_a_component_without_pipecats_own_constructor_is_refused() -> None:
+    class Processor(FrameProcessor):
+        def __init__(self) -> None:
+            self.given = 1
+
+    class Model(LLMService[Any]):
+        def __init__(self) -> None:
+            FrameProcessor.__init__(self)
+
+    for part in (Processor, Model):
+        with pytest.raises(ConfigurationError, match=r"cannot be used: its __init__ does not call super\(\)"):
+            Supply(part, where="asr.service").prepare()
 
 
 def test_components_take_the_place_of_the_pipelines_own() -> None:

@@ -72,7 +72,7 @@ def test_an_agent_that_cannot_start_raises_its_error_here() -> None:
         raise RuntimeError("no ears")
 
     with (
-        pytest.raises(ConfigurationError, match="asr.service: .*deaf cannot be made: no ears"),
+        pytest.raises(ConfigurationError, match="asr.service: .*deaf cannot be made: RuntimeError: no ears"),
         served(Agent(pipeline="embedded", stt=deaf)),
     ):
         pass

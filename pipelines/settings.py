@@ -22,6 +22,11 @@ from voice.errors import ConfigurationError
 from voice.turns.endpointing import RISK
 
 FOLDER = Path(__file__).parent / "presets"
+STAGE_EXAMPLES = {
+    "asr": '; add a table such as [asr] with engine = "sphinx"',
+    "llm": '; add a table such as [llm] with provider = "responder"',
+}
+"""What to add for a required stage that a file lacks."""
 
 
 class Vad(Table):
@@ -176,7 +181,9 @@ def _sentence(table: dict[str, Any], error: dict[str, Any]) -> str:
         meant = did_you_mean(str(error["input"].get(context["key"])), context["known"].split(", "))
         return f"{key} must be one of {context['known']}{meant}"
     if kind == "missing":
-        return f"{key} is missing"
+        return f"{key} is missing" + STAGE_EXAMPLES.get(key, "")
+    if kind in ("model_type", "model_attributes_type"):
+        return f"{key} must be a table, not {error['input']!r}"
     meant = did_you_mean(str(error["input"]), re.findall(r"'([^']+)'", str(context.get("expected", ""))))
     return f"{key} = {error['input']!r} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}{meant}"
 
@@ -187,7 +194,7 @@ def _path_in_file(table: Any, error: dict[str, Any]) -> list[str]:
     for part in error["loc"]:
         if isinstance(table, dict) and part in table:
             table = table[part]
-        elif isinstance(table, dict):
+        elif isinstance(table, dict) or not isinstance(part, int):
             continue
         path.append(str(part))
     if error["type"] == "missing":

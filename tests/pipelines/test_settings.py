@@ -69,6 +69,9 @@ BAD = [
     ("local", ["llm.mine.provider=ours"], r"llm.mine.provider must be one of openai, sim"),
     ("local", ['llm.mine={provider="sim",speed=1}'], r"llm.mine.speed is not a setting; known here: .*fault, ttft_ms"),
     ("local", ["tts.engine=bell"], r"tts.engine must be one of piper"),
+    ("embedded", ["asr=3"], r"embedded.toml: asr must be a table, not 3\.$"),
+    ("embedded", ["llm=3"], r"embedded.toml: llm must be a table, not 3\.$"),
+    ("local", ["llm.large='m'"], r"local.toml: llm.large must be a table, not 'm'\.$"),
     ("embedded", ["fast=yes"], r"fast is not a setting"),
     ("embedded", ["fast"], r"--set takes key=value"),
     ("embedded", ["vad.start_ms.x=3"], r'"start_ms" is a value, not a table'),
@@ -108,6 +111,15 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     path.write_text("[asr\n")
     with pytest.raises(ConfigurationError, match="mine.toml cannot be read as a pipeline file"):
         settings.load(str(path))
+
+
+def test_a_file_without_a_stage_is_told_what_to_add() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        settings.check({"name": "mine"}, source="mine.toml")
+    assert str(caught.value) == (
+        'mine.toml: asr is missing; add a table such as [asr] with engine = "sphinx". '
+        'mine.toml: llm is missing; add a table such as [llm] with provider = "responder".'
+    )
 
 
 def test_a_pipeline_of_ones_own_is_a_file(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
     match turn.ended_by:
         case "fallback" if finished is not None:
             # Smart Turn's probability is only part of this estimate.
-            return waited, f"waited {_ms(waited)}: the turn was judged {_percent(finished)} complete"
+            return waited, f"waited {_ms(waited)}: by all evidence, the turn was {_percent(finished)} complete"
         case "fallback":
             because = "" if gave is None else f": Smart Turn judged the turn {_percent(gave)} complete"
             return waited, f"waited {_ms(waited)}{because or ' for the silence that ends a turn'}"

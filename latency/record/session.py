@@ -25,7 +25,9 @@ class Pacing:
         """Why latencies measured under this pacing cannot be trusted, in one sentence; None when they can."""
         if self.frames and self.late_over_20ms / self.frames > LATE_SHARE_ALLOWED:
             late, allowed = self.late_over_20ms / self.frames * 100, LATE_SHARE_ALLOWED * 100
-            return f"{late:.1f} % of the audio frames left more than 20 ms late ({allowed:g} % is allowed)"
+            # A rounded figure must not look like the limit that it exceeds.
+            shown = next(text for digits in (1, 2, 3, 17) if float(text := f"{late:.{digits}f}") > allowed)
+            return f"{shown} % of the audio frames left more than 20 ms late ({allowed:g} % is allowed)"
         drift = 0.0 if self.clock_ratio is None else self.clock_ratio - 1
         # Less than a frame does not count: in a short call, one frame that left a little late would look like drift.
         if abs(drift) > CLOCK_DRIFT_ALLOWED and abs(drift) * self.frames > 1:

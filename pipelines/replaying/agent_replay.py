@@ -38,10 +38,17 @@ class Replay:
         once to have it count as `turn`.
 
         Raises:
-            AssertionError: a limit is not kept, or there is no figure to hold it against.
+            AssertionError: a limit is not kept, there is no figure to hold it against, or the run is refused because
+                its audio was not sent in real time.
             ConfigurationError: an expression cannot be understood.
         """
-        judged = [threshold.judge(self.report) for threshold in parse_checks(expressions)]
+        __tracebackhide__ = True
+        limits = parse_checks(expressions)
+        if self.report.refused:
+            raise AssertionError(
+                f"{'; '.join(expressions)}: the run is refused: {self.report.refused} (run folder: {self.folder})"
+            )
+        judged = [limit.judge(self.report) for limit in limits]
         broken = [
             f"{one.expr}: {one.reason if one.value is None else f'it is {one.value:g}'}"
             for one in judged

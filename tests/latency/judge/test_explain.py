@@ -83,7 +83,7 @@ FAILED = [of("large", outcome="failed", failed="HTTP 503."), ASKED_TWO[1]]
          "1690 ms: waited 820 ms: Smart Turn judged the turn 31 % complete; then large was 120 ms late"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="fallback", attempts=[],
                  smart_turn={"probability": 0.98, "ms": 40.0, "finished": 0.02}),
-         "1000 ms: waited 600 ms: the turn was judged 2 % complete"),
+         "1000 ms: waited 600 ms: by all evidence, the turn was 2 % complete"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="fallback", smart_turn=None, attempts=[]),
          "1000 ms: waited 600 ms for the silence that ends a turn"),
         (outcome(1.0, shifted(0.38, "turn_commit"), ended_by="nothing_heard", attempts=[]),

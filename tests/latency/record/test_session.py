@@ -39,3 +39,8 @@ def test_pacing_complains_beyond_2_percent_late_frames_or_a_thousandth_of_drift(
 
 def test_a_frame_a_little_late_is_no_drift_in_a_short_call() -> None:
     assert Pacing(frames=250, late_over_20ms=0, late_max_ms=12.0, clock_ratio=0.9983).complaint is None
+
+
+def test_a_share_just_above_the_limit_does_not_read_like_the_limit() -> None:
+    found = Pacing(frames=10_000, late_over_20ms=203).complaint
+    assert found == "2.03 % of the audio frames left more than 20 ms late (2 % is allowed)"

@@ -1,5 +1,6 @@
 """A project's own tests hold limits against its agent, without a server started by hand."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -8,8 +9,10 @@ from pathlib import Path
 import pytest
 from pipecat.processors.filters.identity_filter import IdentityFilter
 
+from latency.record.run import Run, RunHeader
+from latency.report.build import build
 from pipelines import Agent, ComponentError, ConfigurationError, FixtureError, replay
-from pipelines.replaying.agent_replay import served
+from pipelines.replaying.agent_replay import Replay, served
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "samples" / "commands" / "01.wav"
@@ -82,3 +85,12 @@ def test_a_call_that_is_cut_short_raises_what_the_caller_saw(tmp_path: Path) -> 
     agent = Agent(pipeline="embedded", processors=[IdentityFilter()])
     with pytest.raises(ComponentError, match="this IdentityFilter has served a call"):
         replay(agent, SAMPLE, repeat=2, out=tmp_path / "run")
+
+
+def test_every_check_of_a_refused_run_fails_with_the_reason(tmp_path: Path) -> None:
+    empty = build(
+        Run(folder=tmp_path, status="complete", header=RunHeader(created="2026-11-22"), sessions=(), turns=())
+    )
+    refused = Replay(tmp_path, dataclasses.replace(empty, refused="late"))
+    with pytest.raises(AssertionError, match="^turn p95 < 1; answered == 0: the run is refused: late"):
+        refused.check("turn p95 < 1", "answered == 0")

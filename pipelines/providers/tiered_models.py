@@ -39,7 +39,9 @@ class TieredModels:
         if llm.hold_phrases and not llm.bridge:
             raise ConfigurationError("llm.hold_phrases are never said with llm.bridge = false; leave one of them out.")
         self._llm = llm
-        self._policy = make_policy(llm.policy, large=llm.large, fast=llm.fast, bridge=llm.bridge)
+        self._policy = make_policy(
+            llm.policy, large=llm.large, fast=llm.fast, tiers=tuple(llm.tiers), bridge=llm.bridge
+        )
         self._budget = Budget.with_llm(llm.budget_ms / 1000)
         self._book = TierBook({name: self._assumed_p95(name) for name in llm.tiers})
         self._calls = itertools.count()

@@ -1,6 +1,8 @@
 """Tiers are made from a pipeline's settings; what contradicts itself or lacks a key is refused in one sentence."""
 
 import logging
+import re
+from collections.abc import Sequence
 
 import psutil
 import pytest
@@ -54,6 +56,11 @@ def test_a_missing_key_names_the_tier_that_works_without(monkeypatch: pytest.Mon
     [
         ("sim-fallback", ["llm.large.model=gpt-9"], "llm.large: there is no simulated model gpt-9; choose one of"),
         ("sim-single", ["llm.policy=race"], r"The policy race needs two tiers: give \[llm.fast\], or choose single"),
+        (
+            "sim-fallback",
+            ['llm.roles={large="large",fast="large"}'],
+            '^The policy fallback needs two tiers, but "large" has both roles; [^.]+\\.$',
+        ),
         ("sim-fallback", ["llm.bridge=false", 'llm.hold_phrases=["Wait."]'], "hold_phrases are never said with"),
         ("sim-fallback", ['llm.hold_phrases=["Yes, sure."]'], "claims something"),
     ],
@@ -61,6 +68,23 @@ def test_a_missing_key_names_the_tier_that_works_without(monkeypatch: pytest.Mon
 def test_settings_that_contradict_each_other_are_refused(pipeline: str, overrides: list[str], sentence: str) -> None:
     with pytest.raises(ConfigurationError, match=sentence):
         TieredModels(tiers(pipeline, *overrides))
+
+
+@pytest.mark.parametrize(
+    ("policy", "names", "roles"),
+    [
+        ("fallback", "ab", 'roles = { large = "a", fast = "b" }'),
+        ("race", ("large", "mine"), 'roles = { large = "large", fast = "mine" }'),
+        ("adaptive", ("mine", "fast"), 'roles = { large = "mine", fast = "fast" }'),
+        ("single", "ab", 'roles = { large = "a" }'),
+    ],
+)
+def test_tiers_without_roles_are_refused_with_the_roles_to_add(policy: str, names: Sequence[str], roles: str) -> None:
+    table = {"policy": policy, **{name: {"provider": "sim"} for name in names}}
+    llm = settings.check({"name": "mine", "asr": {"engine": "sphinx"}, "llm": table}, source="mine").llm
+    assert isinstance(llm, Tiers)
+    with pytest.raises(ConfigurationError, match=re.escape(roles)):
+        TieredModels(llm)
 
 
 @pytest.mark.parametrize(

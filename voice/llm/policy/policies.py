@@ -1,6 +1,6 @@
 """The policies: small frozen objects that make a turn's plan from what is known of the tiers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -205,7 +205,9 @@ POLICIES = (*_LONE, *_PAIRS)
 """Names of the policies."""
 
 
-def make_policy(name: str, *, large: str | None, fast: str | None, bridge: bool = True) -> Policy:
+def make_policy(
+    name: str, *, large: str | None, fast: str | None, tiers: Sequence[str] = (), bridge: bool = True
+) -> Policy:
     """The policy of that name over the tiers in its two roles.
 
     `single` and `hedged` use the large tier, or the fast one when it is the only one.
@@ -214,19 +216,36 @@ def make_policy(name: str, *, large: str | None, fast: str | None, bridge: bool 
         name: one of `POLICIES`.
         large: the name of the tier that answers best; None when there is none.
         fast: the name of the tier that answers soonest; None when there is none.
+        tiers: all tiers, in a role or not; an error names those that could take one.
         bridge: whether phrases are said while no answer is there.
 
     Raises:
-        ConfigurationError: no such policy, no tier, or one tier for a policy that needs two.
+        ConfigurationError: no such policy, no tier for a role that it needs, or the same tier for both.
     """
     if name not in POLICIES:
         raise ConfigurationError(f'There is no policy "{name}"; use one of {", ".join(POLICIES)}.')
     if name in _LONE:
         tier = large or fast
+        if tier is None and tiers:
+            raise ConfigurationError(
+                f'The policy {name} needs a tier with a role: add roles = {{ large = "{tiers[0]}" }} to [llm].'
+            )
         if tier is None:
             raise ConfigurationError(f"The policy {name} needs a tier: give [llm.large] or [llm.fast].")
         return _LONE[name](tier=tier, bridge=bridge)
+    free = [tier for tier in tiers if tier not in (large, fast)]
+    if 0 < (large, fast).count(None) <= len(free):
+        large, fast = large or free.pop(0), fast or free.pop(0)
+        raise ConfigurationError(
+            f"The policy {name} needs two tiers with roles: add, for example, "
+            f'roles = {{ large = "{large}", fast = "{fast}" }} to [llm].'
+        )
     if large is None or fast is None:
         missing = "llm.large" if large is None else "llm.fast"
         raise ConfigurationError(f"The policy {name} needs two tiers: give [{missing}], or choose single or hedged.")
+    if large == fast:
+        raise ConfigurationError(
+            f'The policy {name} needs two tiers, but "{large}" has both roles; give one to another tier, or choose '
+            "single or hedged."
+        )
     return _PAIRS[name](large=large, fast=fast, bridge=bridge)

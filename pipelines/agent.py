@@ -64,7 +64,7 @@ class Agent:
         placed = processors if isinstance(processors, Mapping) else {"before_llm": processors}
         if unknown := placed.keys() - set(get_args(Place)):
             raise ConfigurationError(f"processors: {min(unknown)} is no place; use {' or '.join(get_args(Place))}.")
-        supplies = {place: _supplies(placed.get(place, ()), place) for place in get_args(Place)}
+        supplies = {place: _supplies(placed.get(place, ())) for place in get_args(Place)}
         self.behaviour = Behaviour(prompt=prompt, tools=tuple(tools), **supplies)
         change = partial(_put_in, stt=stt, tts=tts, tiers={"large": large, "fast": fast})
         self.choice = auto.resolve(str(pipeline), overrides, change=change)
@@ -120,8 +120,8 @@ class Agent:
         return self.engines
 
 
-def _supplies(parts: Sequence[Part], place: str) -> tuple[Supply, ...]:
-    return tuple(Supply(part, where=f"processors, {place}") for part in parts)
+def _supplies(parts: Sequence[Part]) -> tuple[Supply, ...]:
+    return tuple(Supply(part, where="processors") for part in parts)
 
 
 def _put_in(table: dict[str, Any], *, stt: Part | None, tts: Part | None, tiers: Mapping[str, Part | None]) -> None:

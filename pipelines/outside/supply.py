@@ -69,10 +69,9 @@ class Supply:
         made, self._first = self._first, None
         assert made is not None
         if made in self._served:
-            name = type(made).__name__
             raise ConfigurationError(
-                f"{self._where}: this {name} has served a call, and a pipecat component serves only one; give the "
-                f"class, or a function that makes a new one for each call: lambda: {name}(…)."
+                f"{self._where}: this {type(made).__name__} has served a call, and can serve only one; "
+                "give its class or a factory."
             )
         self._served.add(made)
         return made

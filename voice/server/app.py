@@ -65,7 +65,7 @@ class Calls:
             await self._run(websocket, rate)
         except VoiceError as error:
             log.warning("a call could not begin: %s", error)
-            await websocket.close(1011, str(error).encode()[:CLOSE_REASON_BYTES].decode(errors="ignore"))
+            await websocket.close(1011, shortened(str(error)))
         except asyncio.CancelledError:
             # The server is shutting down and this call took too long to end; uvicorn would print its traceback.
             log.warning("a call was cut off")
@@ -93,6 +93,17 @@ class Calls:
     def _release(self, worker: PipelineWorker) -> None:
         if self._interventions:
             self._interventions.call_ended(worker, others=len(self.active))
+
+
+def shortened(reason: str) -> str:
+    """A reason that fits `CLOSE_REASON_BYTES` of UTF-8; a longer one is cut between words and ends in "…"."""
+    encoded = reason.encode()
+    if len(encoded) <= CLOSE_REASON_BYTES:
+        return reason
+    # The byte after the room for the "…" shows whether the last word is whole.
+    room = CLOSE_REASON_BYTES - len("…".encode())
+    kept = encoded[: room + 1].decode(errors="ignore")
+    return (kept.rpartition(" ")[0] or encoded[:room].decode(errors="ignore")).rstrip(" ,;:") + "…"
 
 
 def create_app(calls: Calls) -> FastAPI:

@@ -13,6 +13,7 @@ from pipecat.services.openai.llm import OpenAILLMService
 from pipelines import Agent
 from pipelines.outside.supply import Supply, load
 from voice.errors import ConfigurationError
+from voice.server.app import shortened
 
 OPENAI = "pipecat.services.openai.llm.OpenAILLMService"
 
@@ -26,11 +27,13 @@ def test_each_call_gets_an_instance_of_its_own() -> None:
 
 
 def test_an_instance_serves_a_single_call() -> None:
-    supply = Supply(IdentityFilter(), where="stt")
+    supply = Supply(IdentityFilter(), where="processors")
     supply.prepare()
     taken = supply.take()
-    with pytest.raises(ConfigurationError, match=r"stt: this IdentityFilter has served a call, .* only one; give the"):
+    sentence = "processors: this IdentityFilter has served a call, .* only one; give its class or a factory"
+    with pytest.raises(ConfigurationError, match=sentence) as refused:
         supply.take()
+    assert shortened(str(refused.value)) == str(refused.value), "the advice reaches the caller"
     del taken
 
 

@@ -19,7 +19,6 @@ LIST_WITHIN = 5.0
 TOKEN_WITHIN = 20.0
 """Seconds for one token: a server on this machine may have to load its model first."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-CHECK = "check that the server is running and that base_url is right"
 LISTED = 8
 """The number of models shown if the one in the pipeline file is not listed."""
 
@@ -52,9 +51,9 @@ async def check_server(tier: OpenAITier, *, ask: bool) -> ServerState:
             # Not every server lists its models, but this one is there.
             names = []
         except TimeoutError:
-            return ServerState(False, f"{url} did not answer within {LIST_WITHIN:g} s; {CHECK}")
+            return ServerState(False, f"{url} did not answer within {LIST_WITHIN:g} s; {_advice(tier)}")
         except FAILURES as error:
-            return ServerState(False, f"{url} {_problem(error)}")
+            return ServerState(False, f"{url} {_problem(error, tier)}")
         unlisted = "" if not names or _offers(names, tier.model) else _not_listed(tier.model, names)
         if _is_paid(tier) and not ask:
             return (
@@ -129,10 +128,16 @@ def _not_listed(model: str, names: Sequence[str]) -> str:
     return f"lists no model {model}" + (did_you_mean(model, names) or f"; it lists {some}")
 
 
-def _problem(error: Exception) -> str:
+def _advice(tier: OpenAITier) -> str:
+    if tier.base_url is None:
+        return "check this machine's connection to the internet"
+    return "check that the server is running and that base_url is right"
+
+
+def _problem(error: Exception, tier: OpenAITier) -> str:
     if isinstance(error, httpx2.ConnectError):
         # Imported here: the SDK takes a second to import, which only a failure should cost.
         from voice.llm.provider_errors import connection_words
 
-        return f"{connection_words(error)}; {CHECK}"
-    return f"does not speak OpenAI's protocol ({reason(error)}); check base_url"
+        return f"{connection_words(error)}; {_advice(tier)}"
+    return f"does not speak OpenAI's protocol ({reason(error)})" + ("; check base_url" if tier.base_url else "")

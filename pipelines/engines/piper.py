@@ -35,7 +35,9 @@ class Piper(TtsTable):
         if self._is_path:
             files = (Path(self.voice).expanduser(), Path(f"{self.voice}.json").expanduser())
             return [
-                f"the voice file {file}: copy it here, or correct tts.voice" for file in files if not file.is_file()
+                f"the voice file {file} does not exist: copy it here, or correct tts.voice"
+                for file in files
+                if not file.is_file()
             ]
         from voice.tts.piper.published import cached_voice
 

@@ -64,7 +64,11 @@ class Outside(Table):
         """What is missing: the key, or the class."""
         from pipelines.outside.supply import load
 
-        missing = [f"an API key in the environment variable {self.api_key_env}"] if self.lacks_key else []
+        missing = (
+            [f"the environment variable {self.api_key_env} is not set; it should hold the API key"]
+            if self.lacks_key
+            else []
+        )
         if isinstance(self.service, str):
             try:
                 load(self.service, where="service")

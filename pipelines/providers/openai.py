@@ -53,8 +53,8 @@ class OpenAITier(WireTable):
         if not self.lacks_key:
             return []
         if self.api_key_env:
-            return [f"an API key in the environment variable {self.api_key_env}"]
-        return ['an API key: name its environment variable, such as api_key_env = "OPENAI_API_KEY"']
+            return [f"the environment variable {self.api_key_env} is not set; it should hold the API key"]
+        return ['no API key is named: name its environment variable, such as api_key_env = "OPENAI_API_KEY"']
 
     def missing_server(self) -> str | None:
         """A server at an http address that lists no models."""

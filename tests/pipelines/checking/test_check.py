@@ -9,6 +9,7 @@ import pytest
 
 from pipelines.checking import server_check
 from pipelines.cli import main
+from pipelines.providers.openai import OpenAITier
 from tests.pipelines.checking.model_servers import (
     COMPLETION,
     Handler,
@@ -121,7 +122,7 @@ def test_a_key_that_is_not_set_is_missing_and_the_host_is_asked_all_the_same(
     with listening(says(http(b"{}", status="401 Unauthorized"))) as port:
         assert check(pipeline, url(port), "llm.large.api_key_env=MY_KEY") == 4
     lines = capsys.readouterr().out
-    assert "FAILED  llm.large  an API key in the environment variable MY_KEY\n" in lines
+    assert "FAILED  llm.large  the environment variable MY_KEY is not set" in lines
     assert "ok      llm.large  m: http://127.0.0.1:" in lines
     assert "answers, and requires the" in lines
 
@@ -162,6 +163,12 @@ def test_a_port_where_nothing_listens_is_named(pipeline: Path, capsys: pytest.Ca
         f"FAILED m: http://127.0.0.1:{port}/v1 refused the connection; check that the server is running and that "
         "base_url is right"
     )
+
+
+async def test_openai_itself_needs_a_connection_and_no_base_url(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_check, "OPENAI", f"http://127.0.0.1:{free_port()}/v1")
+    state = await server_check.check_server(OpenAITier(provider="openai", model="m"), ask=False)
+    assert state.text.endswith("refused the connection; check this machine's connection to the internet")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +215,7 @@ def test_files_that_do_not_exist_are_named(tmp_path: Path, capsys: pytest.Captur
     assert check("embedded", *settings) == 4
     found = parts(capsys.readouterr().out)
     assert found["asr"].startswith(f"FAILED There is no folder {folder}: a local Whisper model is a folder with ")
-    assert f"the voice file {voice}.json" in found["tts"]
+    assert f"the voice file {voice}.json does not exist: copy it here, or correct tts.voice" in found["tts"]
     folder.mkdir()
     assert check("embedded", *settings) == 4
     assert "lacks config.json, tokenizer.json, model.bin" in parts(capsys.readouterr().out)["asr"]

@@ -62,7 +62,7 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
 LIMITS = {
     "llm": "the LLM budget",
     "turn": "what was left of the turn's budget",
-    "floor": "the earliest the fast tier could answer",
+    "floor": "the fast tier's earliest possible answer",
 }
 """What sets a deadline, by its name in the record."""
 
@@ -171,7 +171,7 @@ def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: flo
     first, late = _passed_over(turn, judged), judged.lateness
     match judged.verdict:
         case "rescued":
-            wait = f", held back for {_ms(held)} in case {judged.asked} was ready" if held > _HELD else ""
+            wait = f", {_ms(held)} of it waiting for {judged.asked}" if held > _HELD else ""
             return f"{first} and {tier} spoke after {_ms(seconds)}{wait}"
         case "bridged":
             answer = f"the answer from {tier} came {late} late" if late else "no answer followed"

@@ -26,9 +26,10 @@ def llm_lines(llm: Llm) -> Iterator[str]:
     )
     yield _line("overshoot", _overshoot(llm))
     if llm.deadlines:
-        limits = counted({LIMITS.get(limit, limit): n for limit, n in llm.deadlines.items()})
+        ordered = sorted(llm.deadlines.items(), key=lambda item: -item[1])
+        limits = ", ".join(f"{n} set by {LIMITS.get(limit, limit)}" for limit, n in ordered)
         charged = f"; stage that had overspent: {counted(llm.charged)}" if llm.charged else ""
-        yield _line("deadlines", f"set by {limits}{charged}")
+        yield _line("deadlines", f"{limits}{charged}")
     yield _line("policy", f"{counted(llm.policies)}: {counted(llm.reasons)}")
     if llm.phrases:
         yield _line("phrases", f"{counted(llm.phrases)}, said while the answer was late; they count as no answer")
@@ -66,13 +67,14 @@ def _listed(reasons: Mapping[str, int]) -> str:
 
 
 def _cut(what: str, those: CutShort) -> str:
-    return f"had sent {SENT[what]} after p50 {ms(those.after_p50_ms)} ms"
+    return f"with {SENT[what]} received in {ms(those.after_p50_ms)} ms, p50"
 
 
 def _overshoot(llm: Llm) -> str:
     late = llm.overshoot_ms
     tail = f"max {ms(late.max)} ms" if llm.overshoot_p99_ms is None else f"p99 {ms(llm.overshoot_p99_ms)} ms"
-    text = f"p50 {ms(late.p50)}, {tail} after the deadline, of {things(late.n, 'turn')}; textless {llm.textless}"
+    text = f"p50 {ms(late.p50)}, {tail} after the deadline, of {things(late.n, 'turn')}"
+    text += f"; textless {llm.textless} (no answer text at all)"
     if (bridged := llm.bridged_answer_ms).n:
         text += f"; bridged answers p50 {ms(bridged.p50)}, max {ms(bridged.max)} ms"
     return text
@@ -82,10 +84,10 @@ def _waste(waste: Waste) -> str:
     # An extra request is no waste if it gave the answer or ran its tools.
     ends = ", ".join(
         f"{n} {name}"
-        for name, n in (("needed", waste.spoken), ("cancelled", waste.cancelled), ("failed", waste.failed))
+        for name, n in (("used", waste.spoken), ("cancelled", waste.cancelled), ("failed", waste.failed))
         if n
     )
-    requests = f"extra {things(waste.extra, 'request')}" + (f" ({ends})" if ends else "")
+    requests = f"{things(waste.extra, 'request')} beyond each answer's first" + (f" ({ends})" if ends else "")
     if waste.withdrawn:
         requests += f", {things(waste.withdrawn, 'speculative request')} discarded"
     if waste.tokens is None or waste.tokens_total is None:

@@ -78,7 +78,7 @@ def _pacing(report: Report) -> str:
     return (
         f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of "
         f"{things(pacing.frames, 'audio frame')} sent over 20 ms late, in {report.late_turns} of "
-        f"{things(report.turns.total, 'turn')}; worst {ms(pacing.late_max_ms)} ms; clock ratio {ratio}"
+        f"{things(report.turns.total, 'turn')}; worst {ms(pacing.late_max_ms)} ms; clock ratio {ratio} (1 is real time)"
     )
 
 

@@ -78,13 +78,14 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
 
 
 def legend(report: Report) -> str:
-    """What the turn numbers and the words in the column "ended by" mean."""
+    """What the turn numbers, the words in the column "ended by" and a blank in "ok?" mean."""
     ends = dict.fromkeys(outcome.turn.ended_by for outcome in report.outcomes)
     meanings = [f"{words(end)}, {ENDS[end]}" for end in ends if end in ENDS]
     known = f" Ended by: {'; '.join(meanings)}." if meanings else ""
     first = next((o.turn.fixture for o in report.outcomes if o.turn.turn == 0 and o.turn.fixture), None)
     file = f" (turn 0 is {first})" if first else ""
-    return f"Turns count from 0{file}, as in `latency turn 3`.{known}"
+    blank = ' A blank in "ok?": no right answer is known.' if any(o.right is None for o in report.outcomes) else ""
+    return f"Turns count from 0{file}, as in `latency turn 3`.{known}{blank}"
 
 
 def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:

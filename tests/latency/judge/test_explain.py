@@ -109,8 +109,7 @@ FAILED = [of("large", outcome="failed", failed="HTTP 503."), ASKED_TWO[1]]
          "620 ms: large had sent nothing and fast spoke after 300 ms"),
         (outcome(0.62, {**MARKS, "llm_first_token": 2.3, "clause_ready": 2.4}, responses=[response(2.67)],
                  attempts=ASKED_TWO),
-         "620 ms: large had sent nothing and fast spoke after 300 ms, held back for 120 ms in case "
-         "large was ready"),
+         "620 ms: large had sent nothing and fast spoke after 300 ms, 120 ms of it waiting for large"),
         (outcome(0.62, responses=[response(2.67)], attempts=[{**ASKED_TWO[0], "first_clause": 2.51}, ASKED_TWO[1]]),
          "620 ms: large had sent a whole clause and fast spoke after 300 ms"),
         (outcome(0.62, responses=[response(2.67)], attempts=FAILED),

@@ -77,7 +77,7 @@ def test_deadlines_phrases_and_stalls_have_rows_of_their_own() -> None:
     made = laid_out(outcome(responses=[{**response, "said": said}], stalls=stalls))
     assert spans(row(made, "LLM deadline")) == [(0.62, 0.62, "instant")]
     assert (
-        row(made, "LLM deadline").note == "set by the earliest the fast tier could answer; transcription had overspent"
+        row(made, "LLM deadline").note == "set by the fast tier's earliest possible answer; transcription had overspent"
     )
     assert spans(row(made, "hold phrase")) == [(0.5, 0.5, "instant")]
     assert row(made, "hold phrase").note == "One moment."

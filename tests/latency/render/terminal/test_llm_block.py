@@ -51,18 +51,18 @@ def test_the_block_shows_how_the_budget_was_kept(llm: Llm) -> None:
     assert list(llm_lines(llm)) == [
         "LLM budget   450 ms: within 1, rescued by another tier 1, bridged by a phrase 1, missed 1; "
         "within or rescued 50 % of 4 judged turns",
-        "  overshoot  p50 160, max 820 ms after the deadline, of 4 turns; textless 0; "
+        "  overshoot  p50 160, max 820 ms after the deadline, of 4 turns; textless 0 (no answer text at all); "
         "bridged answers p50 820, max 820 ms",
-        "  deadlines  set by the LLM budget 2, what was left of the turn's budget 1, "
-        "the earliest the fast tier could answer 1; stage that had overspent: endpointing 1",
+        "  deadlines  2 set by the LLM budget, 1 set by what was left of the turn's budget, "
+        "1 set by the fast tier's earliest possible answer; stage that had overspent: endpointing 1",
         "  policy     fallback 3, single 1: large first 3, the only tier 1",
         "  phrases    hold 1, said while the answer was late; they count as no answer",
         "  fast       sim:groq-fast: 2 requests, spoken 1, failed 1 (sim:groq-fast at w refused the connection), "
         "first clause (n 1) p50 200, p95 200, max 200 ms",
-        "  large      sim:sonnet: 4 requests, spoken 3, cancelled 1 (had sent nothing after p50 380 ms), "
+        "  large      sim:sonnet: 4 requests, spoken 3, cancelled 1 (with nothing received in 380 ms, p50), "
         "first clause (n 3) p50 770, p95 1220, max 1270 ms",
         "  wasted     32.9 % of 6,080 tokens were not heard: 2,000 (1,000 estimated); "
-        "extra 2 requests (1 needed, 1 failed)",
+        "2 requests beyond each answer's first (1 used, 1 failed)",
     ]
 
 
@@ -76,7 +76,7 @@ def test_discarded_requests_are_counted_where_there_are_any(llm: Llm) -> None:
     one = replace(llm, judged=1, waste=replace(llm.waste, extra=1, spoken=1, failed=0, withdrawn=1))
     verdicts, *_, waste = llm_lines(one)
     assert verdicts.endswith("50 % of 1 judged turn")
-    assert waste.endswith("; extra 1 request (1 needed), 1 speculative request discarded")
+    assert waste.endswith("; 1 request beyond each answer's first (1 used), 1 speculative request discarded")
 
 
 def test_several_reasons_stand_with_their_counts(llm: Llm) -> None:
@@ -84,7 +84,8 @@ def test_several_reasons_stand_with_their_counts(llm: Llm) -> None:
     large = replace(llm.tiers["large"], cancelled=3, cut_short={"words too": cut, **llm.tiers["large"].cut_short})
     (line,) = (line for line in llm_lines(replace(llm, tiers={"large": large})) if "large  " in line)
     assert (
-        "cancelled 3 (2 had sent a whole clause after p50 40 ms; 1 had sent nothing after p50 380 ms), first clause"
+        "cancelled 3 (2 with a whole clause received in 40 ms, p50; 1 with nothing received in 380 ms, p50), "
+        "first clause"
     ) in line
 
 
@@ -100,7 +101,7 @@ def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:
     )  # fmt: skip
     lines = list(llm_lines(replace(llm, deadlines={}, charged={}, phrases={}, waste=nothing)))
     assert not any("deadlines" in line for line in lines)
-    assert lines[-1] == "  wasted     tokens unknown; extra 0 requests"
+    assert lines[-1] == "  wasted     tokens unknown; 0 requests beyond each answer's first"
     assert not any("phrases" in line for line in lines)
 
 

@@ -103,7 +103,7 @@ def test_speculative_answers_are_a_line(report: Report) -> None:
     ahead = Speculation(started=12, discarded=3, saved_p50_ms=214.4, used=9, spoken_ahead=4, hints=14)
     assert (
         "speculation 12 speculative answers at 14 hints of the turn's end: 9 used (4 already synthesised), "
-        "3 discarded; first clause sooner by p50 214 ms"
+        "3 discarded; first clause 214 ms sooner (p50)"
     ) in " ".join(drawn(replace(report, speculation=ahead)).split())
     one = replace(ahead, started=1, hints=1, used=0, discarded=1, spoken_ahead=0, saved_p50_ms=None)
     assert "\nspeculation  1 speculative answer at 1 hint of the turn's end: 0 used, 1 discarded\n" in drawn(
@@ -190,8 +190,9 @@ def test_a_run_under_a_budget_shows_the_tiers_and_three_latencies(
     for part in (
         "LLM budget 450 ms: within 1, rescued by another tier 1, bridged by a phrase 1, missed 0; within or rescued "
         "66.7 % of 3 judged turns",
-        "overshoot p50 0, max 820 ms after the deadline, of 3 turns; textless 0; bridged answers p50 820, max 820 ms",
-        "large 3 requests, spoken 2, cancelled 1 (had sent nothing after p50 - ms), "
+        "overshoot p50 0, max 820 ms after the deadline, of 3 turns; textless 0 (no answer text at all); "
+        "bridged answers p50 820, max 820 ms",
+        "large 3 requests, spoken 2, cancelled 1 (with nothing received in - ms, p50), "
         "first clause (n 2) p50 785, p95 1222, max 1270 ms",
     ):
         assert part in " ".join(lines), part

@@ -130,6 +130,18 @@ def load(path: str, *, where: str) -> Callable[..., Any]:
     return made
 
 
+def load_component(path: str, *, where: str) -> Callable[..., Any]:
+    """As `load`, but a class must be one of pipecat's components. What a function makes is unknown until it is called.
+
+    Raises:
+        ConfigurationError: as for `load`, or the class is not a component.
+    """
+    part = load(path, where=where)
+    if isinstance(part, type) and not issubclass(part, FrameProcessor):
+        raise ConfigurationError(f"{where}: {path} is not a component of pipecat: its class must be a FrameProcessor.")
+    return part
+
+
 def path_of(part: object) -> str:
     """The dotted path of a class or function, or of an instance's class."""
     if isinstance(part, str):

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import cached_property
+from inspect import isroutine
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
@@ -52,8 +53,12 @@ class Outside(Table):
 
     @property
     def summary(self) -> str:
-        """The class."""
-        return f"pipecat:{_path(self.service).rpartition('.')[2]}"
+        """The class, or the function, whose component is unknown until the server starts."""
+        from pipelines.outside.supply import load
+
+        name = f"pipecat:{_path(self.service).rpartition('.')[2]}"
+        part = load(self.service, where="service") if isinstance(self.service, str) else self.service
+        return f"{name}, a function; what it makes is checked when the server starts" if isroutine(part) else name
 
     @property
     def lacks_key(self) -> bool:
@@ -62,7 +67,7 @@ class Outside(Table):
 
     def needs(self) -> list[str]:
         """What is missing: the key, or the class."""
-        from pipelines.outside.supply import load
+        from pipelines.outside.supply import load_component
 
         missing = (
             [f"the environment variable {self.api_key_env} is not set; it should hold the API key"]
@@ -71,7 +76,7 @@ class Outside(Table):
         )
         if isinstance(self.service, str):
             try:
-                load(self.service, where="service")
+                load_component(self.service, where="service")
             except ConfigurationError as error:
                 missing.append(str(error))
         return missing
@@ -141,7 +146,7 @@ class PipecatTier(Outside, TierTable):
         """Refuse a tier whose API key is not set."""
         if self.lacks_key:
             raise ConfigurationError(
-                f"llm.{name}: {self.summary} needs a key in the environment variable {self.api_key_env}, which is not "
+                f"llm.{name}: {self.label} needs a key in the environment variable {self.api_key_env}, which is not "
                 "set; the pipelines embedded and local work without one."
             )
 

@@ -73,6 +73,21 @@ def test_a_pipeline_that_needs_nothing_is_fine(name: str, capsys: pytest.Capture
     assert all(text.startswith("ok ") for text in found.values())
 
 
+@pytest.mark.parametrize(
+    ("service", "state"),
+    [
+        ("collections.OrderedDict", "FAILED service: collections.OrderedDict is not a component of pipecat: its class"),
+        ("os.path.join", "ok pipecat:join, a function; what it makes is checked when the server starts"),
+        ("pipecat.processors.filters.identity_filter.IdentityFilter", "ok pipecat:IdentityFilter"),
+    ],
+)
+def test_a_service_from_outside_must_be_a_component(
+    service: str, state: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check("embedded", f"asr={{engine='pipecat', service='{service}'}}") == (4 if "FAILED" in state else 0)
+    assert parts(capsys.readouterr().out)["asr"].startswith(state)
+
+
 @pytest.mark.parametrize("wire", ["chat", "responses"])
 async def test_a_free_server_is_asked_for_one_token_over_its_wire(
     simulator: Endpoint, pipeline: Path, wire: str, capsys: pytest.CaptureFixture[str]

@@ -81,6 +81,8 @@ def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None,
 def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, wants_wav: bool) -> int:
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.audio.onset import as_floats, utterances
+    from latency.render.terminal.console import console_for
+    from latency.render.terminal.layout import fitted
     from latency.render.turn_view import write_turn
     from latency.report.build import build
     from latency.report.waterfall import waterfall
@@ -123,7 +125,7 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
             notes=(*([f"latencies are refused: {report.refused}"] if report.refused else []), *report.notes),
         )
         if wants_wav:
-            print(note)
+            print(fitted(note, console_for(sys.stdout).width, indent=10))
     return FINE
 
 

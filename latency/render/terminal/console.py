@@ -1,8 +1,9 @@
 """A rich console that also suits a pipe: plain text of bounded width, and no exit status of its own."""
 
 import os
+import re
 from io import TextIOWrapper
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.console import Console
 
@@ -14,6 +15,15 @@ class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Leave a closed pipe to the caller; rich would exit with status 1, whatever the verdict."""
         raise
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print as rich does, but end no line of plain text with blanks."""
+        if self.is_terminal:
+            super().print(*objects, **options)
+            return
+        with self.capture() as captured:
+            super().print(*objects, **options)
+        self.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
 
 
 def console_for(file: TextIO) -> Console:

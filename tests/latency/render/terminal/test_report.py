@@ -33,6 +33,10 @@ def test_a_pipe_gets_plain_lines_of_bounded_width(report: Report) -> None:
     assert max(map(len, text.splitlines())) <= 120
 
 
+def test_no_plain_line_ends_with_a_blank(report: Report) -> None:
+    assert [line for line in drawn(report).splitlines() if line != line.rstrip()] == []
+
+
 def test_a_report_fits_80_columns(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     file = io.StringIO()

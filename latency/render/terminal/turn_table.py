@@ -27,10 +27,10 @@ SHORTEST_REMARK = 20
 BELOW = 7
 """Characters by which such a remark is indented."""
 ENDS = {
-    "smart_turn": "judged complete",
-    "whole_request": "the responder has all it needs",
-    "fallback": "in doubt, until the silence was long enough",
-    "timeout": "the watchdog ended it",
+    "smart_turn": "the words were judged complete",
+    "whole_request": "the responder recognised a complete request",
+    "fallback": "the words were in doubt, so a longer silence decided",
+    "timeout": "no decision came, so the watchdog ended it",
 }
 """What ended a turn, where its name needs a word."""
 
@@ -80,7 +80,7 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
 def legend(report: Report) -> str:
     """What the turn numbers, the words in the column "ended by" and a blank in "ok?" mean."""
     ends = dict.fromkeys(outcome.turn.ended_by for outcome in report.outcomes)
-    meanings = [f"{words(end)}, {ENDS[end]}" for end in ends if end in ENDS]
+    meanings = [f"{words(end)} = {ENDS[end]}" for end in ends if end in ENDS]
     known = f" Ended by: {'; '.join(meanings)}." if meanings else ""
     first = next((o.turn.fixture for o in report.outcomes if o.turn.turn == 0 and o.turn.fixture), None)
     file = f" (turn 0 is {first})" if first else ""

@@ -152,7 +152,9 @@ class Answer:
     def _start(self, start: Start) -> None:
         context, heard = self._context, 0
         if start.continues is not None:
-            context, heard = continued(context, self._heard), self._attempts[start.continues].clauses
+            begun = self._attempts[start.continues]
+            # Clauses that came since the last were spoken are spoken next, whatever becomes of their request.
+            context, heard = continued(context, self._heard + begun.waiting), begun.clauses
         if start.hedge:
             self._book.hedges.take()
         attempt = LiveAttempt(

@@ -119,6 +119,11 @@ class LiveAttempt:
         return taken
 
     @property
+    def waiting(self) -> str:
+        """The text that is ready and was not taken yet."""
+        return "".join(piece.text for piece in self._speakable if isinstance(piece, AnswerTextFrame))
+
+    @property
     def view(self) -> Attempt:
         """The attempt as a policy sees it."""
         return Attempt(

@@ -12,7 +12,7 @@ from latency.budget import Deadline
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.policy import Adaptive
+from voice.llm.policy import Adaptive, Single
 from voice.llm.policy.tier_stats import TierBook
 
 NOW = 100.0
@@ -90,3 +90,69 @@ async def test_a_turn_that_ends_in_the_very_moment_its_answer_does_counts_once(
     assert (turns, verdicts) == (["large"], [True])
     last = line.reports[-1]
     assert (last.final, last.answer.commit, last.attempts[0].outcome) == (True, NOW, "spoken")
+
+
+class BreaksOff:
+    """A tier whose first request delivers a clause, later a second clause and its failure in one go; asked to continue,
+    it answers at once.
+    """
+
+    usable = True
+
+    def __init__(self, gate: asyncio.Event) -> None:
+        self.gate = gate
+        self.contexts: list[LLMContext] = []
+
+    def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Any) -> asyncio.Task[None]:
+        self.contexts.append(context)
+        if attempt.continues is not None:
+            attempt.add("And a third.", NOW)
+            attempt.complete(NOW)
+            return asyncio.create_task(asyncio.sleep(0))
+        attempt.add("Here is a clause, ", NOW)
+
+        async def break_off() -> None:
+            await self.gate.wait()
+            attempt.add("and here a second. ", NOW)
+            attempt.fail("The connection broke.", NOW)
+            changed()
+
+        return asyncio.create_task(break_off())
+
+
+class Ear(Committing):
+    """A speaker that lets the tier go on when it has passed on the first clause, or while it does."""
+
+    def __init__(self, answer: Any, gate: asyncio.Event, *, during: bool) -> None:
+        super().__init__(answer, commit_at=1)
+        self.gate, self.during = gate, during
+        self.said: list[str] = []
+
+    async def speak(self, piece: Any) -> None:
+        self.said.append(piece.text)
+        self.gate.set()
+        if self.during:
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("during", [False, True])
+async def test_a_clause_that_comes_just_before_its_request_fails_is_said_once(during: bool) -> None:
+    book, gate = TierBook({"large": 1.0}), asyncio.Event()
+    tier = BreaksOff(gate)
+
+    def answer(**speaker: Any) -> Answer:
+        return Answer(
+            number=0, plan=Single(tier="large").plan(book), tiers={"large": tier}, book=book,  # type: ignore[dict-item]
+            context=LLMContext(), clock=lambda: NOW, **speaker,
+        )  # fmt: skip
+
+    ear = Ear(answer, gate, during=during)
+    async with asyncio.timeout(5):
+        await ear.answer.run()
+    assert [text.split() for text in ear.said] == [
+        ["Here", "is", "a", "clause,"], ["and", "here", "a", "second."], ["And", "a", "third."],
+    ]  # fmt: skip
+    _, continuation = tier.contexts
+    heard: Any = continuation.get_messages()[-2]
+    assert heard == {"role": "assistant", "content": "Here is a clause, and here a second."}

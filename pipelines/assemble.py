@@ -110,6 +110,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         models=models.models,
         stalls=watch.between if watch else None,
         speculates=settings.turns.speculation != "off",
+        began=time.monotonic(),
     )
     rtvi = RTVIProcessor()
     answer_requests(rtvi, swap.carry_out if swap else None)

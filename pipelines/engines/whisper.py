@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pipelines.engines.engine import AsrTable, Recogniser
 from pipelines.versions import version
-from voice.errors import ConfigurationError
+from voice.errors import ComponentError
 
 if TYPE_CHECKING:
     from pipecat.services.stt_service import STTService
@@ -39,7 +39,7 @@ class Whisper(AsrTable):
         if folder.is_dir() or self.model.startswith(("/", ".", "~")):
             try:
                 from_folder(folder)
-            except ConfigurationError as error:
+            except ComponentError as error:
                 return [str(error)]
         elif cached(self.model) is None:
             return [

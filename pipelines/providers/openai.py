@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from pipelines.providers.provider import TierModel
 from pipelines.providers.resources import Resources
 from pipelines.providers.wires import NO_KEY, WireModel, WireTable
-from voice.errors import ConfigurationError
+from voice.errors import ComponentError
 
 if TYPE_CHECKING:
     from pipelines.checking.server_check import ServerState
@@ -75,13 +75,13 @@ class OpenAITier(WireTable):
         if not self.lacks_key:
             return
         if self.api_key_env is None:
-            raise ConfigurationError(
+            raise ComponentError(
                 f"llm.{name}: {self.model} at {self.where} needs a key; say which environment variable holds it, such "
                 'as api_key_env = "OPENAI_API_KEY", or give the base_url of a server that wants none.'
             )
         keyless = [other for other, tier in llm.tiers.items() if other != name and not tier.lacks_key]
         without = "".join(f'[llm.{other}] works without it (policy = "single"), and ' for other in keyless)
-        raise ConfigurationError(
+        raise ComponentError(
             f"llm.{name}: {self.model} needs a key in the environment variable {self.api_key_env}, which is not set; "
             f"{without}the pipelines embedded and local work without one."
         )

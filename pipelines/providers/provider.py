@@ -83,7 +83,8 @@ class TierTable(Table, ABC):
             llm: the table that it is part of.
 
         Raises:
-            ConfigurationError: a key is not set, or there is no such model.
+            ConfigurationError: there is no such model.
+            ComponentError: a key is not set.
         """
 
     @abstractmethod

@@ -32,7 +32,8 @@ class TieredModels:
     """Language models as tiers of a `BudgetedLLMService`.
 
     Raises:
-        ConfigurationError: settings that contradict each other, or a key that is not set.
+        ConfigurationError: settings that contradict each other.
+        ComponentError: a key is not set.
     """
 
     def __init__(self, llm: Tiers) -> None:

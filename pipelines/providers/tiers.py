@@ -112,7 +112,8 @@ class Tiers(Table):
         """The models as set; not started yet.
 
         Raises:
-            ConfigurationError: settings that contradict each other, or a key that is not set.
+            ConfigurationError: settings that contradict each other.
+            ComponentError: a key is not set.
         """
         from pipelines.providers.tiered_models import TieredModels
 

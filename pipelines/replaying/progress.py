@@ -7,8 +7,10 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
+from rich.text import Text
 
 from latency.budget import Budget
+from latency.command_line import columns
 from latency.judge.verdict import judge
 from latency.record.server_turn import ServerTurn
 from voice.client.call.call_result import CallResult
@@ -36,13 +38,13 @@ class Progress:
     def serving(self, status: Mapping[str, Any]) -> None:
         """Print what runs in each stage of the ready server, and why."""
         for stage, name in status.get("components", {}).items():
-            self._console.print(f"[dim]{stage:>6}[/]  {escape(str(name))}")
+            _print(self._console, Text(f"{stage:>6}  ", "dim"), Text(str(name)))
         for reason in status.get("chosen", []):
-            self._console.print(f"[dim]  auto  {escape(reason)}[/]")
+            _print(self._console, Text("  auto  ", "dim"), Text(reason, "dim"))
 
     def note(self, text: str) -> None:
         """Print a note that the user should read before the replay starts."""
-        self._console.print(f"[yellow]note[/]  {escape(text)}")
+        _print(self._console, Text("note  ", "yellow"), Text(text))
 
     def saved(self, folder: object) -> None:
         """Print the run folder."""
@@ -109,7 +111,7 @@ class CallProgress(CallListener):
 
     def on_error(self, text: str) -> None:
         """Print a failure that the server reports."""
-        self._console.print(f"[red]server[/]  {escape(text)}")
+        _print(self._console, Text("server  ", "red"), Text(text))
 
     def _print_turn(self) -> None:
         if self._turn is None or self.result is None:
@@ -117,14 +119,24 @@ class CallProgress(CallListener):
         end = self._turn.end
         answer = next((u.start - end for u in self.result().utterances if u.start >= end), None)
         if answer is None:
-            took = "     –   "
+            took = Text("     –     ")
         else:
-            took = f"[{'green' if answer < PAUSE else 'yellow'}]{answer * 1000:6.0f} ms[/]"
-        heard, said = " ".join(self._heard) or "(nothing)", " ".join(self._said) or "(nothing)"
+            took = Text(f"{answer * 1000:6.0f} ms  ", "green" if answer < PAUSE else "yellow")
+        words = Text(" ".join(self._heard) or "(nothing)")
+        words.append(" → ", "dim").append(" ".join(self._said) or "(nothing)")
         spoken = next(filter(None, (spoken_by(self._reports[n]) for n in sorted(self._reports, reverse=True))), "")
-        by = f"  [dim]({escape(spoken)})[/]" if spoken else ""
-        self._console.print(f"{took}  {escape(heard)} [dim]→[/] {escape(said)}{by}")
+        if spoken:
+            words.append(f"  ({spoken})", "dim")
+        _print(self._console, took, words)
         self._turn = None
+
+
+def _print(console: Console, label: Text, text: Text) -> None:
+    """Print a text after its label, within 80 columns; further lines begin below the text."""
+    for line in text.wrap(console, columns() - label.cell_len):
+        line.rstrip()
+        console.print(label + line)
+        label = Text(" " * label.cell_len)
 
 
 def spoken_by(turn: ServerTurn) -> str | None:

@@ -23,6 +23,7 @@ class TurnLog:
         models: the model of each tier.
         stalls: finds the event loop's stalls; None when the loop is not watched.
         speculates: whether answers are started before the commit.
+        began: when the call began; what the loop did before then concerns other calls.
     """
 
     def __init__(
@@ -32,12 +33,13 @@ class TurnLog:
         models: Mapping[str, str] | None = None,
         stalls: Stalls | None = None,
         speculates: bool = False,
+        began: float = -math.inf,
     ) -> None:
         self.tier = tier
         self._speculates = speculates
         self.models = models or {}
         self._stalls = stalls
-        self._finished = -math.inf
+        self._finished = began
         self._answered: dict[int, LiveTurn] = {}
         self.turn: LiveTurn | None = None
         self._count = 0

@@ -76,6 +76,22 @@ CASES: list[tuple[str, int, str]] = [
     ("voice serve --port http", 2, '--port takes a port from 0 to 65535, not "http"'),
     ("voice serve --pipeline embedded --port {http}", 2, "choose another port with --port, or 0 for a free one."),
     ("voice serve --pipeline embedded --host 192.0.2.1", 2, "give an address of this machine with --host"),
+    # `voice check` gives the same faults the same status.
+    (
+        "voice serve --port 0 --pipeline embedded --set asr={{engine='whisper',model='/no/model'}}",
+        4,
+        "no folder /no/model",
+    ),
+    (
+        "voice serve --port 0 --pipeline embedded --set tts.voice=/no/voice.onnx",
+        4,
+        "voice file /no/voice.onnx does not exist",
+    ),
+    (
+        "voice serve --port 0 --pipeline openai --set llm.large.api_key_env=NO_KEY",
+        4,
+        "variable NO_KEY, which is not set",
+    ),
     ("latency report nowhere", 2, "nowhere does not exist"),
     ("latency report good.wav", 2, "good.wav is not a folder"),
     ("latency report nothing", 2, "nothing is not a run: it has no run.json"),

@@ -25,19 +25,19 @@ def test_the_latency_command_has_a_bench_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "code", "sentence"),
     [
-        (["--only", "siri"], 'there is no variant "siri"'),
-        (["--fixtures", "no-such-folder"], "there is no such file or folder"),
-        (["--llm", "fast"], "--llm takes milliseconds to the first token and tokens per second, such as 450:65"),
-        (["--whisper", "no-such-folder"], "There is no folder no-such-folder"),
-        (["--read", "no-such-folder"], "no-such-folder is not a benchmark"),
+        (["--only", "siri"], 2, 'there is no variant "siri"'),
+        (["--fixtures", "no-such-folder"], 2, "there is no such file or folder"),
+        (["--llm", "fast"], 2, "--llm takes milliseconds to the first token and tokens per second, such as 450:65"),
+        (["--whisper", "no-such-folder"], 4, "There is no folder no-such-folder"),
+        (["--read", "no-such-folder"], 2, "no-such-folder is not a benchmark"),
     ],
 )
 def test_bad_usage_is_one_sentence(
-    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    arguments: list[str], code: int, sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == code
     told = capsys.readouterr().err.splitlines()
     assert sentence in told[-1]
     assert not (tmp_path / "out").exists()

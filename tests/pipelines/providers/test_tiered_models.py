@@ -10,7 +10,7 @@ import pytest
 from pipelines import settings
 from pipelines.providers.tiered_models import TieredModels
 from pipelines.providers.tiers import Tiers
-from voice.errors import ConfigurationError
+from voice.errors import ComponentError, ConfigurationError
 
 
 def tiers(pipeline: str, *overrides: str) -> Tiers:
@@ -38,16 +38,16 @@ def test_the_responder_is_no_language_model() -> None:
 def test_a_missing_key_names_its_variable_and_what_works_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     sentence = "llm.large: gpt-4.1 needs a key in the environment variable OPENAI_API_KEY, .* embedded and local work"
-    with pytest.raises(ConfigurationError, match=sentence):
+    with pytest.raises(ComponentError, match=sentence):
         TieredModels(tiers("openai"))
 
 
 def test_a_missing_key_names_the_tier_that_works_without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     needs_key = ["llm.large.provider=openai", "llm.large.model=gpt-4.1"]
-    with pytest.raises(ConfigurationError, match=r"at OpenAI needs a key; say .* api_key_env = \"OPENAI_API_KEY\""):
+    with pytest.raises(ComponentError, match=r"at OpenAI needs a key; say .* api_key_env = \"OPENAI_API_KEY\""):
         TieredModels(tiers("sim-fallback", *needs_key))
-    with pytest.raises(ConfigurationError, match=r"OPENAI_API_KEY, which is not set; \[llm.fast\] works without it"):
+    with pytest.raises(ComponentError, match=r"OPENAI_API_KEY, which is not set; \[llm.fast\] works without it"):
         TieredModels(tiers("sim-fallback", *needs_key, "llm.large.api_key_env=OPENAI_API_KEY"))
 
 

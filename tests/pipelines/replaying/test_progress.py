@@ -11,7 +11,7 @@ from rich.console import Console
 
 from latency.record.json_form import from_json
 from latency.record.server_turn import ServerTurn
-from pipelines.replaying.progress import CallProgress, spoken_by
+from pipelines.replaying.progress import CallProgress, Progress, spoken_by
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import FixtureTurn
 from voice.client.playback.bot_utterances import Utterance
@@ -94,3 +94,27 @@ def test_a_turns_line_ends_with_its_own_tier_and_never_with_another_turns() -> N
     assert title == "a call (1/1)"
     assert first == "620 ms  what time is it → It is noon.  (fast, rescued)"
     assert second == "–     [thanks] → (nothing)"
+
+
+def test_lines_are_folded_to_80_columns_and_go_on_below_their_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    chosen = "llm: the responder, because no language model server answers here; `ollama run llama3.2` starts one"
+    progress = Progress(calls=1)
+    progress.serving({"components": {"vad": "silero", "llm": "a model [of some size] " * 9}, "chosen": [chosen]})
+    progress.note("a recording " + "was converted and " * 9 + "read")
+    call = progress.call("tour")
+    call.result = lambda: SimpleNamespace(utterances=())  # type: ignore[assignment,return-value]
+    with call:
+        call.on_placed(placed(0))
+        call.on_heard("count to twenty")
+        call.on_said(", ".join(map(str, range(1, 40))))
+    lines = capsys.readouterr().err.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if line != line.rstrip()] == []
+    auto = next(index for index, line in enumerate(lines) if line.startswith("  auto  llm: the responder"))
+    assert lines[auto + 1].startswith(" " * 8 + "`ollama")
+    assert next(line for line in lines if "count to twenty → 1, 2" in line).startswith("     –     count")
+    assert lines[-1].startswith(" " * 11)
+    assert lines[-1].endswith("39")

@@ -80,8 +80,8 @@ class SharedWhisper:
             model_class: Used instead of `faster_whisper.WhisperModel`; None for that class.
 
         Raises:
-            ConfigurationError: The folder is not a model, or it does not know the language or compute type.
-            ComponentError: The engine cannot load or run it.
+            ConfigurationError: The model does not know the language or compute type.
+            ComponentError: The folder is not a model, or the engine cannot load or run it.
         """
         folder_name = from_folder(path).name
         if model_class is None:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from voice.errors import ConfigurationError
+from voice.errors import ComponentError, ConfigurationError
 from voice.hub import HubFiles
 
 REPOSITORIES = {
@@ -50,7 +50,8 @@ def resolve(model: str, *, revision: str = "main", cache_dir: Path | None = None
 
     Raises:
         ConfigurationError: `model` is not the name of a Whisper model.
-        ComponentError: There is no copy, and the download fails or does not match the hub's checksums.
+        ComponentError: The folder is no model; or there is no copy, and the download fails or does not match the hub's
+            checksums.
     """
     folder = os.path.expanduser(model)
     if model not in REPOSITORIES and (os.path.isdir(folder) or model.startswith(("/", ".", "~"))):
@@ -65,19 +66,19 @@ def from_folder(path: Path) -> WhisperWeights:
     """The model in the folder `path`.
 
     Raises:
-        ConfigurationError: It is not a folder or lacks a file; the message names what is missing.
+        ComponentError: It is not a folder or lacks a file; the message names what is missing.
     """
     if not path.is_dir():
-        raise ConfigurationError(f"There is no folder {path}: a local Whisper model is a folder with {_contents()}.")
+        raise ComponentError(f"There is no folder {path}: a local Whisper model is a folder with {_contents()}.")
     if missing := _missing(path):
-        raise ConfigurationError(
+        raise ComponentError(
             f"The folder {path} is no Whisper model for faster-whisper: it lacks {', '.join(missing)}; "
             f"copy the whole model folder, with {_contents()}."
         )
     try:
         config = json.loads((path / "config.json").read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ConfigurationError(f"{path}/config.json is not JSON ({error}); copy the model folder again.") from error
+        raise ComponentError(f"{path}/config.json is not JSON ({error}); copy the model folder again.") from error
     name = config.get("name") if isinstance(config, dict) else None
     return WhisperWeights(name=name if isinstance(name, str) else path.resolve().name, revision=None, path=path)
 

@@ -14,7 +14,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from loguru import logger
 
-from voice.errors import ConfigurationError
+from voice.errors import ComponentError, ConfigurationError
 from voice.llm.answer.clauses import has_words, sentences
 from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
 from voice.tts.piper.word_times import spoken_runs, word_ends
@@ -41,7 +41,7 @@ class Voice:
         streaming: synthesise piece by piece if the model allows it; False synthesises a clause at a time.
 
     Raises:
-        ConfigurationError: the files are missing or are not a Piper voice.
+        ComponentError: the files are missing or are not a Piper voice.
     """
 
     def __init__(self, path: Path, *, streaming: bool = True) -> None:
@@ -55,7 +55,7 @@ class Voice:
         config = Path(f"{path}.json")
         for file in (path, config):
             if not file.is_file():
-                raise ConfigurationError(
+                raise ComponentError(
                     f"Piper voice file {file} does not exist; give a voice's .onnx file with its .onnx.json beside it, "
                     'or use tts.voice = "embedded".'
                 )
@@ -71,7 +71,7 @@ class Voice:
             onnx_errors.InvalidProtobuf,
             onnx_errors.InvalidGraph,
         ) as error:
-            raise ConfigurationError(f"{path} is not a Piper voice: {error}") from error
+            raise ComponentError(f"{path} is not a Piper voice: {error}") from error
         # Piper warns about every phoneme that the voice lacks; our texts make that a matter for debugging only.
         logging.getLogger("piper").setLevel(logging.ERROR)
         self.name = path.stem

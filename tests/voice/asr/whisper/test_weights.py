@@ -174,17 +174,17 @@ def test_the_error_names_what_a_folder_lacks(tmp_path: Path) -> None:
     folder = model_folder(tmp_path / "mine")
     (folder / "model.bin").unlink()
     (folder / "vocabulary.json").unlink()
-    with pytest.raises(ConfigurationError, match="it lacks model.bin, vocabulary.json or vocabulary.txt; copy"):
+    with pytest.raises(ComponentError, match="it lacks model.bin, vocabulary.json or vocabulary.txt; copy"):
         resolve(str(folder))
 
 
 def test_a_damaged_configuration_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"config\.json is not JSON"):
+    with pytest.raises(ComponentError, match=r"config\.json is not JSON"):
         resolve(str(model_folder(tmp_path / "mine", "{")))
 
 
 def test_a_path_without_a_folder_is_not_searched_on_the_hub(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="There is no folder"):
+    with pytest.raises(ComponentError, match="There is no folder"):
         resolve(str(tmp_path / "absent"))
 
 

@@ -25,7 +25,7 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.tests.utils import run_test
 
 from tests.voice.tts.piper import tts_rig
-from voice.errors import ConfigurationError
+from voice.errors import ComponentError, ConfigurationError
 from voice.llm.answer.answer_frames import HOLD_PHRASE, AnswerTextFrame, HoldPhraseFrame
 from voice.tts.piper.pieces import onset, samples_of
 from voice.tts.piper.service import PiperTTSService
@@ -71,14 +71,14 @@ def test_nothing_to_say_is_no_audio(voice: Voice) -> None:
 
 
 def test_a_missing_voice_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="does not exist"):
+    with pytest.raises(ComponentError, match="does not exist"):
         Voice(tmp_path / "nobody.onnx")
 
 
 def test_a_file_that_is_no_voice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.onnx").write_bytes(b"not a model")
     (tmp_path / "x.onnx.json").write_text("{}")
-    with pytest.raises(ConfigurationError, match="is not a Piper voice"):
+    with pytest.raises(ComponentError, match="is not a Piper voice"):
         Voice(tmp_path / "x.onnx")
 
 

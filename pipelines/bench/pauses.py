@@ -114,6 +114,13 @@ def insert_pause(turn: FixtureTurn, gap: Span, seconds: float, chance: random.Ra
     return PausedTurn(np.rint(joined).clip(-32768, 32767).astype(np.int16), tuple(speech))
 
 
+def noise_of(turn: FixtureTurn, seconds: float) -> Pcm:
+    """Noise of this length like the recording where nobody speaks; like its last moment if it is all speech."""
+    background = _background(turn, (turn.seconds - FADE, turn.seconds))
+    length = round(seconds * RATE)
+    return np.rint(_like(background, length, np.random.default_rng(length))).clip(-32768, 32767).astype(np.int16)
+
+
 def _soft_places(samples: Pcm, stretch: Span) -> Iterator[Span]:
     """The soft places inside a stretch, away from its ends."""
     size = round(BLOCK * RATE)

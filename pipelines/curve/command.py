@@ -1,0 +1,117 @@
+"""`latency curve`: records what the detectors report, or reads it from a file, and prints what the rules make of it."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from latency.command_line import INTERRUPTED, Parser, complain, count
+from pipelines.curve.recorded import Recorded
+from voice.errors import ConfigurationError, VoiceError
+
+RECORDED = ".jsonl"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Weigh the delay at the end of a turn against the pauses that are cut off.
+
+    Returns:
+        0 success, 2 bad usage or recordings that cannot be used, 3 nothing to measure, 4 a detector failed, 130
+        interrupted.
+
+    Raises:
+        SystemExit: For `--help` (0) and for invalid arguments (2).
+    """
+    args = _parser().parse_args(argv)
+    try:
+        recorded = _recorded(args)
+    except VoiceError as error:
+        complain("latency", str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        complain("latency", "interrupted")
+        return INTERRUPTED
+    _say(f"{len(recorded.clips)} recordings")
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="latency curve",
+        description="Play labelled recordings to the voice detector and to Smart Turn, faster than real time, and "
+        "weigh the delay at the end of a turn against the pauses that are cut off: for our rule, for Smart Turn "
+        "alone and for silence alone.",
+        epilog="exit status: 0 fine, 2 bad usage or recordings that cannot be used, 3 nothing to measure, 4 a detector "
+        "failed, 130 interrupted",
+    )
+    parser.add_argument(
+        "recordings",
+        nargs="+",
+        metavar="RECORDING",
+        help="recordings or folders, as for voice replay; or a file that --save has written",
+    )
+    parser.add_argument(
+        "--pauses", type=count, metavar="N", help="replace each recording with N copies, each with a pause inserted"
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar=f"FILE{RECORDED}",
+        help="keep what the detectors reported, to be read instead of the recordings",
+    )
+    return parser
+
+
+def _recorded(args: argparse.Namespace) -> Recorded:
+    """The detectors' reports: read from a file, or made now."""
+    from pipelines.process import loading_code, prepare_process
+
+    prepare_process(verbose=args.verbose)
+    with loading_code():
+        from pipelines.curve import recorded_file, recorder
+    files = [Path(name) for name in args.recordings if name.endswith(RECORDED)]
+    if not files:
+        return _record(args)
+    if len(args.recordings) > 1:
+        raise ConfigurationError(f"{files[0]} is read alone; name either one such file or recordings.")
+    for option in ("save", "pauses"):
+        if getattr(args, option) is not None:
+            raise ConfigurationError(f"--{option} needs recordings, not {files[0]}.")
+    recorded, notices = recorded_file.load(files[0], recorder.current_detectors())
+    for notice in notices:
+        _say(notice)
+    return recorded
+
+
+def _record(args: argparse.Namespace) -> Recorded:
+    from pipelines.bench.pauses import with_pauses
+    from pipelines.curve.recorded_file import save
+    from pipelines.curve.recorder import record
+    from voice.client.fixtures.fixture import load_fixtures
+
+    if args.save is not None and args.save.suffix != RECORDED:
+        raise ConfigurationError(f"--save takes a file that ends in {RECORDED}, not {args.save}.")
+    fixtures = load_fixtures(args.recordings)
+    with tempfile.TemporaryDirectory() as scratch:
+        if args.pauses is not None:
+            # Kept beside the file, which names them.
+            folder = args.save.with_suffix("") if args.save else Path(scratch) / "pauses"
+            if folder.exists() and any(folder.iterdir()):
+                raise ConfigurationError(f"{folder} is not empty; name another file with --save.")
+            fixtures = load_fixtures([with_pauses(fixtures, folder, copies=args.pauses)])
+        recorded = record(fixtures, inserted=args.pauses is not None, progress=_progress)
+    if args.save is not None:
+        save(recorded, args.save)
+        _say(f"saved: {args.save}")
+    return recorded
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == of else ""
+        print(f"\r{done} of {of} recordings heard", end=end, file=sys.stderr, flush=True)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

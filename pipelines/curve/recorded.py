@@ -1,0 +1,158 @@
+"""What the detectors reported while recordings were played to them. All times are in seconds of the recording's audio.
+
+Everything that an endpointing rule may look at is here, so that a rule can be evaluated without the recordings.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from latency.record.turn import Truth
+
+FORM = 1
+"""Version of the format; another one is not read."""
+STEP = 0.016
+"""Seconds of audio in a message of the caller, after each of which the silence is considered."""
+
+Kind = Literal["pause", "inside", "end"]
+"""A silence in a labelled pause; one inside a labelled stretch of speech; one after the end of the turn."""
+Alignment = Literal["forced", "proportional", "none"]
+"""How the words got their times: from PocketSphinx's forced alignment; spread over the labelled speech by their
+letters, because it failed; or not at all, because the recording has no transcript."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A verdict of Smart Turn."""
+
+    after: float
+    """How much silence turn taking had counted when Smart Turn was asked."""
+    probability: float
+    """That the turn is complete, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Consecutive messages after each of which the silence is considered, `STEP` apart."""
+
+    at: float
+    """When the first of them had been heard."""
+    counted: float
+    """How much silence turn taking had counted then; each further message adds `STEP`."""
+    messages: int
+    doubtful: bool
+    """Whether the latest sound may have been the start of speech all the while, so that no turn ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """A silence that the voice detector noticed: at least that of the hint (`turns.hint_ms`)."""
+
+    kind: Kind
+    pause: int | None
+    """Which of the recording's labelled pauses it is, from 0; None for the other kinds."""
+    began: float
+    """When it began, by the voice detector."""
+    stopped: float | None
+    """When the detector reported the end of speech; None when speech went on before that."""
+    resumed: float | None
+    """When the detector reported that speech went on; None when it did not."""
+    counted: float
+    """How long it was as turn taking counts it, which leaves out sounds that may start speech."""
+    runs: tuple[Run, ...]
+    """When it was considered, from the reported end of speech on; the last run of a silence without an end goes on."""
+    asked: tuple[Asked, ...]
+    """Smart Turn's verdicts, as far as the silence lasts."""
+    speech: float
+    """Seconds of speech in the turn so far, by the voice detector."""
+    text: str
+    """The words spoken so far, by the transcript, without punctuation at their end; empty without one."""
+    pauses: tuple[float, ...]
+    """How long the earlier pauses of the turn were, as turn taking counts them."""
+
+    @property
+    def words(self) -> int:
+        """How many words have been spoken."""
+        return len(self.text.split())
+
+    @property
+    def rate(self) -> float | None:
+        """Words a second of speech; None without words."""
+        return self.words / self.speech if self.text and self.speech > 0 else None
+
+    def sound(self, after: float) -> float | None:
+        """Smart Turn's latest probability by the time that this much silence was counted; None before the first."""
+        known = [one.probability for one in self.asked if one.after <= after + STEP / 2]
+        return known[-1] if known else None
+
+    def reached(self, counted: float) -> float | None:
+        """When a turn ends that needs this much silence; None when the silence is shorter, or in doubt to its end."""
+        for number, run in enumerate(self.runs):
+            goes_on = self.resumed is None and number == len(self.runs) - 1
+            # Both are sums of many `STEP`s.
+            waited = max(0, -int(-(counted - run.counted - 1e-9) // STEP))
+            if not run.doubtful and (waited < run.messages or goes_on):
+                return run.at + waited * STEP
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clip:
+    """A recording of one turn."""
+
+    name: str
+    """`<conversation>/<file>`."""
+    wav: str
+    sha256: str
+    speaker: str
+    synthetic: bool
+    """Whether a speech synthesiser speaks."""
+    inserted: bool
+    """Whether its pauses were inserted into a recording without them."""
+    text: str
+    truth: Truth
+    speech: tuple[tuple[float, float], ...]
+    """The labelled stretches of speech."""
+    alignment: Alignment
+    silences: tuple[Silence, ...]
+    """In order. The end of the turn has none if the voice detector never noticed the speech, and several if sounds
+    after it counted as speech."""
+
+    @property
+    def end(self) -> float:
+        """When the speech ends, by its labels."""
+        return self.speech[-1][1]
+
+    @property
+    def pauses(self) -> tuple[float, ...]:
+        """How long the labelled pauses are."""
+        return tuple(after - before for (_, before), (after, _) in self.gaps())
+
+    def gaps(self) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+        """The labelled stretches before and after each pause."""
+        return zip(self.speech, self.speech[1:], strict=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detectors:
+    """With which detectors, set how, the silences were found."""
+
+    silero: str
+    """SHA-256 of the model's file, as for Smart Turn's."""
+    smart_turn: str
+    versions: dict[str, str]
+    """Of the packages that a measurement depends on."""
+    confidence: float
+    """As `vad.confidence`, 0 to 1; the other settings of the voice detector follow."""
+    start: float
+    stop: float
+    volume: float
+    hint: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """The detectors' reports on a set of recordings."""
+
+    detectors: Detectors
+    clips: tuple[Clip, ...]

@@ -74,6 +74,11 @@ class BenchmarkRow:
     repeated: int
     """Calls that were repeated because their audio had not been sent in real time."""
 
+    @property
+    def answered(self) -> int:
+        """Turns that want an answer and got one."""
+        return self.expected - sum(self.unanswered.values())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:

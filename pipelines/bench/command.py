@@ -18,6 +18,7 @@ from latency.render.terminal.numbers import things
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
+    from latency.report.benchmark import Benchmark
     from pipelines.bench.rounds import ModelSpeed
     from pipelines.bench.variants import Variant
     from voice.client.fixtures.fixture import Fixture
@@ -226,4 +227,13 @@ def _show(folder: Path, *, as_json: bool) -> int:
             print(render.text(found))
         else:
             render.write(found, sys.stdout)
+    if not any(row.answered for row in found.rows):
+        raise RunError(_nothing_heard(found), exit_code=3)
     return 0
+
+
+def _nothing_heard(found: "Benchmark") -> str:
+    """Why there is nothing to compare, in a sentence."""
+    if turns := sum(row.expected for row in found.rows):
+        return f"no agent answered any of the {things(turns, 'turn')}, so there is nothing to compare."
+    return "no recording has a turn that wants an answer, so there is nothing to compare."

@@ -28,6 +28,11 @@ TOKENS_PER_WORD = 1.3
 UNSETTLED = 0.05
 """Seconds; a word that ends within this time before the end of the audio can be misheard."""
 
+UNKNOWN_WORDS = "please tell me more about that"
+"""What a model hears in speech whose words are unknown: a whole request, so that the words do not read unfinished."""
+UNKNOWN_SECONDS = 2.4
+"""Seconds of speech for each repetition of `UNKNOWN_WORDS`: 2.5 words a second."""
+
 _WINDOW = 30 * RATE
 _NO_SPEECH = (1.0, -1.5)  # no-speech probability and log probability that Whisper reports for audio without words
 
@@ -79,15 +84,23 @@ def build_for_fixtures(
 def recordings(fixtures: Sequence[str]) -> list[Recording]:
     """The fixtures' recordings and when each word is spoken; a backchannel ("uh huh") counts as speech.
 
+    Speech without a text, as in a bare recording, is given `UNKNOWN_WORDS`.
+
     Raises:
         FixtureError: A fixture cannot be used.
     """
     found = []
     for turn in (turn for fixture in load_fixtures(fixtures) for turn in fixture.turns):
         heard = turn.speech or tuple((start, end) for start, end, label in turn.labels if label == "backchannel")
-        words = spread(turn.text, heard) if turn.text and heard else ()
-        found.append(Recording(turn.samples, words))
+        text = turn.text or (_unknown(turn.speech) if turn.speech else "")
+        found.append(Recording(turn.samples, spread(text, heard) if text and heard else ()))
     return found
+
+
+def _unknown(speech: Sequence[tuple[float, float]]) -> str:
+    """`UNKNOWN_WORDS`, as often as there is time for them."""
+    seconds = sum(end - start for start, end in speech)
+    return " ".join([UNKNOWN_WORDS] * max(1, round(seconds / UNKNOWN_SECONDS)))
 
 
 class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]

@@ -3,14 +3,17 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from latency.report.benchmark import Benchmark
 from pipelines.bench import command, rounds
 from pipelines.bench.command import main, parse_speeds
 from pipelines.bench.rounds import BenchmarkPlan, ModelSpeed, Say, Trial, rotated
 from pipelines.bench.variants import Variant
+from tests.latency.render.test_benchmark import a_row, made_up
 from voice.errors import ConfigurationError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -82,6 +85,31 @@ def test_after_ctrl_c_the_results_so_far_are_named_with_the_command_that_reads_t
         else:
             assert told == "no call was completed, so there is nothing to read"
         shutil.rmtree(out)
+
+
+@pytest.mark.parametrize(
+    ("unanswered", "expected", "code", "sentence"),
+    [
+        ({}, 2, 0, ""),
+        ({"no speech from the bot": 2}, 2, 3, "latency: no agent answered any of the 2 turns, so there is nothing"),
+        ({}, 0, 3, "latency: no recording has a turn that wants an answer"),
+    ],
+)
+def test_a_benchmark_in_which_nothing_was_heard_is_no_success(
+    unanswered: dict[str, int],
+    expected: int,
+    code: int,
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = replace(a_row("ours", 0.5), expected=expected, unanswered=unanswered)
+    monkeypatch.setattr(Benchmark, "load", lambda _folder: made_up(row))
+    assert main(["--read", "anywhere"]) == code
+    shown = capsys.readouterr()
+    assert "ours" in shown.out
+    assert shown.err.startswith(sentence)
+    assert bool(shown.err) == bool(code)
 
 
 def test_speeds_of_the_language_model_are_read_from_text() -> None:

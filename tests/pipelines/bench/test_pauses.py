@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from pipelines.bench.pauses import insert_pause, with_pauses, word_gaps
+from pipelines.bench.pauses import LONGEST, SHORTEST, insert_pause, pause_length, with_pauses, word_gaps
 from voice.client.fixtures.fixture import Fixture, load_fixtures
 from voice.client.sound.pcm import RATE
 from voice.errors import FixtureError
@@ -66,10 +66,20 @@ def test_each_copy_has_another_pause_and_the_same_seed_the_same_ones(tmp_path: P
     turns = [turn for copy in copies for turn in copy.turns]
     assert len(copies) == len(turns) == 3
     pauses = [turn.speech[1][0] - turn.speech[0][1] for turn in turns]
-    assert all(0.3 <= pause <= 1.31 for pause in pauses)
+    assert all(SHORTEST <= pause <= LONGEST + 0.11 for pause in pauses), "the pause and the gap it went into"
     assert len({round(pause, 3) for pause in pauses}) == 3
     assert all(turn.wants_answer and turn.truth == "labelled" for turn in turns)
     assert [turn.sha256 for turn in turns] == [turn.sha256 for copy in again for turn in copy.turns]
+
+
+def test_pauses_are_as_long_as_peoples() -> None:
+    lengths = [pause_length((number + 0.5) / 1000) for number in range(1000)]
+    longer = [sum(length > limit for length in lengths) / 1000 for limit in (0.3, 0.6, 1.0, 1.6, 2.5)]
+    assert longer[:2] == [pytest.approx(0.556, abs=0.02), pytest.approx(0.217, abs=0.02)], "measured on 705 pauses"
+    assert longer[2] <= 0.1
+    assert longer[3] <= 0.05
+    assert longer[4] == pytest.approx(0.013, abs=0.01)
+    assert (pause_length(0.0), pause_length(1.0)) == (SHORTEST, pytest.approx(LONGEST))
 
 
 def test_recordings_without_any_gap_are_refused(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import random
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from latency.audio.recording import RATE
-from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures, recordings
+from pipelines.bench.scripted.model import UNKNOWN_WORDS, ScriptedWhisperModel, build_for_fixtures, recordings
 from pipelines.bench.scripted.spoken_words import Pcm, Recording, SpokenWords, Word, spread
 from voice.asr.whisper.model import SharedWhisper
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
@@ -83,6 +84,14 @@ def test_the_words_of_every_recording_of_the_samples_are_found() -> None:
     spoken = SpokenWords(known)
     for recording in known:
         assert [word.text for word in spoken.heard_in(recording.pcm)] == [word.text for word in recording.words]
+
+
+def test_speech_without_a_text_holds_a_request_that_lasts_as_long(tmp_path: Path) -> None:
+    bare = tmp_path / "bare.wav"
+    shutil.copy(SAMPLES / "long_sentences" / "01.wav", bare)
+    (known,) = recordings([str(bare)])
+    assert " ".join(word.text for word in known.words).startswith(UNKNOWN_WORDS)
+    assert 2 <= len(known.words) / (known.words[-1].end - known.words[0].start) <= 4, "words a second"
 
 
 def test_the_text_of_a_recording_comes_out_of_faster_whisper(

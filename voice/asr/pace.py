@@ -30,4 +30,8 @@ class Pace:
     def took(self, began: float, ended: float) -> None:
         """Count a pass of any kind; on a busy machine passes take longer, and so there are fewer."""
         self.cost += _WEIGHT * (ended - began - self.cost)
+        self.rest(began, ended)
+
+    def rest(self, began: float, ended: float) -> None:
+        """Count only the time of a pass that was given up; it says nothing of how long a whole one takes."""
         self._free_at = began + (ended - began) / SHARE

@@ -19,6 +19,8 @@ import numpy as np
 from loguru import logger
 from numpy.typing import NDArray
 
+from voice.asr.whisper.pass_queue import IsWanted, WithdrawnError
+
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
 
@@ -45,6 +47,11 @@ _FRAMES_PER_SECOND = 100
 _WHOLE_WINDOW = round(PASS_SECONDS * _FRAMES_PER_SECOND)
 
 
+def always() -> bool:
+    """The `is_wanted` of a pass that cannot be withdrawn."""
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
     """The text of a window; `looks_wrong` if Whisper's own figures say that it is unreliable."""
@@ -55,6 +62,9 @@ class Decoded:
 
 class WhisperPasses:
     """Turns audio into text with one model. Its methods block, and may be called from any thread.
+
+    CTranslate2 stops neither its encoder nor its decoder, so a pass looks between its steps (features, encoder,
+    decoder, and all three again where the text looks wrong) whether it is still wanted.
 
     Args:
         model: faster-whisper's, loaded.
@@ -79,33 +89,41 @@ class WhisperPasses:
         )
         self._options = info.transcription_options
 
-    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "") -> str:
+    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str:
         """Decode a whole utterance, window by window.
 
         Args:
             audio: float32 in -1..1, 16 kHz mono, shape (samples,).
             prefix: The known beginning of the text, for audio of at most one window.
+            is_wanted: Whether anybody still waits for the text; asked between the steps.
 
         Returns:
             The text as Whisper writes it, `prefix` included; empty when no speech was found.
+
+        Raises:
+            WithdrawnError: Nobody waits any more.
         """
         step = round(PASS_SECONDS * SAMPLE_RATE)
         windows = [audio[at : at + step] for at in range(0, max(1, len(audio)), step)]
-        texts = [self._window(window, prefix if len(windows) == 1 else "") for window in windows]
+        texts = [self._window(window, prefix if len(windows) == 1 else "", is_wanted) for window in windows]
         text = " ".join(text for text in texts if text)
         return text if any(character.isalnum() for character in text) else ""
 
-    def listen(self, audio: NDArray[np.float32], *, prefix: str = "") -> str | None:
-        """Decode the beginning of an utterance, at most one window; None if the text looks wrong."""
-        decoded = self._decode(audio, prefix, self._frames(audio))
+    def listen(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str | None:
+        """Decode the beginning of an utterance, at most one window; None if the text looks wrong.
+
+        Raises:
+            WithdrawnError: Nobody waits any more.
+        """
+        decoded = self._decode(audio, prefix, self._frames(audio), is_wanted)
         return None if decoded.looks_wrong else decoded.text
 
-    def _window(self, audio: NDArray[np.float32], prefix: str) -> str:
+    def _window(self, audio: NDArray[np.float32], prefix: str, is_wanted: IsWanted) -> str:
         frames = self._frames(audio)
-        decoded = self._decode(audio, prefix, frames)
+        decoded = self._decode(audio, prefix, frames, is_wanted)
         if decoded.looks_wrong and (prefix or frames < _WHOLE_WINDOW):
             logger.debug(f"{self._name}: decoding again, because this looks wrong: {decoded.text}")
-            decoded = self._decode(audio, "", _WHOLE_WINDOW)
+            decoded = self._decode(audio, "", _WHOLE_WINDOW, is_wanted)
         return decoded.text
 
     def _frames(self, audio: NDArray[np.float32]) -> int:
@@ -115,12 +133,16 @@ class WhisperPasses:
         seconds = max(LEAST_CONTEXT, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
         return min(_WHOLE_WINDOW, math.ceil(seconds * _FRAMES_PER_SECOND))
 
-    def _decode(self, audio: NDArray[np.float32], prefix: str, frames: int) -> Decoded:
+    def _decode(self, audio: NDArray[np.float32], prefix: str, frames: int, is_wanted: IsWanted) -> Decoded:
         from faster_whisper.audio import pad_or_trim
 
         model, seconds = self._model, len(audio) / SAMPLE_RATE
         padding = round(TRAILING_SILENCE * SAMPLE_RATE)
-        encoded = model.encode(pad_or_trim(model.feature_extractor(audio, padding=padding), frames))
+        _check(is_wanted)
+        features = pad_or_trim(model.feature_extractor(audio, padding=padding), frames)
+        _check(is_wanted)
+        encoded = model.encode(features)
+        _check(is_wanted)
         tokenizer = self._tokenizer(encoded)
         prompt = model.get_prompt(tokenizer, [], without_timestamps=True, prefix=prefix or None)
         given = len(prompt_text(prompt, tokenizer))
@@ -150,6 +172,11 @@ class WhisperPasses:
             ((token, _), *_), *_ = model.model.detect_language(encoded)
             language = token[2:-2]
         return Tokenizer(model.hf_tokenizer, model.model.is_multilingual, task="transcribe", language=language or "en")
+
+
+def _check(is_wanted: IsWanted) -> None:
+    if not is_wanted():
+        raise WithdrawnError
 
 
 def prompt_text(prompt: Sequence[int], tokenizer: Any) -> list[int]:

@@ -11,30 +11,31 @@ after every 10,000 messages, on the event loop, which then takes 6-14 ms instead
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voice.asr.pace import Pace
-from voice.asr.whisper.decoding import SAMPLE_RATE, Context, WhisperPasses
+from voice.asr.whisper.decoding import SAMPLE_RATE, Context, WhisperPasses, always
+from voice.asr.whisper.pass_queue import IsWanted, Pass, PassQueue, Text, WithdrawnError
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
 
-Text = TypeVar("Text")
+PASSES_AT_ONCE = {"cpu": 2, "cuda": 1}
+"""How many passes a model runs at a time: the one that is waited for, and on a CPU one that has been withdrawn."""
 
 
 class SharedWhisper:
-    """One Whisper model and its thread.
+    """One Whisper model and the threads of its passes.
 
     Passes run one after the other, in order of arrival, and not on the default executor, where they would delay the
-    detector. A running pass cannot be stopped; only its result can be ignored. So a partial pass begins only if no
-    other pass runs or waits, and is skipped otherwise.
+    detector. A pass whose future is cancelled is dropped or gives up at its next step (`PassQueue`). A partial pass
+    begins only if no other pass runs or waits, and is skipped otherwise.
     """
 
     def __init__(self, model: "WhisperModel", *, name: str, language: str | None, context: Context = "full") -> None:
@@ -43,8 +44,7 @@ class SharedWhisper:
         self.language = language
         """The language spoken; None if a multilingual model detects it."""
         self._passes = WhisperPasses(model, name=name, language=language, context=context)
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="whisper")
-        self._unfinished: set[Future[Any]] = set()
+        self._queue = PassQueue("whisper", threads=model.model.num_workers)
         self._pace = Pace(0.0)
         second = np.zeros(SAMPLE_RATE, np.float32)
         self.submit(second).result()  # the first pass of a process is the slowest
@@ -89,7 +89,13 @@ class SharedWhisper:
 
             model_class = WhisperModel
         try:
-            model = model_class(str(path), device=device, compute_type=compute_type, cpu_threads=cpu_threads)
+            model = model_class(
+                str(path),
+                device=device,
+                compute_type=compute_type,
+                cpu_threads=cpu_threads,
+                num_workers=PASSES_AT_ONCE[device],
+            )
             if language is not None and language not in model.supported_languages:
                 raise ConfigurationError(
                     f"The Whisper model {name or folder_name} does not know asr.language {language!r}; "
@@ -107,37 +113,37 @@ class SharedWhisper:
     @property
     def may_listen(self) -> bool:
         """Whether a partial pass may begin now: no pass runs or waits, and partial passes have time left."""
-        return not self._unfinished and self._pace.is_due(time.monotonic())
+        return self._queue.is_idle and self._pace.is_due(time.monotonic())
 
-    def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> "Future[str]":
-        """Decode a whole utterance on the model's thread; arguments and result as in `transcribe`."""
+    def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> Pass[str]:
+        """Decode a whole utterance in a thread of the model; arguments and result as in `transcribe`."""
         return self._run(self.transcribe, audio, prefix)
 
-    def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> "Future[str | None]":
-        """Decode the beginning of an utterance on the model's thread; result as of `WhisperPasses.listen`."""
+    def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> Pass[str | None]:
+        """Decode the beginning of an utterance in a thread of the model; result as of `WhisperPasses.listen`."""
         return self._run(self.listen, audio, prefix)
 
-    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "") -> str:
+    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str:
         """Decode a whole utterance; blocks. See `WhisperPasses.transcribe`."""
-        return self._passes.transcribe(audio, prefix=prefix)
+        return self._passes.transcribe(audio, prefix=prefix, is_wanted=is_wanted)
 
-    def listen(self, audio: NDArray[np.float32], *, prefix: str = "") -> str | None:
+    def listen(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str | None:
         """Decode the beginning of an utterance; blocks. See `WhisperPasses.listen`."""
-        return self._passes.listen(audio, prefix=prefix)
+        return self._passes.listen(audio, prefix=prefix, is_wanted=is_wanted)
 
     def close(self) -> None:
-        """Let the thread end; passes that have not begun are dropped."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """Withdraw every pass and let the threads end."""
+        self._queue.close()
 
-    def _run(self, decode: Callable[..., Text], audio: NDArray[np.float32], prefix: str) -> "Future[Text]":
-        def timed() -> Text:
+    def _run(self, decode: Callable[..., Text], audio: NDArray[np.float32], prefix: str) -> Pass[Text]:
+        def timed(is_wanted: IsWanted) -> Text:
             began = time.monotonic()
             try:
-                return decode(audio, prefix=prefix)
-            finally:
-                self._pace.took(began, time.monotonic())
+                text = decode(audio, prefix=prefix, is_wanted=is_wanted)
+            except WithdrawnError:
+                self._pace.rest(began, time.monotonic())
+                raise
+            self._pace.took(began, time.monotonic())
+            return text
 
-        future = self._thread.submit(timed)
-        self._unfinished.add(future)
-        future.add_done_callback(self._unfinished.discard)
-        return future
+        return self._queue.submit(timed)

@@ -53,7 +53,15 @@ class _Utterance:
 
     hypothesis: Hypothesis = field(default_factory=Hypothesis)
     heard: float = 0.0  # seconds of audio in the last partial pass
+    partial: asyncio.Task[None] | None = None  # the latest partial pass
     early: asyncio.Task[str] | None = None  # the final pass, begun at a hint that has not been taken back
+
+    def withdraw(self) -> None:
+        """Nobody waits any more for the texts of the passes under way."""
+        for task in (self.partial, self.early):
+            if task is not None:
+                task.cancel()
+        self.partial = self.early = None
 
 
 class WhisperSTTService(STTService):
@@ -63,7 +71,8 @@ class WhisperSTTService(STTService):
     `NothingHeardFrame`, or a `RecogniserFailedFrame`. The final pass begins at an `EagerHintFrame`; its text is pushed
     as an `EagerTranscriptionFrame`, unless speech ends first, and is the final text unless a `SpeechResumedFrame` comes
     first. If the user goes on before the final text comes, that result is discarded and its audio becomes the beginning
-    of the new utterance, so that no word is repeated or lost.
+    of the new utterance, so that no word is repeated or lost. A pass whose text nobody waits for any more is withdrawn:
+    a final pass when the user goes on or the call ends, a partial pass when the final one begins.
 
     This is an `STTService`, not pipecat's `SegmentedSTTService`, because that one transcribes and pushes every segment
     in order of arrival, cannot discard an utterance, and hides its buffer.
@@ -130,17 +139,19 @@ class WhisperSTTService(STTService):
         """Begin and end utterances by the detector's frames."""
         await super().process_frame(frame, direction)
         if isinstance(frame, VADUserStartedSpeakingFrame) and not self.is_muted:
+            self._withdraw()
             self._buffer.open(resumed=await self._discard())
             self._spoken = _Utterance()
         elif isinstance(frame, EagerHintFrame) and self._spoken is not None and self._spoken.early is None:
+            self._spoken.withdraw()
             self._spoken.early = early = asyncio.create_task(self._decode(self._buffer.copy(), self._spoken))
             self._follow(self._announce(self._spoken, early), "early")
         elif isinstance(frame, SpeechResumedFrame) and self._spoken is not None:
-            self._spoken.early = None
+            self._spoken.withdraw()
         elif isinstance(frame, VADUserStoppedSpeakingFrame) and self._spoken is not None:
             self._finish(self._spoken)
         elif isinstance(frame, STTMuteFrame) and frame.mute:
-            self._spoken = None
+            self._withdraw()
             self._buffer.clear()
 
     async def stop(self, frame: EndFrame) -> None:
@@ -151,12 +162,13 @@ class WhisperSTTService(STTService):
 
     async def cancel(self, frame: CancelFrame) -> None:
         """Discard the utterance that is being decoded."""
+        self._withdraw()
         await self._discard()
         await super().cancel(frame)
 
     async def cleanup(self) -> None:
         """Discard what is left if the call ended without an EndFrame."""
-        self._spoken = None
+        self._withdraw()
         await self._discard()
         for task in list(self._listening):
             await self.cancel_task(task)
@@ -173,12 +185,13 @@ class WhisperSTTService(STTService):
         ):
             return
         spoken.heard = seconds
-        self._follow(self._report(self._buffer.copy(), spoken), "partial")
+        spoken.partial = self._follow(self._report(self._buffer.copy(), spoken), "partial")
 
-    def _follow(self, work: Coroutine[Any, Any, None], name: str) -> None:
+    def _follow(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = self.create_task(work, name)
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)
+        return task
 
     async def _report(self, segment: Segment, spoken: _Utterance) -> None:
         """Run a partial pass and push the utterance's text so far if it changes."""
@@ -194,7 +207,10 @@ class WhisperSTTService(STTService):
 
     async def _announce(self, spoken: _Utterance, early: asyncio.Task[str]) -> None:
         """Push the text of a final pass begun at a hint, unless speech has gone on or ended."""
-        text = await early
+        await asyncio.wait([early])
+        if early.cancelled():
+            return
+        text = early.result()
         spoken.hypothesis.take(text)
         if text and self._spoken is spoken and spoken.early is early:
             await self.push_frame(
@@ -205,8 +221,16 @@ class WhisperSTTService(STTService):
         passing = self._model.submit(segment.samples(), prefix=spoken.hypothesis.confirmed)
         return await asyncio.wrap_future(passing)
 
+    def _withdraw(self) -> None:
+        """Forget the utterance being spoken."""
+        if self._spoken is not None:
+            self._spoken.withdraw()
+        self._spoken = None
+
     def _finish(self, spoken: _Utterance) -> None:
         self._spoken = None
+        if spoken.partial is not None:
+            spoken.partial.cancel()
         if (segment := self._buffer.close()) is None:
             return
         if segment.dropped:

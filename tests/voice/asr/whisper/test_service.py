@@ -73,11 +73,11 @@ class Gated(SharedWhisper):
         super().__init__(*args, **options)
         self.heard.clear()
 
-    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "") -> str:
+    def transcribe(self, audio: NDArray[np.float32], **options: Any) -> str:
         self.heard.append(len(audio) / SAMPLE_RATE)
         self.threads.add(threading.current_thread().name)
         self.gate.wait()
-        return super().transcribe(audio, prefix=prefix)
+        return super().transcribe(audio, **options)
 
 
 def noise(seconds: float) -> NDArray[np.float32]:

@@ -43,13 +43,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Noting(SharedWhisper):
-    """The real model, which notes its final passes (seconds, prefix), and begins them when `gate` is open."""
+    """The real model, which notes its final passes (seconds, prefix), and begins them when `gate` is open.
+
+    Of `gates` each final pass takes one; partial passes begin when `partial_gate` is open.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.gate = threading.Event()
         self.gate.set()
         self.finals: list[tuple[float, str]] = []
         self.partials: list[tuple[float, str]] = []
+        self.gates: list[threading.Event] = []
+        self.partial_gate = threading.Event()
+        self.partial_gate.set()
         self.eager = True
         super().__init__(*args, **options)
         self.finals.clear()
@@ -57,16 +63,17 @@ class Noting(SharedWhisper):
     @property
     def may_listen(self) -> bool:
         """As often as there is audio: the tests do not send it in real time."""
-        return self.eager and not self._unfinished
+        return self.eager and self._queue.is_idle
 
-    def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "") -> str:
-        self.finals.append((round(len(audio) / SAMPLE_RATE, 2), prefix))
-        self.gate.wait()
-        return super().transcribe(audio, prefix=prefix)
+    def transcribe(self, audio: NDArray[np.float32], **options: Any) -> str:
+        self.finals.append((round(len(audio) / SAMPLE_RATE, 2), options["prefix"]))
+        (self.gates.pop(0) if self.gates else self.gate).wait()
+        return super().transcribe(audio, **options)
 
-    def listen(self, audio: NDArray[np.float32], *, prefix: str = "") -> str | None:
-        self.partials.append((round(len(audio) / SAMPLE_RATE, 2), prefix))
-        return super().listen(audio, prefix=prefix)
+    def listen(self, audio: NDArray[np.float32], **options: Any) -> str | None:
+        self.partials.append((round(len(audio) / SAMPLE_RATE, 2), options["prefix"]))
+        self.partial_gate.wait()
+        return super().listen(audio, **options)
 
 
 @pytest.fixture
@@ -255,6 +262,41 @@ async def test_a_speaker_who_resumes_after_the_end_is_transcribed_whole(
     )
     assert [type(frame) for frame in frames] == [TranscriptionFrame]
     assert texts(frames, TranscriptionFrame) == [turn.text]
+
+
+async def test_a_withdrawn_hints_pass_does_not_keep_the_next_one_waiting(
+    model: Noting, turns: dict[str, FixtureTurn]
+) -> None:
+    """The first pass would end only after the last text has come."""
+    turn = turns["what is twelve minus five"]
+    first = threading.Event()
+    model.gates = [first]
+    release = threading.Timer(10.0, first.set)
+    release.start()
+    frames = await heard(
+        WhisperSTTService(model, streaming=False),
+        speech(turn),
+        [*hint(), SleepFrame(0.2), SpeechResumedFrame(), *silence(0.1)],
+        stop(),
+    )
+    assert texts(frames, TranscriptionFrame) == [turn.text]
+    assert len(model.finals) == 2
+    assert not first.is_set()
+    release.cancel()
+    first.set()
+
+
+async def test_the_final_pass_does_not_wait_for_a_partial_one(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+    turn = turns["what is twelve minus five"]
+    model.partial_gate = gate = threading.Event()
+    release = threading.Timer(10.0, gate.set)
+    release.start()
+    frames = await heard(WhisperSTTService(model), speech(turn, every=5), stop())
+    assert texts(frames, TranscriptionFrame) == [turn.text]
+    assert len(model.partials) == 1
+    assert not gate.is_set()
+    release.cancel()
+    gate.set()
 
 
 async def test_noise_brings_neither_early_nor_final_words(model: Noting) -> None:

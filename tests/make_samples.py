@@ -235,6 +235,7 @@ def scenario(conversation: Conversation) -> str:
     for number, turn in enumerate(conversation.turns, 1):
         # JSON strings are YAML strings.
         lines += [f"      - user: {json.dumps(turn.text)}", f"        audio: {number:02d}.wav"]
+        lines.append(f"        speaker: {json.dumps(f'sim:flite {turn.voice}')}")
         if turn.barge_in_ms is not None:
             lines.append(f"        send_after: {{event: bot_started_speaking, delay_ms: {turn.barge_in_ms}}}")
         if turn.contains:

@@ -179,4 +179,4 @@ def _write(turn: FixtureTurn, paused: PausedTurn, out: Path, name: str) -> dict[
     soundfile.write(out / name, paused.samples, RATE)
     labels = "".join(f"{start:.3f}\t{end:.3f}\tspeech\n" for start, end in paused.speech)
     (out / name).with_suffix(".txt").write_text(labels, encoding="utf-8")
-    return {"user": turn.text, "audio": name, "expect": [{"event": "bot_started_speaking"}]}
+    return {"user": turn.text, "audio": name, "speaker": turn.speaker, "expect": [{"event": "bot_started_speaking"}]}

@@ -33,8 +33,6 @@ class Task:
 
     name: str
     turn: FixtureTurn
-    speaker: str
-    synthetic: bool
     inserted: bool
 
 
@@ -49,7 +47,12 @@ def record(fixtures: Sequence[Fixture], *, inserted: bool, progress: Callable[[i
     Raises:
         FixtureError: there is no labelled speech in any of them.
     """
-    tasks = [_task(fixture, turn, inserted) for fixture in fixtures for turn in fixture.turns if turn.wants_answer]
+    tasks = [
+        Task(name=f"{fixture.name}/{turn.name}", turn=turn, inserted=inserted)
+        for fixture in fixtures
+        for turn in fixture.turns
+        if turn.wants_answer
+    ]
     if not tasks:
         raise FixtureError("None of the recordings holds a turn that wants an answer.")
     detectors = current_detectors()
@@ -77,10 +80,6 @@ def current_detectors() -> Detectors:
         volume=vad.min_volume,
         hint=turns.hint_ms / 1000,
     )
-
-
-def _task(fixture: Fixture, turn: FixtureTurn, inserted: bool) -> Task:
-    return Task(name=f"{fixture.name}/{turn.name}", turn=turn, speaker=fixture.name, synthetic=False, inserted=inserted)
 
 
 def _listened(tasks: Sequence[Task], detectors: Detectors) -> Iterator[Clip]:
@@ -113,8 +112,8 @@ def listen_to(task: Task, detectors: Detectors) -> Clip:
         name=task.name,
         wav=str(Path(turn.wav).absolute()),
         sha256=turn.sha256,
-        speaker=task.speaker,
-        synthetic=task.synthetic,
+        speaker=turn.speaker,
+        synthetic=turn.synthetic,
         inserted=task.inserted,
         text=turn.text,
         truth=turn.truth,

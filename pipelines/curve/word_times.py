@@ -1,6 +1,7 @@
 """When each word of a recording is spoken, from its transcript."""
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,10 @@ from voice.client.fixtures.fixture import FixtureTurn, Stretch
 
 FRAME = 0.01
 """Seconds in a frame of PocketSphinx."""
+LEAST_KNOWN = 0.6
+"""The least share of a transcript's words that must be in the dictionary; the others lie between their neighbours."""
+WIDE = {"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}
+"""Beams that keep paths through noise and slips of the tongue."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _VARIANT = re.compile(r"\(\d+\)$")
 """The decoder's mark of a pronunciation, as in "your(2)"."""
@@ -36,15 +41,16 @@ class WordAligner:
     """Aligns transcripts with PocketSphinx; loading its acoustic model takes 0.3 s."""
 
     def __init__(self) -> None:
-        self._decoder = pocketsphinx.Decoder(lm=None, loglevel="FATAL")
+        self._decoder = pocketsphinx.Decoder(lm=None, loglevel="FATAL", **WIDE)
 
     def align(self, turn: FixtureTurn) -> tuple[list[Word], Alignment]:
         """The words of the turn's text with their times, and how they were found."""
         words = [word for part in _WORD.findall(turn.text.lower()) for word in _spoken(part)]
         if not words:
             return [], "none"
-        if all(self._decoder.lookup_word(word) for word in words) and (found := self._aligned(words, turn)):
-            return found, "forced"
+        known = [word for word in words if self._decoder.lookup_word(word)]
+        if len(known) >= LEAST_KNOWN * len(words) and (found := self._aligned(known, turn)):
+            return list(_with_unknown(words, found, turn.speech)), "forced"
         return list(spread(words, turn.speech)), "proportional"
 
     def _aligned(self, words: list[str], turn: FixtureTurn) -> list[Word]:
@@ -79,6 +85,28 @@ def spread(words: list[str], speech: tuple[Stretch, ...]) -> Iterator[Word]:
     for word in words:
         yield Word(word, at(before / letters), at((before + len(word)) / letters))
         before += len(word)
+
+
+def _with_unknown(words: list[str], known: list[Word], speech: tuple[Stretch, ...]) -> Iterator[Word]:
+    """All words in order: those that are known where they were found, the others between them."""
+    rest = deque(known)
+    last = speech[0][0]
+    for number, word in enumerate(words):
+        if rest and rest[0].text == word:
+            found = rest.popleft()
+            last = found.end
+            yield found
+        else:
+            until = max(last, rest[0].start if rest else speech[-1][1])
+            missing = _before(words[number:], rest[0].text if rest else None)
+            end = last + (until - last) / missing
+            yield Word(word, last, end)
+            last = end
+
+
+def _before(words: list[str], known: str | None) -> int:
+    """How many words come before the next one that is known."""
+    return words.index(known) if known is not None else len(words)
 
 
 def _spoken(word: str) -> list[str]:

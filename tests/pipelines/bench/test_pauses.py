@@ -69,6 +69,7 @@ def test_each_copy_has_another_pause_and_the_same_seed_the_same_ones(tmp_path: P
     assert all(SHORTEST <= pause <= LONGEST + 0.11 for pause in pauses), "the pause and the gap it went into"
     assert len({round(pause, 3) for pause in pauses}) == 3
     assert all(turn.wants_answer and turn.truth == "labelled" for turn in turns)
+    assert {turn.speaker for turn in turns} == {turn.speaker for turn in fixture.turns}
     assert [turn.sha256 for turn in turns] == [turn.sha256 for copy in again for turn in copy.turns]
 
 

@@ -1,5 +1,6 @@
 """What is recorded of real detectors on the samples, whose labels are exact."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -86,9 +87,15 @@ def test_no_turn_ends_while_the_sound_is_in_doubt_or_after_speech_goes_on() -> N
     assert interrupted.reached(0.5) is None
 
 
-def test_words_that_cannot_be_aligned_are_spread_over_the_speech() -> None:
+def test_words_that_the_dictionary_lacks_lie_between_their_neighbours_or_are_spread() -> None:
     turn = sample("pauses", 1).turns[0]
     words, alignment = WordAligner().align(turn)
     assert alignment == "forced"
     assert all(before.end <= after.start + 0.011 for before, after in pairwise(words))
+    unknown = replace(turn, text=turn.text.replace(turn.text.split()[1], "xyzzy"))
+    placed, alignment = WordAligner().align(unknown)
+    assert alignment == "forced"
+    assert [word.text for word in placed] == unknown.text.split()
+    assert placed[1].start == placed[0].end
+    assert placed[1].end == placed[2].start
     assert list(spread(["ab", "cd"], ((1.0, 2.0), (3.0, 4.0)))) == [Word("ab", 1.0, 2.0), Word("cd", 2.0, 4.0)]

@@ -38,6 +38,7 @@ def turn(**how) -> FixtureTurn:
         "name": "01.wav",
         "wav": Path("01.wav"),
         "text": "what time is it",
+        "speaker": "someone",
         "samples": np.zeros(48000, np.int16),
         "speech": ((0.5, 1.0), (1.5, 2.0)),
         "labels": ((0.0, 3.0, "noise"),),

@@ -65,8 +65,9 @@ def test_a_turn_names_the_tier_that_answered_and_how(told: ServerTurn, shown: st
 
 def placed(index: int) -> PlacedTurn:
     turn = FixtureTurn(
-        name=f"{index}.wav", wav=Path(f"{index}.wav"), text="what time is it", samples=np.zeros(32000, np.int16),
-        speech=((0.5, 2.0),), labels=(), send_after=None, wants_answer=True, contains=(), truth="labelled", sha256="",
+        name=f"{index}.wav", wav=Path(f"{index}.wav"), text="what time is it", speaker="someone",
+        samples=np.zeros(32000, np.int16), speech=((0.5, 2.0),), labels=(), send_after=None, wants_answer=True,
+        contains=(), truth="labelled", sha256="",
     )  # fmt: skip
     return PlacedTurn(index=index, turn=turn, position=index * 10 * 16000)
 

@@ -55,6 +55,7 @@ def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | No
         name=f"turn {index + 1}",
         wav=Path(),
         text="",
+        speaker="",
         samples=np.zeros(0, np.int16),
         speech=speech,
         labels=(),

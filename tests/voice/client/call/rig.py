@@ -44,6 +44,7 @@ def fixture(*, turns: int = 1, seconds: float = 0.3) -> Fixture:
         name="01.wav",
         wav=Path("01.wav"),
         text="what time is it",
+        speaker="someone",
         samples=samples,
         speech=((0.1, 0.1 + seconds),),
         labels=(),

@@ -23,6 +23,7 @@ def turn(seconds: float = 1.0, *, pad: float = 0.2, level: int = 5000, **how) ->
         "name": "t.wav",
         "wav": Path("t.wav"),
         "text": "",
+        "speaker": "someone",
         "samples": np.concatenate([silence, sound, silence]),
         "speech": ((pad, pad + seconds),),
         "labels": (),

@@ -25,7 +25,9 @@ from pipelines.serving.observer import MonotonicClock, TurnObserver
 from pipelines.serving.synthesis_times import SynthesisTimes
 from pipelines.serving.turn_log import TurnLog
 from pipelines.telemetry import tracing
+from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
+from voice.llm.context_window import bound
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
@@ -91,6 +93,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     user, assistant = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(user_turn_strategies=strategies)
     )
+    bound(assistant, context, turns=settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS)
     pipeline = Pipeline(
         [
             transport.input(),

@@ -11,6 +11,7 @@ from pipelines.providers.provider import TierTable
 from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS
 from pipelines.table import SENTENCE, OneOf, Table
+from voice.llm import CONTEXT_TURNS
 
 ROLES = ("large", "fast")
 RESERVED = ("vad", "turns", "asr", "llm", "tts")
@@ -49,6 +50,8 @@ class Tiers(Table):
     """What is said then; the usual phrases unless set."""
     prompt: str = PROMPT
     """The system prompt."""
+    context_turns: Annotated[int, Field(ge=2)] = CONTEXT_TURNS
+    """The longest conversation that the models are given, in turns; of a longer one, the older half is forgotten."""
     swap_tool: bool = False
     """Whether the models are offered a tool that changes which tier answers from then on."""
     roles: Roles = Roles()

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
 from latency.budget import Deadline
 from latency.record.answer import AnswerRecord, Phrase
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
-from voice.llm.answer.attempt import CHARS_PER_TOKEN, LiveAttempt
-from voice.llm.answer.continuation import continued, estimated_tokens
+from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.continuation import continued
 from voice.llm.answer.learning import judge, learn, why_unanswered
 from voice.llm.answer.playout_estimate import PlayoutEstimate
 from voice.llm.answer.speaker import Speaker
@@ -163,6 +164,7 @@ class Answer:
             request=self._clock(),
             continues=start.continues,
             heard=heard,
+            prompt_tokens=LLMContextSummarizationUtil.estimate_context_tokens(context),
         )
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))
@@ -225,9 +227,8 @@ class Answer:
 
     async def report(self) -> None:
         """Report the state of the requests so far."""
-        prompt = estimated_tokens(self._context, CHARS_PER_TOKEN)
         deadline = self._deadline if self.committed else None
-        attempts = tuple(attempt.record(response=self._number, prompt_tokens=prompt) for attempt in self._attempts)
+        attempts = tuple(attempt.record(response=self._number) for attempt in self._attempts)
         answer = AnswerRecord(
             response=self._number,
             policy=self._plan.policy,

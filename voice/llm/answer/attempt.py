@@ -30,11 +30,22 @@ class LiveAttempt:
         request: when the request was sent, seconds.
         continues: the attempt whose unfinished answer it continues.
         heard: how many clauses of that attempt the request contained.
+        prompt_tokens: the estimate of its prompt, for a request that reports no usage.
     """
 
-    def __init__(self, *, number: int, tier: str, request: float, continues: int | None = None, heard: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        number: int,
+        tier: str,
+        request: float,
+        continues: int | None = None,
+        heard: int = 0,
+        prompt_tokens: int = 0,
+    ) -> None:
         self.number, self.tier, self.request = number, tier, request
         self.continues, self.heard = continues, heard
+        self._prompt_tokens = prompt_tokens
         self.alive: float | None = None
         """When its server first responded at all, for services that report it."""
         self.first_token: float | None = None
@@ -139,13 +150,8 @@ class LiveAttempt:
             heard=self.heard,
         )
 
-    def record(self, *, response: int, prompt_tokens: int) -> AttemptRecord:
-        """The attempt as it is reported.
-
-        Args:
-            response: number of the answer in the call.
-            prompt_tokens: the estimate if the request reported no usage.
-        """
+    def record(self, *, response: int) -> AttemptRecord:
+        """The attempt as it is reported, in the answer of the call that has the number `response`."""
         usage = self.usage
         return AttemptRecord(
             response=response,
@@ -161,7 +167,7 @@ class LiveAttempt:
             calls=tuple(call.function_name for call in self.calls),
             tokens=Tokens(
                 # A refused request is not billed.
-                prompt=usage.prompt_tokens if usage else 0 if self._was_refused else prompt_tokens,
+                prompt=usage.prompt_tokens if usage else 0 if self._was_refused else self._prompt_tokens,
                 completion=usage.completion_tokens if usage else -(-len(self._text) // CHARS_PER_TOKEN),
                 estimated=usage is None,
             ),

@@ -20,8 +20,3 @@ def continued(context: LLMContext, heard: str) -> LLMContext:
         {"role": "developer", "content": GO_ON},
     ]
     return LLMContext(messages, tools=context.tools, tool_choice=context.tool_choice)
-
-
-def estimated_tokens(context: LLMContext, chars_per_token: int) -> int:
-    """Estimated tokens of a context's messages."""
-    return sum(len(str(message)) for message in context.get_messages()) // chars_per_token

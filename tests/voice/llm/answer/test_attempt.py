@@ -90,7 +90,7 @@ def test_an_answer_of_tools_alone_is_complete_and_what_fails_after_it_does_not_c
     attempt.complete(1.4)
     assert (attempt.outcome, attempt.view.ready, attempt.first_clause) == ("complete", 1.2, None)
     attempt.spoken = True
-    assert attempt.record(response=0, prompt_tokens=0).outcome == "called"
+    assert attempt.record(response=0).outcome == "called"
 
 
 def test_frames_of_other_kinds_keep_their_place(attempt: LiveAttempt) -> None:
@@ -116,19 +116,20 @@ def test_a_continuation_is_cut_at_whole_sentences_and_set_apart_by_a_space() -> 
 def test_the_reported_outcome_says_which_attempt_was_heard(attempt: LiveAttempt) -> None:
     attempt.add("Four.", 1.1)
     attempt.complete(1.2)
-    assert attempt.record(response=0, prompt_tokens=0).outcome == "cancelled"
+    assert attempt.record(response=0).outcome == "cancelled"
     attempt.spoken = True
-    assert attempt.record(response=0, prompt_tokens=0).outcome == "spoken"
+    assert attempt.record(response=0).outcome == "spoken"
 
 
-def test_tokens_are_estimated_until_usage_is_reported(attempt: LiveAttempt) -> None:
+def test_tokens_are_estimated_until_usage_is_reported() -> None:
+    attempt = LiveAttempt(number=0, tier="large", request=1.0, prompt_tokens=50)
     attempt.add("Nine char", 1.1)
     attempt.cancel(1.2)
-    record = attempt.record(response=0, prompt_tokens=50)
+    record = attempt.record(response=0)
     assert record.outcome == "cancelled"
     assert record.tokens == Tokens(prompt=50, completion=3, estimated=True)
     attempt.usage = LLMTokenUsage(prompt_tokens=40, completion_tokens=5, total_tokens=45)
-    assert attempt.record(response=0, prompt_tokens=50).tokens == Tokens(prompt=40, completion=5, estimated=False)
+    assert attempt.record(response=0).tokens == Tokens(prompt=40, completion=5, estimated=False)
 
 
 def test_a_cancelled_attempt_stays_as_it_was(attempt: LiveAttempt) -> None:
@@ -144,7 +145,7 @@ def test_a_discarded_attempt_that_failed_is_reported_as_failed(attempt: LiveAtte
     attempt.add("It is so. And ", 1.1)
     attempt.spoken = attempt.withdrawn = True
     attempt.fail("The connection ended.", 1.2)
-    assert attempt.record(response=0, prompt_tokens=0).outcome == "failed"
+    assert attempt.record(response=0).outcome == "failed"
 
 
 def test_every_wait_says_something_about_the_tier_unless_it_was_discarded_before_a_clause() -> None:

@@ -2,7 +2,7 @@ from typing import Any
 
 from pipecat.processors.aggregators.llm_context import LLMContext
 
-from voice.llm.answer.continuation import GO_ON, continued, estimated_tokens
+from voice.llm.answer.continuation import GO_ON, continued
 
 
 def test_the_heard_words_are_the_assistants_and_an_instruction_follows() -> None:
@@ -15,8 +15,3 @@ def test_the_heard_words_are_the_assistants_and_an_instruction_follows() -> None
     ]
     assert going_on.get_messages()[:2] == messages
     assert len(context.get_messages()) == 2
-
-
-def test_tokens_of_a_context_grow_with_its_messages() -> None:
-    short: Any = [{"role": "user", "content": "hello"}]
-    assert 0 < estimated_tokens(LLMContext(short), 4) < estimated_tokens(LLMContext(short * 3), 4)

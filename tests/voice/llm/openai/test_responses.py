@@ -17,6 +17,7 @@ from tests.voice.llm.openai.responses_rig import (
     weather,
 )
 from voice.llm.answer.continuation import continued
+from voice.llm.context_window import drop_oldest
 from voice.llm.openai.responses import socket_url
 from voice.simulator.app import Endpoint
 from voice.simulator.simulator import Simulator
@@ -82,6 +83,24 @@ async def test_an_answer_that_was_heard_in_part_is_told_anew() -> None:
         first, second = call.requests
     assert second.bytes_in > first.bytes_in + len(CAR)
     assert first.connection == second.connection
+
+
+async def test_a_conversation_whose_old_turns_are_dropped_is_sent_whole_once_and_the_server_forgets_them_too() -> None:
+    async with calling() as call:
+        await call.ready()
+        for turn in range(8):
+            await call.ask(f"what is {turn} plus {turn}")
+        context = call.context
+        assert drop_oldest(context, turns=7) == 10
+        call.messages = list(context.get_messages())
+        await call.ask("what is one plus one")
+        await call.ask("what is two plus two")
+        before, after, later = call.requests[-3:]
+    assert after.connection == before.connection
+    assert after.bytes_in > before.bytes_in + 100, "the three turns that were kept"
+    assert (after.input_tokens or 0) < (before.input_tokens or 0)
+    assert later.bytes_in < after.bytes_in - 100
+    assert (later.input_tokens or 0) > (after.input_tokens or 0)
 
 
 async def test_sockets_are_replaced_before_they_are_worn_and_the_conversation_goes_with_them() -> None:

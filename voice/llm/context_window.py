@@ -1,0 +1,61 @@
+"""Bounds the conversation that a call keeps and every request sends: the older half of too many turns is dropped.
+
+Half at once, not a turn each time: what a provider has cached of a conversation, and what a Responses socket remembers
+of it, holds only while the beginning stays the same. So one request in so many sends and reads everything anew.
+
+pipecat's summariser (`LLMAutoContextSummarizationConfig`) replaces old messages by a summary, but is no bound: it makes
+a request of its own, which may fail or be interrupted, and needs a language model. It leaves tool calls whole, by a
+rule that is used here too.
+"""
+
+import logging
+
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
+from pipecat.processors.aggregators.llm_response_universal import AssistantTurnStoppedMessage, LLMAssistantAggregator
+from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
+
+log = logging.getLogger(__name__)
+
+
+def bound(assistant: LLMAssistantAggregator, context: LLMContext, *, turns: int) -> None:
+    """Keep a call's conversation within `turns` turns; what is too old is dropped after an answer, while nobody waits.
+
+    Args:
+        assistant: writes the answers to `context`.
+        context: the call's conversation.
+        turns: 2 or more; see `drop_oldest`.
+    """
+
+    @assistant.event_handler("on_assistant_turn_stopped")  # type: ignore[untyped-decorator]
+    async def answered(_: LLMAssistantAggregator, _answer: AssistantTurnStoppedMessage) -> None:
+        drop_oldest(context, turns=turns)
+
+
+def drop_oldest(context: LLMContext, *, turns: int) -> int:
+    """Once a conversation has more than `turns` turns, drop all but the latest half of them.
+
+    A turn begins with a message of the user, or of the developer when the user said nothing. What is kept begins with
+    one, after a system message that leads the context. The turn of a tool call whose result is still to come is kept,
+    with all that follow it.
+
+    Returns:
+        How many messages were dropped.
+    """
+    messages = context.get_messages()
+    begins = [
+        index
+        for index, message in enumerate(messages)
+        if not isinstance(message, LLMSpecificMessage) and message.get("role") in ("user", "developer")
+    ]
+    if len(begins) <= turns:
+        return 0
+    kept = len(messages) - begins[-max(1, turns // 2)]
+    old = LLMContextSummarizationUtil.get_messages_to_summarize(context, kept)
+    until = old.last_summarized_index + 1
+    first = until - len(old.messages)
+    begin = max((index for index in begins if index <= until), default=0)
+    if begin <= first:
+        return 0
+    context.set_messages([*messages[:first], *messages[begin:]])
+    log.info("%d messages of old turns were dropped; the conversation keeps %d", begin - first, len(messages) - begin)
+    return begin - first

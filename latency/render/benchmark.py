@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, TextIO
 
+from latency.benchmark.ablation import Worth, worth
+from latency.benchmark.benchmark import SCHEMA, Benchmark, BenchmarkRow
+from latency.render.callers import sentences
 from latency.render.terminal.console import console_for
 from latency.render.terminal.layout import fitted, table
 from latency.render.terminal.numbers import UNKNOWN, count, ms, percent, things
-from latency.report.ablation import Worth, worth
-from latency.report.benchmark import SCHEMA, Benchmark, BenchmarkRow
 from latency.report.stats import INTERVAL, INTERVAL_METHOD, METHOD, Interval, Ratio
 
 LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
@@ -27,6 +28,8 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
     console = console_for(file)
     times = "once" if benchmark.rounds == 1 else f"{benchmark.rounds} times"
     console.print(f"Benchmark: {benchmark.folder}; each agent was called {times} with {', '.join(benchmark.fixtures)}")
+    for line in sentences(benchmark.callers):
+        console.print(fitted(line, console.width, indent=NOTE))
     if not benchmark.is_complete:
         had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
         console.print(f"NOT COMPLETE: of {things(benchmark.calls, 'call')} each, there are: {had or 'none'}")
@@ -65,6 +68,7 @@ def to_json(benchmark: Benchmark) -> dict[str, Any]:
         "rounds": benchmark.rounds,
         "complete": benchmark.is_complete,
         "fixtures": list(benchmark.fixtures),
+        "callers": asdict(benchmark.callers),
         "host": dict(benchmark.host),
         "skipped": dict(benchmark.skipped),
         "simulated": _simulated(benchmark),

@@ -8,17 +8,20 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
+from latency.render.callers import sentences
 from latency.render.terminal.numbers import things
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
-    from latency.report.benchmark import Benchmark
+    from latency.benchmark.benchmark import Benchmark
+    from latency.benchmark.callers import Callers
     from pipelines.bench.rounds import ModelSpeed
     from pipelines.bench.variants import Variant
     from voice.client.fixtures.fixture import Fixture
@@ -64,6 +67,11 @@ def _parser() -> Parser:
         metavar="FIXTURE",
         default=[],
         help="recordings or folders, as for voice replay (default: a tour)",
+    )
+    parser.add_argument(
+        "--fitted",
+        action="store_true",
+        help="also speak recordings by speakers that endpointing was fitted to, if there are others",
     )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument(
@@ -117,13 +125,14 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
     speeds = parse_speeds(args.llm)
     variants, skipped = _variants(args.only)
     folder = Path(args.out) if args.out else RUNS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
-    fixtures = _fixtures(args, folder)
+    fixtures, callers = _fixtures(args, folder)
     with tempfile.TemporaryDirectory() as scratch:
         plan = BenchmarkPlan(
             folder=folder,
             variants=variants,
             skipped=skipped,
             fixtures=fixtures,
+            callers=callers,
             speeds=speeds,
             rounds=args.rounds,
             whisper=_whisper(args.whisper, fixtures, Path(scratch)),
@@ -158,26 +167,33 @@ def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
     return [variant for variant in wanted if variant.name not in skipped], skipped
 
 
-def _fixtures(args: argparse.Namespace, folder: Path) -> "list[Fixture]":
-    """What the callers say, and when; recordings with inserted pauses are written to the benchmark's folder."""
+def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], Callers]":
+    """What the callers say, and when, and who they are; what is made of recordings is written to the folder."""
     from pipelines.bench.barge_ins import interrupting
     from pipelines.bench.pauses import with_pauses
+    from pipelines.bench.speakers import callers, spoken, unfitted
     from pipelines.replaying.replay import chosen_fixtures
     from pipelines.replaying.run_folder import check_folder
     from voice.client.fixtures.fixture import load_fixtures
+    from voice.turns.fit import fitted_speakers
 
-    fixtures = chosen_fixtures(args.fixtures, everything=False)
+    found = chosen_fixtures(args.fixtures, everything=False)
+    fixtures = found if args.fitted else unfitted(found, fitted_speakers())
+    left_out = len(spoken(found)) - len(spoken(fixtures))
     check_folder(str(folder))
     if folder.exists() and any(folder.iterdir()):
         raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
     if args.barge_in:
-        return interrupting(fixtures, copies=args.barge_in)
-    if args.pauses is None:
-        return fixtures
-    paused = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
-    recordings = things(sum(len(fixture.turns) for fixture in paused), "recording")
-    _say(f"{recordings} with a pause inserted: {folder / 'fixtures'}")
-    return paused
+        fixtures = interrupting(fixtures, copies=args.barge_in)
+    elif args.pauses:
+        fixtures = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
+        recordings = things(sum(len(fixture.turns) for fixture in fixtures), "recording")
+        _say(f"{recordings} with a pause inserted: {folder / 'fixtures'}")
+    names = {fixture.name for fixture in found}
+    who = replace(callers(fixtures, fitted=fitted_speakers(), conversations=names), left_out=left_out)
+    for line in sentences(who):
+        _say(line)
+    return fixtures, who
 
 
 def _whisper(model: str | None, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
@@ -216,8 +232,8 @@ def _say(line: str) -> None:
 
 
 def _show(folder: Path, *, as_json: bool) -> int:
+    from latency.benchmark.benchmark import Benchmark
     from latency.render import benchmark as render
-    from latency.report.benchmark import Benchmark
 
     found = Benchmark.load(folder)
     if not found.rows:

@@ -5,14 +5,15 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from latency.benchmark.benchmark import CALLS, INDEX, SCHEMA
+from latency.benchmark.callers import Callers
 from latency.record.run import Status
 from latency.record.run_writer import RunWriter
-from latency.report.benchmark import CALLS, INDEX, SCHEMA
 from pipelines.bench.agents import serving
 from pipelines.bench.call import Observed, observe
 from pipelines.bench.peer import Parts
@@ -62,6 +63,7 @@ class BenchmarkPlan:
         variants: the agents that take part.
         skipped: the agents that do not, and why.
         fixtures: the conversations.
+        callers: who speaks in them.
         speeds: the language model's speeds.
         rounds: how often each agent gets all conversations at each speed.
         whisper: folder of the Whisper model.
@@ -74,6 +76,7 @@ class BenchmarkPlan:
     variants: Sequence[Variant]
     skipped: Mapping[str, str]
     fixtures: Sequence[Fixture]
+    callers: Callers
     speeds: Sequence[ModelSpeed]
     rounds: int
     whisper: Path
@@ -183,6 +186,7 @@ def _index(plan: BenchmarkPlan, trials: Sequence[Trial]) -> Iterator[Callable[[]
         "baseline": BASELINE,
         "rounds": plan.rounds,
         "fixtures": [fixture.name for fixture in plan.fixtures],
+        "callers": asdict(plan.callers),
         "host": {"platform": platform.platform(), "cpus": os.cpu_count(), "load_before": os.getloadavg()[0]},
         "answer": ANSWER,
         "skipped": dict(plan.skipped),

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from latency.benchmark.benchmark import Benchmark, BenchmarkRow, Requests
+from latency.benchmark.callers import Callers
 from latency.judge.cut_offs import CutOffs
 from latency.render.benchmark import text, write
-from latency.report.benchmark import Benchmark, BenchmarkRow, Requests
 from latency.report.stats import Distribution
+
+CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
 
 
 def a_row(
@@ -27,8 +30,8 @@ def a_row(
 
 def made_up(*rows: BenchmarkRow) -> Benchmark:
     return Benchmark(
-        folder=Path("bench"), created="now", baseline="stock-pipecat", rounds=3, fixtures=["a"], host={},
-        skipped={"livekit-agents": "it is not installed"}, rows=rows,
+        folder=Path("bench"), created="now", baseline="stock-pipecat", rounds=3, fixtures=["a"], callers=CALLERS,
+        host={}, skipped={"livekit-agents": "it is not installed"}, rows=rows,
     )  # fmt: skip
 
 

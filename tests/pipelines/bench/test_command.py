@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.report.benchmark import Benchmark
+from latency.benchmark.benchmark import Benchmark
 from pipelines.bench import command, rounds
 from pipelines.bench.command import main, parse_speeds
 from pipelines.bench.rounds import BenchmarkPlan, ModelSpeed, Say, Trial, rotated

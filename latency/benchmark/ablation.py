@@ -7,7 +7,7 @@ repetitions.
 
 from dataclasses import dataclass
 
-from latency.report.benchmark import Benchmark, BenchmarkRow
+from latency.benchmark.benchmark import Benchmark, BenchmarkRow
 from latency.report.stats import Interval, excess, excess_interval, paired
 
 OURS = "ours"

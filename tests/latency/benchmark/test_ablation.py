@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from latency.benchmark.ablation import Worth, difference, worth
+from latency.benchmark.benchmark import Benchmark, BenchmarkRow
+from latency.benchmark.callers import Callers
 from latency.judge.cut_offs import CutOffs
-from latency.report.ablation import Worth, difference, worth
-from latency.report.benchmark import Benchmark, BenchmarkRow
 from latency.report.stats import Distribution
 
 OURS = [0.50, 0.60, 0.70, 0.80, 0.90, 1.00, 1.10, 1.20, 1.30]
+
+CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
 
 
 def a_row(
@@ -76,7 +79,15 @@ def test_only_an_agent_without_a_piece_is_compared_with_ours_on_the_same_model()
         a_row([value / 2 for value in OURS], variant="ours-adaptive"),
     ]
     benchmark = Benchmark(
-        folder=Path("bench"), created="", baseline="stock", rounds=1, fixtures=["a"], host={}, skipped={}, rows=rows
+        folder=Path("bench"),
+        created="",
+        baseline="stock",
+        rounds=1,
+        fixtures=["a"],
+        callers=CALLERS,
+        host={},
+        skipped={},
+        rows=rows,
     )
     assert [worth(benchmark, row) is not None for row in rows] == [False, False, True, False]
     other = a_row(OURS, variant="ours-no-hint", without="hint", llm="7:7")

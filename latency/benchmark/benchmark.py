@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from latency.benchmark.callers import Callers
 from latency.judge.cut_offs import CutOffs, cut_offs
 from latency.judge.outcome import Outcome
 from latency.record.run import Run, RunError
@@ -90,6 +91,7 @@ class Benchmark:
     """The variant with which the others are compared."""
     rounds: int
     fixtures: Sequence[str]
+    callers: Callers
     host: Mapping[str, Any]
     skipped: Mapping[str, str]
     """Variants that did not take part, with the reason."""
@@ -121,7 +123,7 @@ class Benchmark:
             index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
             rows = [_row(folder, entry) for entry in index["runs"]]
             return cls(
-                folder=folder, rows=[row for row in rows if row is not None],
+                folder=folder, rows=[row for row in rows if row is not None], callers=Callers.read(index["callers"]),
                 **{key: index[key] for key in ("created", "baseline", "rounds", "fixtures", "host", "skipped")},
             )  # fmt: skip
         except OSError as error:

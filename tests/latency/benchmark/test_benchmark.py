@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from latency.benchmark.ablation import worth
+from latency.benchmark.benchmark import CALLS, INDEX, Benchmark
 from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
-from latency.report.ablation import worth
-from latency.report.benchmark import CALLS, INDEX, Benchmark
 from latency.report.stats import compare
 from tests.latency.conversations import Conversation
 
@@ -56,7 +56,8 @@ def write_run(
 
 
 def write_index(folder: Path, *runs: dict[str, Any], **more: Any) -> None:
-    told = {"schema": 1, "created": "now", "baseline": "stock", "rounds": 1, "fixtures": ["a"], "host": {}}
+    told = {"schema": 1, "created": "now", "baseline": "stock", "rounds": 1, "fixtures": ["a"], "host": {},
+            "callers": {"turns": 9, "speakers": ["ann"], "fitted": []}}  # fmt: skip
     entries = [{"llm": "450:65", "about": "", "repeated": [], **run} for run in runs]
     (folder / INDEX).write_text(json.dumps({**told, "skipped": {}, **more, "runs": entries}))
 

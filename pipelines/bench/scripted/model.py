@@ -28,6 +28,14 @@ TOKENS_PER_WORD = 1.3
 UNSETTLED = 0.05
 """Seconds; a word that ends within this time before the end of the audio can be misheard."""
 
+GUESSED, KNOWN = 0.35, 0.85
+"""Shares of a word from which it begins to be heard right, and is heard as well as at its end.
+
+PocketSphinx heard 38 recordings whose last word it knows (requests and sentences of some 25 speakers), cut inside that
+word. Compared with a cut at the end of the word, it heard 41 % as often the same words as in the whole recording when
+60 % of the word were there, and 92 % as often when 80 % were. Whisper's own figures are unknown here.
+"""
+
 UNKNOWN_WORDS = "please tell me more about that"
 """What a model hears in speech whose words are unknown: a whole request, so that the words do not read unfinished."""
 UNKNOWN_SECONDS = 2.4
@@ -43,7 +51,8 @@ class HearingScript:
 
     Parameters:
         fixtures: scenario files, folders or recordings, as `voice replay` takes them.
-        misheard: how often a word that has just been spoken is mistaken for another one, 0 to 1.
+        misheard: how often a word that has just been spoken is mistaken for another one, 0 to 1; one that is cut off
+            is mistaken more often. 0: never.
         seed: seeds the mishearings; the same audio always gives the same words.
     """
 
@@ -160,12 +169,17 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         return windows.pop(0) if len(windows) > 1 else windows[0]
 
     def _mishear(self, words: list[Word], samples: int) -> list[Word]:
-        """The words, with the last one replaced if it is unsettled and drawn as misheard."""
-        if not words or words[-1].end <= samples / RATE - UNSETTLED:
+        """The words, with the last one replaced if it is unsettled and drawn as misheard.
+
+        A word that the audio cuts off is misheard the more often the less of it is there.
+        """
+        if not self.script.misheard or not words or words[-1].end <= samples / RATE - UNSETTLED:
             return words
+        spoken = (samples / RATE - words[-1].start) / (words[-1].end - words[-1].start)
+        right = (1 - self.script.misheard) * min(1.0, max(0.0, (spoken - GUESSED) / (KNOWN - GUESSED)))
         chance = random.Random(f"{self.script.seed} {samples} {' '.join(word.text for word in words)}")
         others = [text for text in self._vocabulary if text != words[-1].text]
-        if not others or chance.random() >= self.script.misheard:
+        if not others or chance.random() < right:
             return words
         return [*words[:-1], replace(words[-1], text=chance.choice(others))]
 

@@ -142,7 +142,11 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
         vad=vad,
         smart_turn=engines.turns.smart_turn(start_secs=params.start_secs),
         endpointing=Endpointing(
-            stop=params.stop_secs, fallback=turns.fallback_ms / 1000, adaptive=turns.adaptive, risk=turns.risk
+            stop=params.stop_secs,
+            fallback=turns.fallback_ms / 1000,
+            longest=turns.longest_ms / 1000,
+            adaptive=turns.adaptive,
+            risk=turns.risk,
         ),
         waiting=engines.waiting,
         speculate=turns.speculation != "off",

@@ -48,14 +48,16 @@ class Turns(Table):
     detector: Literal["smart-turn", "silence"] = "smart-turn"
     """What judges whether the words sound finished: Smart Turn, or nothing but the silence after them."""
     fallback_ms: Annotated[int, Field(ge=100, le=5000)] = 700
-    """The silence that ends a turn whose words are in doubt. The default leaves time for a prepared answer within the
-    800 ms of a turn."""
+    """The silence that ends a turn when nothing tells whether its words are finished, and, unless `adaptive`, when they
+    sound unfinished. The default leaves time for a prepared answer within the 800 ms of a turn."""
     adaptive: bool = True
-    """Whether it also counts how finished the words read and how the caller pauses. Words that are hardly finished, and
-    callers who pause in most turns, may then be given more than `fallback_ms`."""
+    """Whether it also counts how finished the words read, how long the turn has lasted, and how often and how long the
+    caller pauses. Words in doubt then need as much silence as `risk` allows, up to `longest_ms`."""
     risk: Annotated[float, Field(gt=0, lt=1)] = RISK
-    """The estimated chance of cutting the caller off at which an adaptive silence ends the turn. A smaller one costs
-    time, a larger one cuts off more callers."""
+    """The share of a caller's pauses that may be taken for the end of the turn. A smaller one costs time, a larger one
+    cuts off more callers; `latency curve` shows both."""
+    longest_ms: Annotated[int, Field(ge=100, le=10_000)] = 2000
+    """The longest silence that an adaptive turn waits for."""
     speculation: Literal["off", "llm", "llm+tts"] = "llm+tts"
     """What starts before the end of a turn that is likely to be over: nothing, the answer, or also the speech of its
     first clause."""

@@ -17,6 +17,8 @@ _HISTORY = 2  # words before the predicted one in a trigram model
 _OPEN_ENDS = (",", "-", "–", "—", "…", "...", ":", ";")
 """Marks with which a recogniser writes that the sentence goes on."""
 _OPEN = -3.0  # as improbable as an end after "and then i"
+_FILLED_PAUSES = {"ah", "eh", "er", "erm", "hm", "hmm", "mm", "uh", "uhm", "um"}
+"""Words with which a speaker keeps the turn; the model, made from written English, does not know them."""
 
 
 class SentenceEnds:
@@ -41,7 +43,7 @@ class SentenceEnds:
         words = [_NUMBER if word.isdigit() else word for word in _WORD.findall(text.lower())]
         if not words:
             return None
-        if text.rstrip().endswith(_OPEN_ENDS):
+        if text.rstrip().endswith(_OPEN_ENDS) or words[-1] in _FILLED_PAUSES:
             return _OPEN
         history = words[-_HISTORY:]
         # PocketSphinx takes the word first, then its history backwards.

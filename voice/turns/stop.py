@@ -108,7 +108,7 @@ class TurnStop(BaseUserTurnStopStrategy):
                 turn.speech_started()
                 await self._went_on()
             case EagerHintFrame():
-                turn.silence = frame.silence
+                turn.speech_may_have_stopped(frame.silence)
                 self._judge_in_time()
             case SpeechResumedFrame():
                 turn.speech_resumed()
@@ -168,7 +168,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         turn = self.turn
         if not turn.is_open or self._ending or turn.silence is None:
             return
-        evidence = self._weighing.weigh(turn.text)
+        evidence = self._weighing.weigh(turn.text, turn.spoken)
         if not (self._weighing.judged or evidence.whole):
             return
         meaning = self._endpointing.judge(evidence, turn.pauses)

@@ -47,12 +47,13 @@ class Weighing:
             # Not awaited: the end of a turn must not be interrupted halfway.
             task.cancel()
 
-    def weigh(self, text: str) -> Evidence:
-        """The evidence so far if `text` are the turn's words."""
+    def weigh(self, text: str, spoken: float | None) -> Evidence:
+        """The evidence so far if `text` are the turn's words and it has taken `spoken` seconds."""
         if self._evidence is None or self._evidence[0] != text:
             evidence = Evidence(
                 sound=self.verdict.probability if self.verdict else None,
                 read=self._reads(text) if self._reads else None,
+                spoken=spoken,
                 whole=self._whole_request(text) if self._whole_request and text else None,
             )
             self._evidence = text, evidence

@@ -174,8 +174,10 @@ class Call:
             await self.tell(InputAudioRawFrame(FRAME, 16000, 1))
             await asyncio.sleep(0.02 * self.tempo)
 
-    async def speaks(self) -> None:
-        await self.tell(VADUserStartedSpeakingFrame(start_secs=0.2))
+    async def speaks(self, seconds: float = 4.0) -> None:
+        """Speech begins and lasts, in no time."""
+        audio = InputAudioRawFrame(FRAME * round(seconds / 0.02), 16000, 1)
+        await self.tell(VADUserStartedSpeakingFrame(start_secs=0.2), audio)
 
     async def hint(self) -> None:
         await self.tell(EagerHintFrame(silence=0.096))

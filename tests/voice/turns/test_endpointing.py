@@ -1,21 +1,20 @@
 """How much silence ends a turn, from evidence and the caller's habits."""
 
+import itertools
 import random
 
 import pytest
 
 from voice.turns.endpointing import (
-    HARDLY_LONGER,
-    LONGEST_SILENCE,
+    LEAST_PAUSES_PER_TURN,
+    MOST_PAUSES_PER_TURN,
     PAUSE_SCALE,
     PAUSE_SHAPE,
-    PAUSES_BEFORE,
     RISK,
-    TURNS_BEFORE,
     Endpointing,
     Pauses,
 )
-from voice.turns.evidence import Evidence
+from voice.turns.evidence import LEAST_SPOKEN, MOST_SPOKEN, Evidence
 
 RULE = Endpointing(stop=0.2, fallback=0.8)
 FIXED = Endpointing(stop=0.2, fallback=0.8, adaptive=False)
@@ -39,20 +38,21 @@ def needed(rule: Endpointing, evidence: Evidence, pauses: Pauses) -> float:
 @pytest.mark.parametrize(
     ("evidence", "least", "most"),
     [
-        (Evidence(sound=0.99, read=WHOLE), 0.2, 0.2),
+        (Evidence(sound=0.99, read=WHOLE, spoken=4.0), 0.2, 0.2),
         # It sounds complete, but reads as if more were to come: Smart Turn alone would end it at once.
-        (Evidence(sound=0.9, read=CUT), 0.4, 0.79),
+        (Evidence(sound=0.9, read=CUT, spoken=2.0), 0.9, 1.9),
         # It reads complete and sounds unfinished.
-        (Evidence(sound=0.1, read=WHOLE), 0.3, 0.79),
+        (Evidence(sound=0.1, read=WHOLE, spoken=2.0), 0.5, 1.2),
         # It is a whole request, to which "times four" could be added.
-        (Evidence(sound=0.01, read=CUT, whole=True), 0.2, 0.2),
-        (Evidence(sound=0.1, read=-1.2), 0.75, 0.8),
-        (Evidence(sound=0.01, read=CUT), 1.2, 0.8 * HARDLY_LONGER),
+        (Evidence(sound=0.01, read=CUT, spoken=1.0, whole=True), 0.2, 0.2),
+        (Evidence(sound=0.01, read=CUT, spoken=2.0), 2.0, 2.0),
         # It sounds and reads complete, but the agent knows that more must come.
-        (Evidence(sound=0.9, read=WHOLE, whole=False), 1.2, 0.8 * HARDLY_LONGER),
-        (Evidence(sound=0.99), 0.2, 0.2),
-        (Evidence(sound=0.9), 0.2, 0.4),
+        (Evidence(sound=0.9, read=WHOLE, spoken=4.0, whole=False), 1.5, 2.0),
+        (Evidence(sound=0.99, spoken=4.0), 0.2, 0.4),
+        (Evidence(sound=0.9), 0.3, 0.8),
         (Evidence(), 0.8, 0.8),
+        (Evidence(read=WHOLE, spoken=4.0), 0.8, 0.8),
+        (Evidence(whole=False), 1.5, 2.0),
     ],
 )
 def test_less_finished_words_need_more_silence(evidence: Evidence, least: float, most: float) -> None:
@@ -60,14 +60,27 @@ def test_less_finished_words_need_more_silence(evidence: Evidence, least: float,
 
 
 def test_more_evidence_of_the_end_never_asks_for_more_silence() -> None:
+    def falls(evidences: list[Evidence], pauses: Pauses) -> None:
+        silences = [RULE.judge(evidence, pauses) for evidence in evidences]
+        assert [one.needed for one in silences] == sorted((one.needed for one in silences), reverse=True)
+        assert [one.likely for one in silences] == sorted((one.likely for one in silences), reverse=True)
+        assert (silences[-1].likely, silences[-1].needed) < (silences[0].likely, silences[0].needed)
+
     for pauses in (Pauses(), paused(0.4), paused(0.9, 0.0, 1.1)):
-        for read in (CUT, -1.2, WHOLE, None):
-            silences = [RULE.judge(Evidence(sound=p / 20, read=read), pauses) for p in range(21)]
-            assert [one.needed for one in silences] == sorted((one.needed for one in silences), reverse=True)
-            assert [one.likely for one in silences] == sorted((one.likely for one in silences), reverse=True)
+        for read, spoken in itertools.product((CUT, -1.2, WHOLE, None), (0.5, 2.0, None)):
+            falls([Evidence(sound=p / 20, read=read, spoken=spoken) for p in range(21)], pauses)
         for sound in (0.05, 0.5, 0.95):
-            silences = [RULE.judge(Evidence(sound=sound, read=-r / 10), pauses) for r in range(30)]
-            assert [one.needed for one in silences] == sorted(one.needed for one in silences)
+            falls([Evidence(sound=sound, read=r / 10 - 3) for r in range(30)], pauses)
+            falls([Evidence(sound=sound, read=WHOLE, spoken=s / 10) for s in range(1, 60)], pauses)
+
+
+def test_the_length_of_a_turn_counts_only_between_its_bounds() -> None:
+    for read in (WHOLE, None):
+        shortest, short, long, longest = (
+            Evidence(sound=0.5, read=read, spoken=spoken).probability
+            for spoken in (0.1, LEAST_SPOKEN, MOST_SPOKEN, 60.0)
+        )
+        assert shortest == short < long == longest
 
 
 def test_without_adaptation_smart_turn_alone_decides() -> None:
@@ -78,72 +91,67 @@ def test_without_adaptation_smart_turn_alone_decides() -> None:
 
 
 def test_a_caller_who_pauses_is_given_more_time_except_after_whole_requests() -> None:
-    unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE) for p in (0.02, 0.7, 0.99))
-    hasty, patient = Pauses(), paused(0.9, 0.8, 1.0)
-    assert needed(RULE, unfinished, hasty) == 0.8 < 1.2 < needed(RULE, unfinished, patient)
-    assert needed(RULE, doubtful, hasty) < 0.45 < 0.7 < needed(RULE, doubtful, patient)
+    unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE, spoken=3.0) for p in (0.02, 0.7, 0.99))
+    hasty, patient = paused(0.0, 0.0, 0.0), paused(0.9, 0.8, 1.0)
+    assert needed(RULE, unfinished, hasty) < 0.8 < 1.4 < needed(RULE, unfinished, patient)
+    assert needed(RULE, doubtful, hasty) < 0.4 < 0.7 < needed(RULE, doubtful, patient)
     assert needed(RULE, finished, hasty) == 0.2 < needed(RULE, finished, patient) < 1.0
     assert needed(RULE, Evidence(whole=True), patient) == 0.2
-    assert needed(RULE, unfinished, paused(9.0, 9.0)) == LONGEST_SILENCE
-
-
-def test_a_caller_who_seldom_pauses_waits_no_longer_than_the_silence_timeout() -> None:
-    unfinished = Evidence(sound=0.1, read=-1.2)
-    assert needed(RULE, unfinished, paused(0.0, 0.0, 0.9)) == 0.8
-    assert needed(RULE, unfinished, paused(0.0, 0.9)) == 0.8
-    assert needed(RULE, unfinished, paused(0.0, 0.9, 0.9)) > 1.2
-    within = paused(0.9, 0.0)
-    assert needed(RULE, unfinished, within) == 0.8
-    within.add(0.5)
-    assert needed(RULE, unfinished, within) > 1.2
+    assert needed(RULE, unfinished, paused(9.0, 9.0)) == RULE.longest
 
 
 def test_the_beginning_of_a_request_is_waited_for_whatever_it_sounds_like() -> None:
-    begun, other = Evidence(sound=0.98, read=WHOLE, whole=False), Evidence(sound=0.98, read=WHOLE)
+    begun, other = (Evidence(sound=0.98, read=WHOLE, spoken=3.0, whole=whole) for whole in (False, None))
     for turns in range(8):
-        assert needed(RULE, begun, paused(*[0.0] * turns)) > 1.2 > needed(RULE, other, paused(*[0.0] * turns))
-
-
-def test_words_without_evidence_do_not_count_as_hardly_finished() -> None:
-    assert needed(RULE, Evidence(), Pauses()) == 0.8
-    assert needed(RULE, Evidence(whole=False), Pauses()) > 1.2
+        assert needed(RULE, begun, paused(*[0.0] * turns)) > 0.8 > needed(RULE, other, paused(*[0.0] * turns))
 
 
 def test_the_time_given_is_as_long_as_the_callers_pauses() -> None:
-    unfinished = Evidence(sound=0.2, read=CUT)
+    unfinished = Evidence(sound=0.2, read=WHOLE, spoken=2.0)
     short, long = paused(0.25, 0.25, 0.25), paused(0.9, 0.9, 0.9)
     assert needed(RULE, unfinished, short) < needed(RULE, unfinished, long) - 0.3
     rare, often = paused(0.9, 0.0, 0.0, 0.0), paused(0.9, 0.9, 0.9, 0.9)
-    doubtful = Evidence(sound=0.9, read=WHOLE)
-    assert needed(RULE, doubtful, rare) < needed(RULE, doubtful, often) - 0.1
+    assert needed(RULE, unfinished, rare) < needed(RULE, unfinished, often) - 0.1
 
 
 def test_a_caller_who_has_not_paused_is_answered_sooner_but_never_trusted_fully() -> None:
     doubtful, unfinished = Evidence(sound=0.6, read=WHOLE), Evidence(sound=0.02, read=CUT)
-    known = [needed(RULE, doubtful, paused(*[0.0] * turns)) for turns in range(8)]
+    known = [needed(RULE, doubtful, paused(*[0.0] * turns)) for turns in range(9)]
     assert known == sorted(known, reverse=True)
-    assert known[7] < known[0]
+    assert known[8] < known[0]
     assert needed(RULE, unfinished, paused(*[0.0] * 8)) > 0.7
 
 
-def test_the_risk_of_cutting_the_caller_off_is_the_stated_one() -> None:
-    """Drawn from the rule's own model of a caller: the chance that a pause outlasts the silence waited for."""
+def test_what_is_expected_of_a_caller_follows_the_callers_turns() -> None:
+    assert paused().per_turn == pytest.approx(0.2)
+    assert paused(*[0.0] * 8).per_turn == pytest.approx(0.2 / 9)
+    assert LEAST_PAUSES_PER_TURN < 0.2 / 9
+    assert paused(*[0.5] * 8).per_turn == pytest.approx(8.2 / 9)
+    many = Pauses()
+    for _ in range(9):
+        many.add(0.4)
+    assert many.per_turn == MOST_PAUSES_PER_TURN
+    assert paused().scale(0.2) == PAUSE_SCALE
+    assert paused(1.2, 1.2).scale(0.2) > PAUSE_SCALE > paused(0.2, 0.2).scale(0.2) > 0.1
+
+
+def test_the_mean_delay_is_far_below_that_of_a_fixed_silence_that_cuts_off_as_many_pauses() -> None:
+    """Drawn from the rule's own model of pauses; how the words sound is drawn from two overlapping distributions."""
     chance = random.Random(1)
-    evidence = Evidence(sound=0.5, read=-1.0)
-    over = evidence.probability
-    patient = Endpointing(stop=0.2, fallback=9.0)
-    turns_per_pause = TURNS_BEFORE / PAUSES_BEFORE
-    cut, silences = 0, 200_000
-    limit = needed(patient, evidence, Pauses())
-    for _ in range(silences):
-        goes_on = chance.random() < (1 - over) / (1 - over + turns_per_pause * over)
-        cut += goes_on and 0.2 + chance.expovariate(chance.gammavariate(PAUSE_SHAPE, 1 / PAUSE_SCALE)) > limit
-    assert RISK * 0.9 < cut / silences < RISK * 1.1
+    silences = [(bool(n % 2), chance.betavariate(3, 1) if n % 2 else chance.betavariate(1, 3)) for n in range(4_000)]
+    pauses = [0.2 + PAUSE_SCALE * (chance.random() ** (-1 / PAUSE_SHAPE) - 1) for _ in silences]
+    waits = [needed(RULE, Evidence(sound=sound, read=-0.8, spoken=2.0), Pauses()) for _, sound in silences]
+    cut = sum(pause > wait for (over, _), pause, wait in zip(silences, pauses, waits, strict=True) if not over)
+    delay = sum(wait for (over, _), wait in zip(silences, waits, strict=True) if over) / (len(silences) / 2)
+    lengths = sorted(pause for (over, _), pause in zip(silences, pauses, strict=True) if not over)
+    fixed = lengths[-cut - 1] if cut else lengths[-1]
+    assert 0 < cut < len(lengths) / 4
+    assert delay < 0.75 * fixed
 
 
 def test_a_smaller_risk_needs_a_longer_silence() -> None:
-    rules = [Endpointing(stop=0.2, fallback=5.0, risk=risk) for risk in (0.2, 0.05, RISK, 0.002)]
-    silences = [needed(rule, Evidence(sound=0.6, read=WHOLE), Pauses()) for rule in rules]
+    rules = [Endpointing(stop=0.2, fallback=5.0, longest=9.0, risk=risk) for risk in (0.5, 0.2, RISK, 0.02)]
+    silences = [needed(rule, Evidence(sound=0.9, read=WHOLE, spoken=3.0), Pauses()) for rule in rules]
     assert silences == sorted(silences)
     assert silences[0] == 0.2 < silences[2] < silences[3]
 

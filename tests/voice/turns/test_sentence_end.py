@@ -32,3 +32,8 @@ def test_text_without_words_has_no_probability() -> None:
 def test_case_and_punctuation_make_no_difference() -> None:
     ends = SentenceEnds.shared()
     assert ends.log_probability("What time is it?") == ends.log_probability("what time is it")
+
+
+def test_a_filled_pause_is_no_end() -> None:
+    for words in ("set a timer for ten minutes um", "is it on level, uh", "Erm."):
+        assert SentenceEnds.shared().log_probability(words) == pytest.approx(-3.0)

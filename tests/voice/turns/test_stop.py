@@ -149,9 +149,9 @@ async def test_a_possible_start_of_speech_does_not_count_as_silence(turn_rig: An
         assert not call.ends
         call.stop._vad.may_be_starting = False
         # The word may come at the second try.
-        await call.audio(1.2)
+        await call.audio(0.8)
         assert not call.ends
-        await call.audio(0.2)
+        await call.audio(1.4)
         await call.until(lambda: call.ends)
 
 

@@ -1,6 +1,8 @@
 """The words of a turn and the silence after them, report by report."""
 
-from voice.turns.turn_so_far import ONE_TURN, START_TRIES, TurnSoFar
+import pytest
+
+from voice.turns.turn_so_far import DETECTION, ONE_TURN, START_TRIES, TurnSoFar
 
 
 def spoken(text: str = "what time is it") -> TurnSoFar:
@@ -33,7 +35,7 @@ def test_eager_words_count_until_speech_resumes_or_the_transcript_comes() -> Non
     turn.begin()
     turn.speech_started()
     assert not turn.expect("what")  # the user speaks
-    turn.silence = 0.1
+    turn.speech_may_have_stopped(0.1)
     assert turn.expect("what time")
     assert turn.may_be_answered
     assert not turn.may_be_over
@@ -86,3 +88,39 @@ def test_a_caller_who_speaks_after_the_answer_begins_a_new_turn() -> None:
     assert list(turn.pauses) == []
     assert turn.pauses.turns == 1
     assert turn.text == ""
+
+
+def test_a_turns_length_counts_its_pauses_and_not_the_silence_after_it() -> None:
+    turn = TurnSoFar()
+    turn.begin()
+    turn.speech_started()
+    turn.hear(1.0, may_be_starting=False)
+    assert turn.spoken is None
+    turn.speech_may_have_stopped(0.1)
+    assert turn.spoken == pytest.approx(DETECTION + 0.9)
+    turn.hear(0.1, may_be_starting=False)
+    turn.speech_stopped(0.2)
+    turn.hear(1.0, may_be_starting=False)
+    assert turn.spoken == pytest.approx(DETECTION + 0.9)
+    turn.speech_started()
+    turn.hear(1.0, may_be_starting=False)
+    turn.speech_stopped(0.2)
+    assert turn.spoken == pytest.approx(DETECTION + 2.9)
+
+
+def test_a_turn_that_goes_on_after_its_end_keeps_its_length_and_the_next_begins_anew() -> None:
+    turn = spoken()
+    turn.hear(1.0, may_be_starting=False)
+    turn.end()
+    turn.begin()
+    turn.speech_started()
+    turn.hear(1.0, may_be_starting=False)
+    turn.speech_stopped(0.2)
+    assert turn.spoken == pytest.approx(DETECTION + 1.8)
+    turn.end()
+    turn.hear(ONE_TURN, may_be_starting=False)
+    turn.begin()
+    turn.speech_started()
+    turn.hear(1.0, may_be_starting=False)
+    turn.speech_stopped(0.2)
+    assert turn.spoken == pytest.approx(DETECTION + 0.8)

@@ -1,6 +1,6 @@
-"""What each piece of our agent is worth: the agent without it compared with ours, in the same benchmark.
+"""What each piece of our agent is worth: an agent without it compared with the one that has it, in the same benchmark.
 
-All differences are "without the piece" minus "ours", so a positive difference is what the piece saves. Latencies are
+All differences are "without the piece" minus "with it", so a positive difference is what the piece saves. Latencies are
 compared on the turns that both answered. As for ratios, the intervals draw turns of the fixture, each with its
 repetitions.
 """
@@ -9,9 +9,6 @@ from dataclasses import dataclass
 
 from latency.benchmark.benchmark import Benchmark, BenchmarkRow
 from latency.report.stats import Interval, excess, excess_interval, paired
-
-OURS = "ours"
-"""The variant with all pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,19 +29,21 @@ class Worth:
 
 
 def worth(benchmark: Benchmark, row: BenchmarkRow) -> Worth | None:
-    """The worth of the piece that a row lacks; None if it lacks none, or has no answered turn in common with ours."""
-    ours = next((one for one in benchmark.rows if one.variant == OURS and one.llm == row.llm), None)
-    return None if ours is None or row.without is None else difference(row, ours)
+    """The worth of the piece that a row lacks; None if it lacks none, or answered no turn that the other answered."""
+    if row.without is None:
+        return None
+    whole = next((one for one in benchmark.rows if one.variant == row.of and one.llm == row.llm), None)
+    return None if whole is None else difference(row, whole)
 
 
-def difference(without: BenchmarkRow, ours: BenchmarkRow) -> Worth | None:
-    """An agent minus ours; None without a turn that both answered."""
-    groups = [[(a * 1000, b * 1000) for a, b in group] for group in paired(without.latencies, ours.latencies)]
+def difference(without: BenchmarkRow, whole: BenchmarkRow) -> Worth | None:
+    """An agent minus another; None without a turn that both answered."""
+    groups = [[(a * 1000, b * 1000) for a, b in group] for group in paired(without.latencies, whole.latencies)]
     pairs = [pair for group in groups for pair in group]
     p50, p95 = excess(pairs, 50), excess(pairs, 95)
     if p50 is None or p95 is None:
         return None
-    cost = _less(ours.cpu_s_per_answer, without.cpu_s_per_answer)
+    cost = _less(whole.cpu_s_per_answer, without.cpu_s_per_answer)
     pays = cost is not None and cost > 0 and p50 > 0
     return Worth(
         n=len(pairs),
@@ -52,7 +51,7 @@ def difference(without: BenchmarkRow, ours: BenchmarkRow) -> Worth | None:
         p50_ci=excess_interval(groups, 50),
         p95_ms=round(p95, 1),
         p95_ci=excess_interval(groups, 95),
-        cpu_s_per_minute=_less(without.cpu_s_per_minute, ours.cpu_s_per_minute),
+        cpu_s_per_minute=_less(without.cpu_s_per_minute, whole.cpu_s_per_minute),
         cpu_ms_per_ms_saved=round(cost * 1000 / p50, 2) if cost is not None and pays else None,
     )
 

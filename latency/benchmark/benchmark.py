@@ -49,8 +49,12 @@ class BenchmarkRow:
     llm: str
     variant: str
     about: str
+    settings: Sequence[str]
+    """What was set, as `key=value`; empty for an agent as shipped."""
     without: str | None
     """The piece of our agent that it lacks, in words; None if it lacks none."""
+    of: str | None
+    """The variant that has the piece."""
     run: Path
     calls: int
     turn_ms: Distribution
@@ -139,7 +143,9 @@ def row(
     llm: str,
     variant: str,
     about: str,
+    settings: Sequence[str] = (),
     without: str | None = None,
+    of: str | None = None,
     repeated: int = 0,
 ) -> BenchmarkRow:
     """An agent's row.
@@ -152,7 +158,9 @@ def row(
         llm: The language model.
         variant: Its name.
         about: Its description.
+        settings: What was set.
         without: The piece of ours that it lacks.
+        of: The variant that has the piece.
         repeated: How many of its calls were repeated.
     """
     ends = {call["session"]: call.get("turn_ends") or () for call in calls}
@@ -162,7 +170,9 @@ def row(
         llm=llm,
         variant=variant,
         about=about,
+        settings=settings,
         without=without,
+        of=of,
         run=Path(report.run),
         calls=len(report.sessions),
         turn_ms=Distribution.of(latencies(report.outcomes).values()),
@@ -230,7 +240,6 @@ def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:
             return None
         raise
     lines = (run / CALLS).read_text(encoding="utf-8").splitlines()
-    known = {key: entry[key] for key in ("llm", "variant", "about")}
-    # Older benchmarks, from before there were trials without a piece, have no such key.
+    known = {key: entry[key] for key in ("llm", "variant", "about", "without", "of")}
     seen = [json.loads(line) for line in lines]
-    return row(report, seen, without=entry.get("without"), repeated=len(entry["repeated"]), **known)
+    return row(report, seen, settings=tuple(entry["set"]), repeated=len(entry["repeated"]), **known)

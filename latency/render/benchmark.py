@@ -47,7 +47,7 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
             console.print(table(headings, cells, text=TEXT_COLUMNS))
             console.print()
         if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:
-            console.print("What each part is worth: ours without the part, minus ours")
+            console.print("What each part is worth: an agent of ours without the part, minus one with it")
             console.print(table(PIECES, pieces, text=TEXT_COLUMNS))
             console.print()
     for line in _notes(benchmark):
@@ -144,8 +144,8 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
         if row.repeated:
             again = things(row.repeated, "call")
             yield f"repeated, because the audio was not sent in real time: {again} of {row.variant} with {row.llm}"
-    for name, about in dict.fromkeys((row.variant, row.about) for row in benchmark.rows):
-        yield f"{name}: {about}"
+    for name, about, settings in dict.fromkeys((row.variant, row.about, tuple(row.settings)) for row in benchmark.rows):
+        yield f"{name}: {about}" + (f"; set: {', '.join(settings)}" if settings else "")
     yield (
         "p50, p95: turn latency, from the labelled end of speech to the answer's first audible sample, without the "
         f"first turn of each process and without barge-ins; [...]: {INTERVAL} % interval, by resampling the turns"
@@ -160,9 +160,9 @@ def _notes(benchmark: Benchmark) -> Iterator[str]:
     yield "requests: to the language model; wasted: share of requests beyond one for each answered turn"
     if any(worth(benchmark, row) for row in benchmark.rows):
         yield (
-            "without: a + means slower, or more CPU time, than ours, on the turns that both answered; per ms: the "
-            "part's cost in CPU ms for each answered turn and each ms of the median that it saves; - where it saves or "
-            "costs nothing"
+            "without: a + means slower, or more CPU time, without the part, on the turns that both answered; per ms: "
+            "the part's cost in CPU ms for each answered turn and each ms of the median that it saves; - where it "
+            "saves or costs nothing"
         )
 
 
@@ -184,7 +184,9 @@ def _plain(row: BenchmarkRow, ratio: Ratio | None, piece: Worth | None) -> dict[
         "llm_requests": None if row.requests is None else asdict(row.requests),
         "cpu_s_per_minute": row.cpu_s_per_minute,
         "cpu_s_per_answer": row.cpu_s_per_answer,
+        "set": list(row.settings),
         "without": row.without,
+        "of": row.of,
         "worth": None if piece is None else asdict(piece),
         "rss_peak_mb": row.rss_peak_mb,
         "refused": row.refused,

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import psutil
 
 from pipelines.bench.peer import Parts
 from pipelines.bench.scripted.engine import whisper_engine
-from pipelines.bench.variants import FAST_URL, PEER_PACKAGES, Variant
+from pipelines.bench.variants import FAST_URL, PEER_PACKAGES, TUNED, Variant
 from pipelines.serving.child import Server, listening, own_server
 from pipelines.versions import simulated, version, versions
 from voice.asr.whisper.weights import from_folder
@@ -25,8 +26,8 @@ async def serving(
     Args:
         variant: the agent.
         parts: its recogniser, language model and voice.
-        fast_url: base URL of a fast model of the same name, for a variant of ours with two tiers.
-        environment: a peer's environment variables, without those that tune our own processes.
+        fast_url: base URL of a fast model of the same name.
+        environment: an untuned peer's environment variables, without those that tune our own processes.
         log: the file to which a peer's standard error is appended.
 
     Raises:
@@ -37,10 +38,13 @@ async def serving(
         async with own_server("local", [*overrides(parts), *settings]) as server:
             yield server
         return
+    if variant.fast:
+        parts = replace(parts, llm_url=fast_url)
     options = ("--whisper", str(parts.whisper), "--voice", str(parts.voice), "--prompt", parts.prompt)
     model = ("--llm-url", parts.llm_url, "--llm-model", parts.llm_model)
+    own = None if variant.bot in TUNED else environment
     with log.open("ab") as file:
-        peer = listening("pipelines.bench.peer", variant.bot, *options, *model, environment=environment, log=file)
+        peer = listening("pipelines.bench.peer", variant.bot, *options, *model, environment=own, log=file)
         async with peer as (url, process):
             if url is None:
                 raise ComponentError(f"{variant.name} ended before it took calls; {log} says why.")

@@ -42,17 +42,18 @@ def prewarm(parts: Parts) -> tuple[WhisperModel, PiperVoice, silero.VAD]:
 
 
 class LivekitWhisper(stt.STT):  # type: ignore[misc]
-    """faster-whisper with its own defaults."""
+    """faster-whisper with its own defaults, or with these options of `transcribe`."""
 
-    def __init__(self, model: WhisperModel) -> None:
+    def __init__(self, model: WhisperModel, **decoding: Any) -> None:
         super().__init__(capabilities=stt.STTCapabilities(streaming=False, interim_results=False))
         self._model = model
+        self._decoding = decoding
 
     async def _recognize_impl(self, buffer: Any, **_options: Any) -> stt.SpeechEvent:
         samples = np.frombuffer(utils.merge_frames(buffer).data, np.int16).astype(np.float32) / 32768
 
         def transcribe() -> str:
-            segments, _ = self._model.transcribe(samples, language="en")
+            segments, _ = self._model.transcribe(samples, language="en", **self._decoding)
             return " ".join(segment.text.strip() for segment in segments)
 
         heard = stt.SpeechData(language=LanguageCode("en"), text=await asyncio.to_thread(transcribe))
@@ -210,6 +211,11 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
         llm=openai.LLM(model=parts.llm_model, base_url=parts.llm_url, api_key="none"),
         tts=LivekitPiper(voice),
     )
+    await converse(websocket, parts, session, voice.config.sample_rate)
+
+
+async def converse(websocket: WebSocket, parts: Parts, session: AgentSession[None], sample_rate: int) -> None:
+    """Serve one call with a session whose voice has this sample rate."""
     caller = Caller(websocket)
 
     @session.on("agent_state_changed")  # type: ignore[untyped-decorator]
@@ -221,7 +227,7 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
 
     reports: set[asyncio.Task[None]] = set()
     session.input.audio = microphone = CallInput()
-    session.output.audio = loudspeaker = CallOutput(caller, voice.config.sample_rate)
+    session.output.audio = loudspeaker = CallOutput(caller, sample_rate)
     playing = asyncio.create_task(loudspeaker.play())
     try:
         await session.start(Agent(instructions=parts.prompt))

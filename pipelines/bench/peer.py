@@ -18,8 +18,15 @@ from pipelines.bench.scripted.model import ScriptedWhisperModel
 from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import CALL_PATH, call_url
 
-BOTS = {"stock-pipecat": "pipelines.bench.stock_pipecat", "livekit-agents": "pipelines.bench.livekit_agents"}
+BOTS = {
+    "stock-pipecat": "pipelines.bench.stock_pipecat",
+    "tuned-pipecat": "pipelines.bench.tuned_pipecat",
+    "livekit-agents": "pipelines.bench.livekit_agents",
+    "tuned-livekit": "pipelines.bench.tuned_livekit",
+}
 """Each bot's module; its `run_bot(websocket, parts)` serves one accepted call."""
+DECODING = {"beam_size": 1, "temperature": 0.0, "condition_on_previous_text": False, "without_timestamps": True}
+"""How our recogniser decodes, as faster-whisper's `transcribe` takes it; for tuned bots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ class ModelSpeed:
 
 
 FAST = ModelSpeed(100, 1000)
-"""The speed of the fast tier in a variant with two tiers."""
+"""The speed of the fast tier in a variant with two tiers, and of the only model of a peer beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,8 @@ class Trial:
         """Its entry in the benchmark's index."""
         variant = self.variant
         entry = {"llm": str(self.speed), "variant": variant.name, "about": variant.about, "folder": self.folder}
-        return {**entry, "without": variant.without, "repeated": self.repeated}
+        part = {"set": list(variant.settings), "without": variant.without, "of": variant.of}
+        return {**entry, **part, "repeated": self.repeated}
 
 
 async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
@@ -112,11 +113,7 @@ async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
     Raises:
         VoiceError: An agent cannot start, or ended a call.
     """
-    trials = [
-        Trial(variant, speed, f"{speed.ttft_ms:g}-{speed.tokens_per_s:g}/{variant.name}")
-        for speed in plan.speeds
-        for variant in plan.variants
-    ]
+    trials = trials_of(plan.variants, plan.speeds)
     async with announced("simulate", "--seed", str(SEED), "--answer", ANSWER) as (simulator, _process):
         with _index(plan, trials) as update:
             for round_ in range(plan.rounds):
@@ -124,6 +121,16 @@ async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
                     say(f"round {round_ + 1}/{plan.rounds}  LLM {trial.speed}  {trial.variant.name}")
                     await _visit(plan, trial, round_, simulator, say)
                     update()
+
+
+def trials_of(variants: Sequence[Variant], speeds: Sequence[ModelSpeed]) -> list[Trial]:
+    """Each agent at each speed; where the model is the fast one, a peer is not called once more with the fast one."""
+    return [
+        Trial(variant, speed, f"{speed.ttft_ms:g}-{speed.tokens_per_s:g}/{variant.name}")
+        for speed in speeds
+        for variant in variants
+        if not (variant.fast and speed == FAST)
+    ]
 
 
 def rotated(trials: Sequence[Trial], by: int) -> list[Trial]:

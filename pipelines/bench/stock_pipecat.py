@@ -23,11 +23,18 @@ from pipelines.bench.peer import Parts
 
 async def run_bot(websocket: WebSocket, parts: Parts) -> None:
     """Serve one call on an accepted connection."""
+    stt = WhisperSTTService(settings=WhisperSTTService.Settings(model=str(parts.whisper)))
+    await converse(websocket, parts, stt, LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer()))
+
+
+async def converse(
+    websocket: WebSocket, parts: Parts, stt: WhisperSTTService, user_params: LLMUserAggregatorParams
+) -> None:
+    """Serve one call with a recogniser and the parameters of turn taking."""
     transport = FastAPIWebsocketTransport(
         websocket,
         FastAPIWebsocketParams(audio_in_enabled=True, audio_out_enabled=True, serializer=ProtobufFrameSerializer()),
     )
-    stt = WhisperSTTService(settings=WhisperSTTService.Settings(model=str(parts.whisper)))
     llm = OpenAILLMService(
         api_key="none",
         base_url=parts.llm_url,
@@ -36,9 +43,7 @@ async def run_bot(websocket: WebSocket, parts: Parts) -> None:
     tts = PiperTTSService(
         download_dir=parts.voice.parent, settings=PiperTTSService.Settings(voice=parts.voice.name.removesuffix(".onnx"))
     )
-    user, assistant = LLMContextAggregatorPair(
-        LLMContext(), user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
-    )
+    user, assistant = LLMContextAggregatorPair(LLMContext(), user_params=user_params)
     worker = PipelineWorker(
         Pipeline([transport.input(), stt, user, llm, tts, transport.output(), assistant]),
         params=PipelineParams(enable_metrics=True, enable_usage_metrics=True),

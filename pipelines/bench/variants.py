@@ -15,8 +15,15 @@ BASELINE = "stock-pipecat"
 """The variant that the others are compared with."""
 FAST_URL = "{fast_url}"
 """Placeholder in a variant's settings for the fast model's address."""
-PEER_PACKAGES = {"stock-pipecat": "pipecat-ai", "livekit-agents": "livekit-agents"}
+PEER_PACKAGES = {
+    "stock-pipecat": "pipecat-ai",
+    "tuned-pipecat": "pipecat-ai",
+    "livekit-agents": "livekit-agents",
+    "tuned-livekit": "livekit-agents",
+}
 """The package that each bot is built with."""
+TUNED = ("tuned-pipecat", "tuned-livekit")
+"""The bots that get our environment variables, which limit native threads as for our own server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,9 @@ class Variant:
         about: a description.
         settings: `key=value` overrides of our local pipeline.
         bot: the peer's bot; None for our agent.
-        without: the part of [ours] that is left out, in words; None when nothing is.
+        without: the part of another variant that is left out, in words; None when nothing is.
+        of: that variant.
+        fast: whether a peer's only language model is the fast one.
     """
 
     name: str
@@ -36,6 +45,8 @@ class Variant:
     settings: tuple[str, ...] = ()
     bot: str | None = None
     without: str | None = None
+    of: str | None = None
+    fast: bool = False
 
     @property
     def missing(self) -> str | None:
@@ -57,15 +68,29 @@ def read_variants(path: Path = TABLE) -> list[Variant]:
     """
     found = []
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
-        is_ours = entry.keys() - {"without"} == {"about", "set"}
-        if not is_ours and (entry.keys() != {"about", "bot"} or entry["bot"] not in PEER_PACKAGES):
+        keys = entry.keys()
+        is_ours = keys in ({"about", "set"}, {"about", "set", "without", "of"})
+        is_peer = keys - {"llm"} == {"about", "bot"} and entry["bot"] in PEER_PACKAGES
+        if not is_ours and not (is_peer and entry.get("llm", "fast") == "fast"):
             raise ConfigurationError(
-                f"{path.name}: [{name}] needs about and set (perhaps without), or about and bot, one of "
-                f"{', '.join(PEER_PACKAGES)}."
+                f"{path.name}: [{name}] needs about and set (perhaps without and of), or about and bot (perhaps "
+                f'llm = "fast"), one of {", ".join(PEER_PACKAGES)}.'
             )
-        variant = Variant(name, entry["about"], tuple(entry.get("set", ())), entry.get("bot"), entry.get("without"))
+        variant = Variant(
+            name=name,
+            about=entry["about"],
+            settings=tuple(entry.get("set", ())),
+            bot=entry.get("bot"),
+            without=entry.get("without"),
+            of=entry.get("of"),
+            fast="llm" in entry,
+        )
         load("local", variant.settings)
         found.append(variant)
+    names = [variant.name for variant in found]
+    for variant in found:
+        if variant.of and variant.of not in names:
+            raise ConfigurationError(f'{path.name}: [{variant.name}]: there is no variant "{variant.of}".')
     return found
 
 

@@ -1,6 +1,7 @@
 """What a piece is worth, from latencies and CPU seconds made by hand."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,12 @@ CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
 
 
 def a_row(
-    seconds: list[float], *, variant: str = "ours", without: str | None = None, llm: str = "450:65",
-    per_minute: float | None = 12.0, per_answer: float | None = 2.0,
+    seconds: list[float], *, variant: str = "ours", without: str | None = None, of: str | None = None,
+    llm: str = "450:65", per_minute: float | None = 12.0, per_answer: float | None = 2.0,
 ) -> BenchmarkRow:  # fmt: skip
     latencies = {("a", "a-1", turn): value for turn, value in enumerate(seconds)}
     return BenchmarkRow(
-        llm=llm, variant=variant, about="", without=without, run=Path(variant), calls=1,
+        llm=llm, variant=variant, about="", settings=(), without=without, of=of, run=Path(variant), calls=1,
         turn_ms=Distribution.of(seconds), expected=len(seconds), unanswered={},
         cut_offs=CutOffs(pauses=0, in_pauses=0, elsewhere=0, heard=0), broken_off=0, barge_in={}, requests=None,
         cpu_s_per_minute=per_minute, cpu_s_per_answer=per_answer, rss_peak_mb=None, latencies=latencies, simulated=[],
@@ -29,8 +30,8 @@ def a_row(
     )  # fmt: skip
 
 
-def lacking(seconds: list[float], **more: float | None) -> BenchmarkRow:
-    return a_row(seconds, variant="ours-no-hint", without="hint", **more)  # type: ignore[arg-type]
+def lacking(seconds: list[float], **more: Any) -> BenchmarkRow:
+    return a_row(seconds, variant="ours-no-hint", without="hint", of="ours", **more)
 
 
 def found(without: BenchmarkRow, ours: BenchmarkRow | None = None) -> Worth:

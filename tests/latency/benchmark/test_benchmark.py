@@ -58,7 +58,9 @@ def write_run(
 def write_index(folder: Path, *runs: dict[str, Any], **more: Any) -> None:
     told = {"schema": 1, "created": "now", "baseline": "stock", "rounds": 1, "fixtures": ["a"], "host": {},
             "callers": {"turns": 9, "speakers": ["ann"], "fitted": []}}  # fmt: skip
-    entries = [{"llm": "450:65", "about": "", "repeated": [], **run} for run in runs]
+    entries = [
+        {"llm": "450:65", "about": "", "set": [], "without": None, "of": None, "repeated": [], **run} for run in runs
+    ]
     (folder / INDEX).write_text(json.dumps({**told, "skipped": {}, **more, "runs": entries}))
 
 
@@ -100,7 +102,9 @@ def test_latencies_are_compared_on_the_turns_that_both_answered(folder: Path) ->
 
 def test_the_index_names_the_piece_that_an_agent_lacks(folder: Path) -> None:
     write_index(
-        folder, {"variant": "ours", "folder": "ours"}, {"variant": "slow", "folder": "stock", "without": "hint"}
+        folder,
+        {"variant": "ours", "folder": "ours"},
+        {"variant": "slow", "folder": "stock", "without": "hint", "of": "ours"},
     )
     found = Benchmark.load(folder)
     assert [row.without for row in found.rows] == [None, "hint"]

@@ -19,7 +19,8 @@ def a_row(
 ) -> BenchmarkRow:  # fmt: skip
     latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
     return BenchmarkRow(
-        llm="450:65", variant=variant, about=f"about {variant}", without=without, run=Path(variant), calls=calls,
+        llm="450:65", variant=variant, about=f"about {variant}", settings=("a=1",) if without else (), without=without,
+        of="ours" if without else None, run=Path(variant), calls=calls,
         turn_ms=Distribution.of(latencies.values()), expected=11, unanswered={"no speech from the bot": 1},
         cut_offs=CutOffs(pauses=4, in_pauses=1, elsewhere=2, heard=1), broken_off=0,
         barge_in={"n": 1, "stop_p50_ms": 310.0, "stop_p95_ms": 310.0},

@@ -33,14 +33,15 @@ def called(folder: Path, variant: str) -> tuple[dict[str, Any], dict[str, Any], 
     return json.loads((run / "run.json").read_text()), json.loads(turn), json.loads(seen)
 
 
-def test_the_stock_bot_answers_a_call(conversation: Callable[..., Path], tmp_path: Path) -> None:
-    found = bench(tmp_path / "out", conversation("call", ("commands/01", "question")), "stock-pipecat")
+@pytest.mark.parametrize("variant", ["stock-pipecat", "tuned-pipecat"])
+def test_pipecats_bot_answers_a_call(variant: str, conversation: Callable[..., Path], tmp_path: Path) -> None:
+    found = bench(tmp_path / "out", conversation("call", ("commands/01", "question")), variant)
     (row,) = found["rows"]
     assert row["turns"] == {"expected": 1, "unanswered": {}}
     assert row["turn_ms"]["n"] == 0, "the first turn of a process is not counted"
     assert row["cpu_s_per_minute"] > 0
     assert row["rss_peak_mb"] > 100
-    run, turn, seen = called(tmp_path / "out", "stock-pipecat")
+    run, turn, seen = called(tmp_path / "out", variant)
     assert turn["speech"][-1][1] < turn["marks"]["first_audible"]
     assert turn["server_turns"] == []
     assert [request["outcome"] for request in seen["requests"]] == ["completed"]

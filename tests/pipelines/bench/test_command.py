@@ -11,7 +11,7 @@ import pytest
 from latency.benchmark.benchmark import Benchmark
 from pipelines.bench import command, rounds
 from pipelines.bench.command import main, parse_speeds
-from pipelines.bench.rounds import BenchmarkPlan, ModelSpeed, Say, Trial, rotated
+from pipelines.bench.rounds import FAST, BenchmarkPlan, ModelSpeed, Say, Trial, rotated, trials_of
 from pipelines.bench.variants import Variant
 from tests.latency.render.test_benchmark import a_row, made_up
 from voice.errors import ConfigurationError
@@ -121,8 +121,15 @@ def test_speeds_of_the_language_model_are_read_from_text() -> None:
 
 
 def test_the_index_names_the_part_that_an_agent_lacks() -> None:
-    entry = Trial(Variant("ours-no-hint", "", without="hint"), ModelSpeed(1, 1), "a").entry()
-    assert (entry["variant"], entry["without"]) == ("ours-no-hint", "hint")
+    entry = Trial(Variant("ours-no-hint", "", ("turns.hint_ms=0",), without="hint", of="ours"), FAST, "a").entry()
+    assert (entry["variant"], entry["without"], entry["of"]) == ("ours-no-hint", "hint", "ours")
+    assert entry["set"] == ["turns.hint_ms=0"]
+
+
+def test_a_peer_with_the_fast_model_is_not_called_twice_with_it() -> None:
+    peers = [Variant("stock", "", bot="stock-pipecat"), Variant("stock-fast", "", bot="stock-pipecat", fast=True)]
+    found = trials_of(peers, [ModelSpeed(450, 65), FAST])
+    assert [trial.folder for trial in found] == ["450-65/stock", "450-65/stock-fast", "100-1000/stock"]
 
 
 def test_each_round_begins_with_another_agent() -> None:

@@ -70,3 +70,5 @@ def test_the_fit_names_its_speakers() -> None:
     found = fitted_speakers()
     assert found
     assert all(name == name.strip() and not name.startswith("#") for name in found)
+    samples = {turn.speaker for fixture in load_fixtures([SAMPLES]) for turn in fixture.turns}
+    assert samples <= found, "the fit used the synthetic voices of the samples"

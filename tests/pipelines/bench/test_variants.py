@@ -22,10 +22,20 @@ def test_the_table_that_comes_with_the_package_can_be_used() -> None:
     assert BASELINE in names
     assert len(set(names)) == len(names)
     assert {variant.bot for variant in found if variant.bot} == set(BOTS) == set(PEER_PACKAGES)
-    trials = {variant.name: variant.without for variant in found if variant.without}
-    assert trials["ours-no-speculation"] == "speculation"
-    assert not trials.keys() & {"ours", "ours-adaptive", BASELINE}, "none of them is ours without a piece"
-    assert next(variant for variant in found if variant.name == "ours-full-context").settings == ()
+    trials = {variant.name: variant for variant in found if variant.without}
+    assert trials["ours-no-speculation"].without == "speculation"
+    assert {variant.of for variant in trials.values()} == {"ours-short-context"}
+    assert not trials.keys() & {"ours-short-context", "ours-adaptive", BASELINE}, "none of them lacks a part"
+
+
+def test_the_first_row_is_ours_as_shipped() -> None:
+    first = read_variants()[0]
+    assert (first.name, first.settings) == ("ours", ())
+
+
+def test_adaptive_stands_beside_peers_with_the_same_fast_model() -> None:
+    found = read_variants()
+    assert {variant.bot for variant in found if variant.fast} >= {"stock-pipecat", "tuned-pipecat"}
 
 
 @pytest.mark.parametrize(
@@ -34,6 +44,9 @@ def test_the_table_that_comes_with_the_package_can_be_used() -> None:
         ('[a]\nabout = "x"\n', r"\[a\] needs about and set"),
         ('[a]\nabout = "x"\nset = []\nbot = "stock-pipecat"\n', r"\[a\] needs about and set"),
         ('[a]\nabout = "x"\nbot = "stock-pipecat"\nwithout = "y"\n', r"\[a\] needs about and set"),
+        ('[a]\nabout = "x"\nset = []\nwithout = "y"\n', r"\[a\] needs about and set"),
+        ('[a]\nabout = "x"\nset = []\nwithout = "y"\nof = "b"\n', r'\[a\]: there is no variant "b"'),
+        ('[a]\nabout = "x"\nbot = "stock-pipecat"\nllm = "slow"\n', r"\[a\] needs about and set"),
         ('[a]\nabout = "x"\nbot = "siri"\n', "one of stock-pipecat"),
         ('[a]\nabout = "x"\nset = ["turns.clairvoyance=true"]\n', "turns.clairvoyance is not a setting"),
     ],

@@ -37,6 +37,10 @@ LEAST_SCALE = 0.1
 """Seconds, for callers whose pauses were all short."""
 WINDOW = 0.032
 """Seconds that the voice detector judges at a time."""
+LEAD_IN_SILENCE = 0.65
+"""The least silence in seconds that ends a turn which so far is only a lead-in ("hello"). A request that follows after
+0.4 s then belongs to it: the start of speech is in doubt some 0.05 s after its onset, and what the voice detector calls
+silence begins up to 0.1 s before the labelled end of the speech."""
 LIKELY_OVER = 0.7
 """Chance that the turn is over from which a speculative answer is worth its cost."""
 
@@ -123,11 +127,15 @@ class Endpointing:
         if not evidence.known:
             return Silence(needed=max(self.stop, self.fallback), likely=max(self.stop, self.fallback))
         over = evidence.probability
-        odds = (1 - over) / over * pauses.per_turn
+        odds = (1 - over) / over * pauses.per_turn * evidence.pauses_expected
         scale = pauses.scale(self.stop)
         weight = ODDS_AT_RISK * (self.risk / RISK) ** RISK_EXPONENT
         # The Lomax density falls with the power shape + 1, and the share of longer pauses with the power shape.
         needed = self._until(weight * odds * PAUSE_SCALE / scale, scale, PAUSE_SHAPE + 1)
+        if evidence.leads_in:
+            needed = max(needed, LEAD_IN_SILENCE)
+            if evidence.lead_in != "joint":
+                needed = min(needed, max(self.fallback, LEAD_IN_SILENCE))
         # Bayes: since the end of speech, the odds of going on have shrunk to the share of longer pauses.
         likely = min(self._until(odds * LIKELY_OVER / (1 - LIKELY_OVER), scale, PAUSE_SHAPE), needed)
         return Silence(needed=needed, likely=0.0 if likely <= self.stop else likely)

@@ -1,7 +1,11 @@
 """How finished the words before a silence are, by all that is known of them. Pure."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from voice.turns.words.agent_question import Asked
+from voice.turns.words.lead_in import LeadIn
 
 # Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, on how the
 # words read, and on the logarithm of how long the caller has spoken. `pipelines.curve.fit` makes it, both classes and
@@ -24,6 +28,15 @@ TYPICAL_SPOKEN = 2.0
 BEGINNING = 0.02
 """Probability of the end of a turn, pauses being as frequent as ends, after words that are only the beginning of a
 request."""
+GROUPED = 8.0
+"""How many times as likely a pause is between the groups of a number or a spelling. Set by hand: of ten digits said in
+three groups, two in three are followed by a pause, where one turn in five has a pause otherwise."""
+ANSWERS: Mapping[Asked | None, tuple[LeadIn, ...]] = {"yes_no": ("yes", "no"), "offer": ("no",)}
+"""The lead-ins that answer a question of the agent's. A yes to an offer announces a request."""
+FEWEST_SYMBOLS = 3
+"""Digits or letters in a row that begin a number or a spelling for which nobody asked."""
+ENOUGH_DIGITS = 10
+"""Digits of a whole telephone number; how long other numbers are is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,21 +51,47 @@ class Evidence:
     """Seconds from the turn's first sound to the end of its latest, pauses included; None: unknown."""
     whole: bool | None = None
     """For the agent they are a whole request (True) or only the beginning of one (False); None: it cannot tell."""
+    lead_in: LeadIn | None = None
+    """What the words would answer, if they are nothing but a lead-in; None when they are not."""
+    asked: Asked | None = None
+    """What the agent asked for in the words of its that the caller heard last; None when it asked nothing."""
+    symbols: int = 0
+    """How many digits or letters said one by one they end with."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing: they are a whole request, or the yes or no that the agent asked for."""
+        if self.lead_in is None:
+            return bool(self.whole)
+        return self.lead_in in ANSWERS.get(self.asked, ())
+
+    @property
+    def leads_in(self) -> bool:
+        """Whether a request is likely to follow in the same turn: they are a lead-in that answers nothing."""
+        return self.lead_in is not None and not self.is_whole
+
+    @property
+    def pauses_expected(self) -> float:
+        """How many times as likely a pause is as otherwise: 1, or `GROUPED` inside a number or a spelling."""
+        asked_for = self.asked in ("number", "spelling")
+        inside = (1 if asked_for else FEWEST_SYMBOLS) <= self.symbols
+        enough = self.symbols >= ENOUGH_DIGITS and self.asked != "spelling"
+        return GROUPED if inside and not enough and not self.is_whole else 1.0
 
     @property
     def known(self) -> bool:
         """Whether there is any evidence of whether more words will follow."""
-        return self.sound is not None or self.whole is not None
+        return self.sound is not None or self.whole is False or self.is_whole
 
     @property
     def probability(self) -> float:
         """Probability that the turn is over, if pauses were as frequent as ends; 0 without any evidence."""
-        if self.whole:
+        if self.is_whole:
             return 1.0
         if self.sound is None:
             return BEGINNING if self.whole is False else 0.0
         weighed = self._weighed(self.sound)
-        return weighed if self.whole is None else min(weighed, BEGINNING)
+        return min(weighed, BEGINNING) if self.whole is False else weighed
 
     def _weighed(self, sound: float) -> float:
         """The probability by sound, words and length."""

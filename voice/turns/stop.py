@@ -10,6 +10,7 @@ from pipecat.frames.frames import (
     Frame,
     InputAudioRawFrame,
     InterruptionFrame,
+    LLMContextAssistantTurnFrame,
     TranscriptionFrame,
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
@@ -27,6 +28,7 @@ from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndF
 from voice.turns.turn_so_far import TurnSoFar
 from voice.turns.vad import SharedSilero
 from voice.turns.weighing import Weighing
+from voice.turns.words.agent_question import asked
 
 JUDGE_AFTER = 0.096
 """Seconds of silence before Smart Turn is asked; asked after 0.064 s, it finds 5 % fewer of 237 human ends."""
@@ -135,6 +137,8 @@ class TurnStop(BaseUserTurnStopStrategy):
             case InterruptionFrame():
                 # It also removes a speculative request that has not reached the model yet.
                 await self._discard()
+            case LLMContextAssistantTurnFrame():
+                self._weighing.asked = asked(frame.text)
             case BotStartedSpeakingFrame():
                 self._waiting.end(id(self))
             case _:
@@ -169,7 +173,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         if not turn.is_open or self._ending or turn.silence is None:
             return
         evidence = self._weighing.weigh(turn.text, turn.spoken)
-        if not (self._weighing.judged or evidence.whole):
+        if not (self._weighing.judged or evidence.is_whole):
             return
         meaning = self._endpointing.judge(evidence, turn.pauses)
         if turn.may_be_over and turn.silence >= meaning.needed:
@@ -193,7 +197,7 @@ class TurnStop(BaseUserTurnStopStrategy):
     def _decided_by(self, evidence: Evidence, needed: float) -> EndedBy:
         if needed > self._endpointing.stop:
             return "fallback"
-        return "whole_request" if evidence.whole else "smart_turn"
+        return "whole_request" if evidence.is_whole else "smart_turn"
 
     async def _end(
         self,

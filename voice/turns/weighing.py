@@ -7,6 +7,9 @@ from pipecat.utils.asyncio.task_manager import BaseTaskManager
 
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
+from voice.turns.words.agent_question import Asked
+from voice.turns.words.dictation import symbols_at_end
+from voice.turns.words.lead_in import lead_in
 
 
 class Weighing:
@@ -31,6 +34,8 @@ class Weighing:
         """Smart Turn's verdict on the turn so far; None before it comes, and when Smart Turn gives none."""
         self.judged = False
         """Whether Smart Turn has answered."""
+        self.asked: Asked | None = None
+        """What the agent asked for in the words of its that the caller heard last."""
         self._evidence: tuple[str, Evidence] | None = None
 
     def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
@@ -55,6 +60,9 @@ class Weighing:
                 read=self._reads(text) if self._reads else None,
                 spoken=spoken,
                 whole=self._whole_request(text) if self._whole_request and text else None,
+                lead_in=lead_in(text),
+                asked=self.asked,
+                symbols=symbols_at_end(text),
             )
             self._evidence = text, evidence
         return self._evidence[1]

@@ -41,6 +41,8 @@ def test_an_unfinished_request_is_a_beginning(text: str) -> None:
         "of fifty",
         "ten minutes",
         "half an hour",
+        "hello",
+        "yes",
         "",
     ],
 )

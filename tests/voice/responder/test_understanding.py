@@ -12,7 +12,7 @@ from voice.responder.understanding import LAST_SKILLS, SKILLS, grammar, parses
         "what is twenty percent of fifty", "how many feet are in a mile", "convert ten miles to kilometers",
         "set a timer for ten seconds", "can you set a timer for two and a half minutes please", "cancel the timer",
         "how long is left on the timer", "spell necessary", "how do you spell giraffe", "say that again", "repeat that",
-        "where is my car", "what did i ask you to remember", "forget everything", "hello", "how are you", "thank you",
+        "where is my car", "what did i ask you to remember", "forget everything", "how are you", "thank you",
         "who are you", "tell me a joke", "tell me a story", "count to ten", "count from five to ten", "stop",
         "what can you do", "goodbye", "flip a coin", "roll a die", "the what time is it", "my name is anna",
         "what day is it today", "roll two dice", "what is the sum of five and six",
@@ -36,7 +36,7 @@ def test_a_whole_request_is_recognised_as_one(text: str) -> None:
         "how many days until",
         "repeat after me the sky is", "remember that my car is on level three", "what time is it in",
         "what is seven times eight plus", "what is the capital of france", "set a timer for ten minutes because",
-        "i like trains", "the", "can you",
+        "i like trains", "the", "can you", "hello", "hey there", "good morning", "okay", "yes", "no",
     ],
 )  # fmt: skip
 def test_the_beginning_of_a_request_is_not_a_whole_one(text: str) -> None:

@@ -7,6 +7,7 @@ repeats what it was asked, so that every sound says which words it answers.
 import asyncio
 import contextlib
 import random
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -69,6 +70,7 @@ class Parrot(LLMService[Any]):
         super().__init__()
         self._rng, self._wait = rng, wait
         self.asked: list[str] = []
+        self.ending = "That is all there was."
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         await super().process_frame(frame, direction)
@@ -85,7 +87,7 @@ class Parrot(LLMService[Any]):
             )
             await self.run_function_calls([call])
         else:
-            for piece in (f"{HEARD}{text}. ", "That ", "is ", "all ", "there ", "was."):
+            for piece in (f"{HEARD}{text}. ", *re.findall(r"\S+ ?", self.ending)):
                 await self._push_llm_text(piece)
                 await asyncio.sleep(self._rng.uniform(0, self._wait / 5))
         await self.push_frame(LLMFullResponseEndFrame())

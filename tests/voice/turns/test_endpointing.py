@@ -2,10 +2,12 @@
 
 import itertools
 import random
+from typing import Any
 
 import pytest
 
 from voice.turns.endpointing import (
+    LEAD_IN_SILENCE,
     LEAST_PAUSES_PER_TURN,
     MOST_PAUSES_PER_TURN,
     PAUSE_SCALE,
@@ -14,7 +16,7 @@ from voice.turns.endpointing import (
     Endpointing,
     Pauses,
 )
-from voice.turns.evidence import LEAST_SPOKEN, MOST_SPOKEN, Evidence
+from voice.turns.evidence import ENOUGH_DIGITS, LEAST_SPOKEN, MOST_SPOKEN, Evidence
 
 RULE = Endpointing(stop=0.2, fallback=0.8)
 FIXED = Endpointing(stop=0.2, fallback=0.8, adaptive=False)
@@ -81,6 +83,35 @@ def test_the_length_of_a_turn_counts_only_between_its_bounds() -> None:
             for spoken in (0.1, LEAST_SPOKEN, MOST_SPOKEN, 60.0)
         )
         assert shortest == short < long == longest
+
+
+@pytest.mark.parametrize("sound", [0.01, 0.5, 0.99, None])
+@pytest.mark.parametrize("whole", [True, None])
+def test_a_lead_in_is_given_time_for_its_request_unless_it_answers_a_question(
+    sound: float | None, whole: bool | None
+) -> None:
+    answers = {("yes_no", "yes"), ("yes_no", "no"), ("offer", "no")}
+    for asked, kind in itertools.product(
+        (None, "yes_no", "offer", "number", "short", "open"), ("yes", "no", "greeting", "joint")
+    ):
+        evidence = Evidence(sound=sound, read=WHOLE, spoken=0.7, whole=whole, lead_in=kind, asked=asked)
+        silences = [needed(RULE, evidence, pauses) for pauses in (Pauses(), paused(0.9, 0.9), paused(*[0.0] * 8))]
+        if (asked, kind) in answers:
+            assert silences == [0.2] * 3
+        else:
+            assert min(silences) >= LEAD_IN_SILENCE
+            assert kind == "joint" or max(silences) <= RULE.fallback
+
+
+def test_between_the_groups_of_a_number_more_silence_is_needed() -> None:
+    def given(**more: Any) -> float:
+        return needed(RULE, Evidence(sound=0.7, read=WHOLE, **more), Pauses())
+
+    usual = given()
+    assert given(symbols=2) == usual < given(symbols=3) == given(symbols=1, asked="number")
+    assert given(symbols=4, asked="spelling") == given(symbols=12, asked="spelling") > usual
+    assert given(symbols=ENOUGH_DIGITS, asked="number") == given(asked="number") == usual
+    assert given(symbols=4, whole=True) == 0.2
 
 
 def test_without_adaptation_smart_turn_alone_decides() -> None:

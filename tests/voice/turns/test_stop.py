@@ -4,10 +4,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from pipecat.frames.frames import TTSAudioRawFrame
+from pipecat.frames.frames import LLMContextAssistantTurnFrame, TTSAudioRawFrame
 
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.llm.answer.answer_frames import SpeakAheadFrame
+from voice.turns.endpointing import LEAD_IN_SILENCE
 
 
 async def said(call: Any, text: str) -> None:
@@ -25,16 +26,16 @@ async def test_an_answer_started_at_the_hint_is_heard_after_the_end_of_the_turn(
     async with turn_rig.calling(embedded, wait=0.0) as call:
         await call.speaks()
         await call.hint()
-        await call.eager("hello there")
+        await call.eager("what time is it")
         await call.until(lambda: call.ear.of(SpeakAheadFrame))
-        assert call.model.asked == ["hello there"]
+        assert call.model.asked == ["what time is it"]
         assert call.user_messages == []
         await call.stops()
         assert not call.ear.of(TTSAudioRawFrame)
-        await call.final("Hello there.")
+        await call.final("What time is it.")
         await call.until(lambda: call.answered)
-        assert call.model.asked == ["hello there"]  # once
-        assert call.user_messages == ["Hello there."]
+        assert call.model.asked == ["what time is it"]  # once
+        assert call.user_messages == ["What time is it."]
         (end,) = call.ends
         assert (end.ended_by, end.confirmed, end.speculated, end.discarded) == ("smart_turn", True, 1, 0)
         await call.until(lambda: any(record.final and record.answer.commit for record in call.records))
@@ -46,7 +47,7 @@ async def test_an_answer_started_at_the_hint_is_heard_after_the_end_of_the_turn(
 
 async def test_smart_turn_is_asked_once_a_silence_at_the_hint(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
-        await said(call, "hello")
+        await said(call, "what time is it")
         await call.until(lambda: call.ends)
         assert call.judge.asked == 1
 
@@ -201,9 +202,64 @@ async def test_two_stretches_of_speech_are_one_turn(turn_rig: Any, embedded: Any
         assert not call.ear.breaches
 
 
+async def test_a_lead_in_and_the_request_after_a_pause_are_one_turn(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded) as call:
+        call.tempo = 0.2
+        await said(call, "hello")
+        await call.audio(0.3)  # and 0.2 s, after which the voice detector reported the stop
+        assert not call.ends
+        await said(call, "set a timer for ten minutes")
+        await call.audio(0.8)
+        await call.until(lambda: call.answered)
+        assert call.user_messages == call.answered == ["hello set a timer for ten minutes"]
+        await call.until(lambda: call.ends)
+        assert len(call.ends) == 1
+
+
+async def test_a_lead_in_alone_is_answered_after_a_longer_silence(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded) as call:
+        call.tempo = 0.2
+        await said(call, "hello")
+        await call.audio(0.8)
+        await call.until(lambda: call.answered)
+        assert call.answered == ["hello"]
+        assert call.ends[0].silence == pytest.approx(LEAD_IN_SILENCE, abs=0.03)
+
+
+async def test_a_yes_ends_the_turn_at_once_when_the_agent_asked_for_it(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded) as call:
+        call.model.ending = "Shall I book it?"
+        call.judge.probability = 0.99
+        await said(call, "two seats for tonight")
+        await call.until(lambda: any("Shall" in str(m["content"]) for m in call.context.get_messages()))
+        call.judge.probability = 0.0
+        await said(call, "yes")
+        await call.until(lambda: len(call.ends) == 2)
+        assert (call.ends[1].ended_by, call.ends[1].silence) == ("whole_request", 0.2)
+
+
+async def test_a_number_that_was_asked_for_is_waited_for_between_its_groups(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, speculate=False) as call:
+        call.tempo = 0.1
+        call.judge.probability = 0.3
+        await call.tell(LLMContextAssistantTurnFrame(text="What is your phone number?", timestamp=""))
+        await said(call, "five five five")
+        await call.audio(0.8)
+        assert not call.ends
+        await said(call, "oh one two")
+        await call.audio(0.8)
+        assert not call.ends
+        call.judge.probability = 0.99
+        await said(call, "seven seven three one")
+        # By now the caller's own pauses count too.
+        await call.audio(2.0)
+        await call.until(lambda: call.answered)
+        assert call.answered == ["five five five oh one two seven seven three one"]
+
+
 async def test_a_late_transcript_does_not_start_another_turn(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
-        await said(call, "hello")
+        await said(call, "what time is it")
         await call.until(lambda: call.answered)
         await call.final("straggler")
         await asyncio.sleep(0.1)
@@ -251,7 +307,7 @@ async def test_a_failed_recogniser_ends_the_turn_with_its_reason(turn_rig: Any, 
 async def test_no_answer_starts_speculatively_while_others_wait_or_the_loop_lags(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded) as call:
         call.stop._waiting.begin(12345, asyncio.get_running_loop().time())
-        await said(call, "hello")
+        await said(call, "what time is it")
         await call.until(lambda: call.answered)
         call.stop._waiting.end(12345)
         call.stop._lagging = lambda: True
@@ -263,7 +319,7 @@ async def test_no_answer_starts_speculatively_while_others_wait_or_the_loop_lags
 
 async def test_speculation_can_be_switched_off(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, speculate=False) as call:
-        await said(call, "hello")
+        await said(call, "what time is it")
         await call.until(lambda: call.answered)
         assert call.ends[0].speculated == 0
         assert call.withdrawn == 0

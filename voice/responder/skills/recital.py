@@ -7,7 +7,7 @@ from fractions import Fraction
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import SPOKEN_NUMBER, pair_of_numbers, spell_number
 from voice.responder.language.phrasing import sentence
-from voice.responder.skills.skill import Request, Skill, SkillAnswer, says
+from voice.responder.skills.skill import Request, Skill, SkillAnswer, always, says
 
 LONGEST_COUNT = 100
 STORIES = (
@@ -167,7 +167,7 @@ SKILLS = [
         answer_repeat,
         [RECITED_TEXT],
         whole=False,
-        may_end=lambda _slots: True,
+        may_end=always,
         distinct=False,
         share=4,
     ),

@@ -75,6 +75,11 @@ def never(_slots: Mapping[str, object]) -> bool:
     return False
 
 
+def always(_slots: Mapping[str, object]) -> bool:
+    """For words that may stand alone, and as often begin a request ("hello")."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Skill:
     """A family of requests with one way to answer.
@@ -84,12 +89,12 @@ class Skill:
         templates: what users say; see `grammar`.
         answer: returns None if the skill does not apply to the request after all.
         kinds: the kinds of its templates' slots.
-        whole: whether a match is a whole request; False if more may follow (open text, a missing part).
+        whole: whether a match is a whole request; False if more may follow (open text, a missing part, a lead-in).
         distinct: whether a match after stray words can be trusted.
         awaited: if set, the skill matches only when the last answer asked for this.
         share: its share of the generated sentences, relative to 1 for an ordinary skill.
         fill: draws words for slots that must fit together in a generated sentence; other slots are drawn one by one.
-        may_end: for templates that end in open text: whether a match with these slots may be complete.
+        may_end: if it is not `whole`: whether a match with these slots may be complete.
     """
 
     intent: str

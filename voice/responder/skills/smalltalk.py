@@ -1,6 +1,6 @@
 """Answers courtesies and questions about the responder itself."""
 
-from voice.responder.skills.skill import Skill, says
+from voice.responder.skills.skill import Skill, always, says
 
 ABILITIES = "tell the time, do arithmetic, convert units, set timers, spell words and remember things"
 FIRST_REFUSAL = f"I run without a language model, so I can't answer that. I can {ABILITIES}."
@@ -18,11 +18,15 @@ SKILLS = [
             "hello (my friend|everybody|everyone|computer)",
         ],
         says(GREETING, "Hello there. What can I do for you?", "Hi. How can I help?"),
+        whole=False,
+        may_end=always,
         share=2,
     ),
-    Skill("hello", ["good morning [to you]"], says("Good morning. How can I help you?")),
-    Skill("hello", ["good afternoon [to you]"], says("Good afternoon. How can I help you?")),
-    Skill("hello", ["good evening [to you]"], says("Good evening. How can I help you?")),
+    Skill("hello", ["good morning [to you]"], says("Good morning. How can I help you?"), whole=False, may_end=always),
+    Skill(
+        "hello", ["good afternoon [to you]"], says("Good afternoon. How can I help you?"), whole=False, may_end=always
+    ),
+    Skill("hello", ["good evening [to you]"], says("Good evening. How can I help you?"), whole=False, may_end=always),
     Skill("good night", ["good night", "sleep well"], says("Good night. Sleep well.")),
     Skill(
         "how are you",
@@ -149,6 +153,8 @@ SKILLS = [
             "(that is|very) (good|nice|great|right|correct|fine|cool)",
         ],
         says("Okay."),
+        whole=False,
+        may_end=always,
         share=1.5,
     ),
     Skill("sorry", ["[i am] sorry [about that]", "i apologize"], says("No problem.")),

@@ -28,7 +28,7 @@ SOFT_END = 0.25
 """Seconds by which the detector may notice the end of speech before its label; labels include the last soft sound."""
 
 
-class _Detector(HintingVADProcessor):
+class Detector(HintingVADProcessor):
     """The pipeline's processor outside a pipeline: keeps what it would push."""
 
     def __init__(self, vad: SharedSilero, hint: float) -> None:
@@ -36,6 +36,7 @@ class _Detector(HintingVADProcessor):
         self._pushed: list[Frame] = []
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        """Keep a frame that goes down the pipeline."""
         if direction is FrameDirection.DOWNSTREAM:
             self._pushed.append(frame)
 
@@ -51,6 +52,7 @@ class Heard:
     """A silence as the detectors report it, before it is compared with the labels."""
 
     began: float
+    spoken: float
     speech: float
     pauses: tuple[float, ...]
     stopped: float | None = None
@@ -81,12 +83,11 @@ class Listener:
     def __init__(self, models: TurnModels, params: VADParams, hint: float) -> None:
         self._vad = models.vad(params)
         self._vad.set_sample_rate(RATE)
-        self._detector = _Detector(self._vad, hint)
+        self._detector = Detector(self._vad, hint)
         self._smart_turn: SmartTurn = models.smart_turn(start_secs=params.start_secs)
         self._start = params.start_secs
         self._turn = TurnSoFar()
-        self._turn.is_open = True
-        self._spoken, self._since = 0.0, 0.0
+        self._spoken, self._since, self._first = 0.0, 0.0, 0.0
         self._heard: Heard | None = None
         self._done: list[Heard] = []
 
@@ -114,13 +115,18 @@ class Listener:
     async def _report(self, report: Frame, at: float) -> None:
         match report:
             case VADUserStartedSpeakingFrame():
+                if not self._turn.is_open:
+                    self._turn.begin()
+                    self._first = at - self._start
                 self._speech_goes_on(at - self._start, at)
                 self._turn.speech_started()
             case EagerHintFrame():
                 self._turn.silence = report.silence
                 began = at - report.silence
                 spoken = self._spoken + began - self._since
-                self._heard = Heard(began=began, speech=spoken, pauses=tuple(self._turn.pauses))
+                self._heard = Heard(
+                    began=began, spoken=began - self._first, speech=spoken, pauses=tuple(self._turn.pauses)
+                )
                 await self._ask(self._heard)
             case SpeechResumedFrame():
                 # No pause: the speech since the last start includes it.
@@ -185,6 +191,7 @@ def labelled(heard: list[Heard], turn: FixtureTurn, words: list[Word]) -> tuple[
                     counted=round(one.counted, 4),
                     runs=tuple(one.runs),
                     asked=tuple(one.asked),
+                    spoken=round(one.spoken, 4),
                     speech=round(one.speech, 4),
                     text=text,
                     pauses=tuple(round(pause, 4) for pause in one.pauses),

@@ -63,6 +63,8 @@ class Silence:
     """When it was considered, from the reported end of speech on; the last run of a silence without an end goes on."""
     asked: tuple[Asked, ...]
     """Smart Turn's verdicts, as far as the silence lasts."""
+    spoken: float
+    """Seconds from the first sound of the turn to the silence, by the voice detector, pauses included."""
     speech: float
     """Seconds of speech in the turn so far, by the voice detector."""
     text: str

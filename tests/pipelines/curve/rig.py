@@ -7,8 +7,15 @@ from pathlib import Path
 from pipelines.curve.recorded import Recorded
 from pipelines.curve.recorder import record
 from voice.client.fixtures.fixture import Fixture, load_fixtures
+from voice.turns.models import TurnModels
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+
+
+@cache
+def models() -> TurnModels:
+    """Silero and Smart Turn."""
+    return TurnModels(smart_turn=True)
 
 
 def sample(folder: str, *turns: int) -> Fixture:

@@ -61,8 +61,8 @@ def test_the_speech_so_far_leaves_out_pauses() -> None:
 
 def silence(*runs: Run, resumed: float | None = None) -> Silence:
     return Silence(
-        kind="end", pause=None, began=0.0, stopped=0.2, resumed=resumed, counted=0.0, runs=runs, asked=(), speech=1.0,
-        text="", pauses=(),
+        kind="end", pause=None, began=0.0, stopped=0.2, resumed=resumed, counted=0.0, runs=runs, asked=(), spoken=1.0,
+        speech=1.0, text="", pauses=(),
     )  # fmt: skip
 
 

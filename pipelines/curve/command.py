@@ -5,10 +5,14 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from latency.command_line import INTERRUPTED, Parser, complain, count
-from pipelines.curve.recorded import Recorded
+from latency.command_line import FINE, INTERRUPTED, Parser, complain, count, printing, seed
+from pipelines.curve.recorded import Detectors, Recorded
 from voice.errors import ConfigurationError, VoiceError
+
+if TYPE_CHECKING:
+    from voice.turns.endpointing import Endpointing
 
 RECORDED = ".jsonl"
 
@@ -26,14 +30,13 @@ def main(argv: Sequence[str]) -> int:
     args = _parser().parse_args(argv)
     try:
         recorded = _recorded(args)
+        return _show(recorded, args)
     except VoiceError as error:
         complain("latency", str(error))
         return error.exit_code
     except KeyboardInterrupt:
         complain("latency", "interrupted")
         return INTERRUPTED
-    _say(f"{len(recorded.clips)} recordings")
-    return 0
 
 
 def _parser() -> Parser:
@@ -54,6 +57,11 @@ def _parser() -> Parser:
     parser.add_argument(
         "--pauses", type=count, metavar="N", help="replace each recording with N copies, each with a pause inserted"
     )
+    parser.add_argument("--speakers", action="store_true", help="list every speaker")
+    parser.add_argument(
+        "--seed", type=seed, default=1, metavar="N", help="draws the order of the turns in each speaker's calls (1)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--save",
         type=Path,
@@ -105,6 +113,30 @@ def _record(args: argparse.Namespace) -> Recorded:
         save(recorded, args.save)
         _say(f"saved: {args.save}")
     return recorded
+
+
+def _show(recorded: Recorded, args: argparse.Namespace) -> int:
+    """Print the curves of people and of synthesisers."""
+    from pipelines.curve import render
+    from pipelines.curve.curve import groups, make_curve
+
+    rule = _rule(recorded.detectors)
+    curves = [make_curve(group, clips, rule, seed=args.seed) for group, clips in groups(recorded.clips).items()]
+    with printing():
+        if args.json:
+            print(render.json(curves, recorded.detectors, seed=args.seed))
+        else:
+            sys.stdout.write(render.text(curves, all_speakers=args.speakers))
+    return FINE
+
+
+def _rule(detectors: Detectors) -> "Endpointing":
+    """Our rule as it is set by default."""
+    from pipelines.settings import Turns
+    from voice.turns.endpointing import Endpointing
+
+    turns = Turns()
+    return Endpointing(stop=detectors.stop, fallback=turns.fallback_ms / 1000, risk=turns.risk)
 
 
 def _progress(done: int, of: int) -> None:

@@ -53,10 +53,3 @@ def test_another_file_is_refused_with_a_sentence(
     (tmp_path / "some.jsonl").write_text(content)
     assert main([str(tmp_path / "some.jsonl")]) == 2
     assert sentence in capsys.readouterr().err
-
-
-def test_a_file_is_read_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["a.jsonl", "b.wav"]) == 2
-    assert "a.jsonl is read alone" in capsys.readouterr().err
-    assert main(["a.jsonl", "--pauses", "2"]) == 2
-    assert "--pauses needs recordings, not a.jsonl" in capsys.readouterr().err

@@ -1,0 +1,115 @@
+"""The delay at the end of a turn against the share of pauses cut off, with intervals over speakers. Pure.
+
+The protocol is that of livekit/eot-bench: the share is one of pauses, not of turns, and each pause is judged as if the
+turn had not been cut off before; the delay is that of every turn, also of one that was cut off in a pause, and counts
+the silence that ends a turn by its timeout. The best setting is chosen on the recordings that it is reported for; for
+an interval it is chosen again in each resample.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from latency.render.terminal.numbers import percent
+from pipelines.curve.by_speaker import BySpeaker
+from pipelines.curve.figures import BUDGET, ROUNDING, InForce, Point, RuleCurve, SpeakerLine
+from pipelines.curve.fitted import FITTED_SPEAKERS
+from pipelines.curve.recorded import Clip
+from pipelines.curve.sweep import counted_pauses, sweep_ours, sweep_silence, sweep_smart_turn
+from voice.turns.endpointing import Endpointing
+
+ENOUGH_PAUSES = 40
+"""Fewer pauses are too few for advice: one of them is more than half of `BUDGET`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """The rules on a group of recordings."""
+
+    group: str
+    turns: int
+    missed: int
+    """Turns whose speech the voice detector never noticed; they count nowhere else."""
+    estimated: int
+    """Turns whose speech was not labelled but measured."""
+    inserted: int
+    """Turns whose pauses were inserted."""
+    words: dict[str, int]
+    """How many transcripts were aligned in which way."""
+    pauses: int
+    pause_lengths: tuple[float, float, float] | None
+    """The shortest, the median and the longest, seconds."""
+    rules: tuple[RuleCurve, ...]
+    in_force: InForce
+    speakers: tuple[SpeakerLine, ...]
+    sweep: tuple[Point, ...]
+    """Our rule at every risk."""
+    advice: str
+
+
+def make_curve(group: str, clips: Sequence[Clip], rule: Endpointing, *, seed: int) -> Curve:
+    """Compare the rules on a group of recordings.
+
+    Args:
+        group: what the recordings have in common.
+        clips: at least one.
+        rule: ours, as it is set.
+        seed: draws the order of the turns in the calls.
+    """
+    heard = [clip for clip in clips if any(one.kind == "end" and one.stopped is not None for one in clip.silences)]
+    lengths = sorted(clip.pauses[index] for clip in heard for index in counted_pauses(clip))
+    figures = BySpeaker(heard)
+    ours = sweep_ours(heard, rule, seed)
+    rules = tuple(
+        figures.curve(name, sweep)
+        for name, sweep in (
+            ("our rule", ours),
+            ("Smart Turn alone", sweep_smart_turn(heard)),
+            ("silence alone", sweep_silence(heard)),
+        )
+    )
+    number = ours.settings.index((("risk", rule.risk),))
+    points = tuple(figures.point(ours, each) for each in range(len(ours.settings)))
+    in_force = figures.in_force(ours, number)
+    return Curve(
+        group=group,
+        turns=len(heard),
+        missed=len(clips) - len(heard),
+        estimated=sum(clip.truth == "estimated" for clip in heard),
+        inserted=sum(clip.inserted for clip in heard),
+        words=dict(Counter(clip.alignment for clip in heard)),
+        pauses=len(lengths),
+        pause_lengths=(lengths[0], median(lengths), lengths[-1]) if lengths else None,
+        rules=rules,
+        in_force=in_force,
+        speakers=figures.lines(ours, number),
+        sweep=points,
+        advice=advice(points, in_force, pauses=len(lengths)),
+    )
+
+
+def groups(clips: Sequence[Clip]) -> dict[str, list[Clip]]:
+    """The recordings of people outside the fit, of people in it, and of synthesisers, without empty groups."""
+    kinds: dict[str, list[Clip]] = {"People outside the fit": [], "People in the fit": [], "Synthesisers": []}
+    for clip in clips:
+        fitted = "People in the fit" if clip.speaker in FITTED_SPEAKERS else "People outside the fit"
+        kinds["Synthesisers" if clip.synthetic else fitted].append(clip)
+    return {kind: found for kind, found in kinds.items() if found}
+
+
+def advice(points: Sequence[Point], in_force: InForce, *, pauses: int) -> str:
+    """What to do with `turns.risk`, in one sentence."""
+    risk, share = in_force.point.settings["risk"], in_force.share
+    if pauses < ENOUGH_PAUSES or share.value is None:
+        return f"{pauses} pauses are too few for advice: add recordings with pauses, or insert some with --pauses 4."
+    fitting = [one for one in points if one.share is not None and one.share <= BUDGET + ROUNDING]
+    if not fitting:
+        return f"Every risk cuts off more than {percent(BUDGET)} of these pauses: they outlast the longest wait of the rule."
+    best = min(fitting, key=lambda one: one.mean)
+    wanted, gained = f"turns.risk = {best.settings['risk']:.3g} would", (in_force.point.mean - best.mean) * 1000
+    if share.interval and share.interval[0] <= BUDGET <= (share.interval[1] or 1.0):
+        return f"Keep turns.risk at {risk:g}: its share of pauses cut off may well be {percent(BUDGET)}."
+    if share.value <= BUDGET:
+        return f"{wanted} end turns {gained:.0f} ms sooner on average, with {percent(BUDGET)} of the pauses cut off."
+    return f"{wanted} cut off {percent(BUDGET)} of the pauses, at {-gained:.0f} ms more delay on average."

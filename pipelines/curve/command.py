@@ -136,7 +136,12 @@ def _rule(detectors: Detectors) -> "Endpointing":
     from voice.turns.endpointing import Endpointing
 
     turns = Turns()
-    return Endpointing(stop=detectors.stop, fallback=turns.fallback_ms / 1000, risk=turns.risk)
+    return Endpointing(
+        stop=detectors.stop,
+        fallback=turns.fallback_ms / 1000,
+        longest=turns.longest_ms / 1000,
+        risk=turns.risk,
+    )
 
 
 def _progress(done: int, of: int) -> None:

@@ -14,10 +14,10 @@ from statistics import median
 from latency.render.terminal.numbers import percent
 from pipelines.curve.by_speaker import BySpeaker
 from pipelines.curve.figures import BUDGET, ROUNDING, InForce, Point, RuleCurve, SpeakerLine
-from pipelines.curve.fitted import FITTED_SPEAKERS
 from pipelines.curve.recorded import Clip
 from pipelines.curve.sweep import counted_pauses, sweep_ours, sweep_silence, sweep_smart_turn
 from voice.turns.endpointing import Endpointing
+from voice.turns.fit import fitted_speakers
 
 ENOUGH_PAUSES = 40
 """Fewer pauses are too few for advice: one of them is more than half of `BUDGET`."""
@@ -33,6 +33,8 @@ class Curve:
     """Turns whose speech the voice detector never noticed; they count nowhere else."""
     estimated: int
     """Turns whose speech was not labelled but measured."""
+    unnamed: int
+    """Turns whose speaker is not named: the conversation stands for one."""
     inserted: int
     """Turns whose pauses were inserted."""
     words: dict[str, int]
@@ -77,6 +79,7 @@ def make_curve(group: str, clips: Sequence[Clip], rule: Endpointing, *, seed: in
         turns=len(heard),
         missed=len(clips) - len(heard),
         estimated=sum(clip.truth == "estimated" for clip in heard),
+        unnamed=sum(clip.speaker == clip.name.rpartition("/")[0] for clip in heard),
         inserted=sum(clip.inserted for clip in heard),
         words=dict(Counter(clip.alignment for clip in heard)),
         pauses=len(lengths),
@@ -90,12 +93,13 @@ def make_curve(group: str, clips: Sequence[Clip], rule: Endpointing, *, seed: in
 
 
 def groups(clips: Sequence[Clip]) -> dict[str, list[Clip]]:
-    """The recordings of people outside the fit, of people in it, and of synthesisers, without empty groups."""
-    kinds: dict[str, list[Clip]] = {"People outside the fit": [], "People in the fit": [], "Synthesisers": []}
-    for clip in clips:
-        fitted = "People in the fit" if clip.speaker in FITTED_SPEAKERS else "People outside the fit"
-        kinds["Synthesisers" if clip.synthetic else fitted].append(clip)
-    return {kind: found for kind, found in kinds.items() if found}
+    """The recordings of people outside the fit, of people in it, and of synthesisers likewise."""
+    found: dict[str, list[Clip]] = {}
+    for clip in sorted(clips, key=lambda clip: (clip.synthetic, clip.speaker in fitted_speakers())):
+        kind = "Synthesisers" if clip.synthetic else "People"
+        where = "in" if clip.speaker in fitted_speakers() else "outside"
+        found.setdefault(f"{kind} {where} the fit", []).append(clip)
+    return found
 
 
 def advice(points: Sequence[Point], in_force: InForce, *, pauses: int) -> str:
@@ -105,7 +109,7 @@ def advice(points: Sequence[Point], in_force: InForce, *, pauses: int) -> str:
         return f"{pauses} pauses are too few for advice: add recordings with pauses, or insert some with --pauses 4."
     fitting = [one for one in points if one.share is not None and one.share <= BUDGET + ROUNDING]
     if not fitting:
-        return f"Every risk cuts off more than {percent(BUDGET)} of these pauses: they outlast the longest wait of the rule."
+        return f"Every risk cuts off more than {percent(BUDGET)} of the pauses: they outlast the rule's longest wait."
     best = min(fitting, key=lambda one: one.mean)
     wanted, gained = f"turns.risk = {best.settings['risk']:.3g} would", (in_force.point.mean - best.mean) * 1000
     if share.interval and share.interval[0] <= BUDGET <= (share.interval[1] or 1.0):

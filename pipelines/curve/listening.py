@@ -52,7 +52,7 @@ class Heard:
     """A silence as the detectors report it, before it is compared with the labels."""
 
     began: float
-    spoken: float
+    spoken: float | None
     speech: float
     pauses: tuple[float, ...]
     stopped: float | None = None
@@ -87,7 +87,7 @@ class Listener:
         self._smart_turn: SmartTurn = models.smart_turn(start_secs=params.start_secs)
         self._start = params.start_secs
         self._turn = TurnSoFar()
-        self._spoken, self._since, self._first = 0.0, 0.0, 0.0
+        self._spoken, self._since = 0.0, 0.0
         self._heard: Heard | None = None
         self._done: list[Heard] = []
 
@@ -117,15 +117,14 @@ class Listener:
             case VADUserStartedSpeakingFrame():
                 if not self._turn.is_open:
                     self._turn.begin()
-                    self._first = at - self._start
                 self._speech_goes_on(at - self._start, at)
                 self._turn.speech_started()
             case EagerHintFrame():
-                self._turn.silence = report.silence
+                self._turn.speech_may_have_stopped(report.silence)
                 began = at - report.silence
                 spoken = self._spoken + began - self._since
                 self._heard = Heard(
-                    began=began, spoken=began - self._first, speech=spoken, pauses=tuple(self._turn.pauses)
+                    began=began, spoken=self._turn.spoken, speech=spoken, pauses=tuple(self._turn.pauses)
                 )
                 await self._ask(self._heard)
             case SpeechResumedFrame():
@@ -135,7 +134,7 @@ class Listener:
                 self._turn.speech_resumed()
             case VADUserStoppedSpeakingFrame() if self._heard is not None:
                 self._turn.speech_stopped(report.stop_secs)
-                self._heard.stopped = at
+                self._heard.stopped, self._heard.spoken = at, self._turn.spoken
                 await self._ask(self._heard)
                 self._heard.consider(at, self._counted, doubtful=False)
             case _:
@@ -191,7 +190,7 @@ def labelled(heard: list[Heard], turn: FixtureTurn, words: list[Word]) -> tuple[
                     counted=round(one.counted, 4),
                     runs=tuple(one.runs),
                     asked=tuple(one.asked),
-                    spoken=round(one.spoken, 4),
+                    spoken=None if one.spoken is None else round(one.spoken, 4),
                     speech=round(one.speech, 4),
                     text=text,
                     pauses=tuple(round(pause, 4) for pause in one.pauses),

@@ -63,8 +63,8 @@ class Silence:
     """When it was considered, from the reported end of speech on; the last run of a silence without an end goes on."""
     asked: tuple[Asked, ...]
     """Smart Turn's verdicts, as far as the silence lasts."""
-    spoken: float
-    """Seconds from the first sound of the turn to the silence, by the voice detector, pauses included."""
+    spoken: float | None
+    """Seconds from the turn's first speech to the silence as turn taking counts them, pauses included."""
     speech: float
     """Seconds of speech in the turn so far, by the voice detector."""
     text: str

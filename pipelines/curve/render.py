@@ -76,6 +76,8 @@ def _notes(curve: Curve) -> Iterator[str]:
         yield f"The speech of {things(curve.estimated, 'turn')} is not labelled but measured."
     if spread := curve.words.get("proportional", 0):
         yield f"The words of {things(spread, 'transcript')} could not be aligned and are spread over the speech."
+    if curve.unnamed:
+        yield f"{things(curve.unnamed, 'turn')} without a speaker's name: each conversation is taken for one person."
     if silent := curve.words.get("none", 0):
         yield f"{things(silent, 'turn')} without a transcript: our rule goes by the sound alone there."
 

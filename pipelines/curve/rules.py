@@ -60,7 +60,7 @@ def evidence(silence: Silence) -> Evidence:
     weighing = Weighing(None, reads=SentenceEnds.shared().log_probability, whole_request=None)  # type: ignore[arg-type]
     sound = silence.sound(JUDGE_AFTER)
     weighing.verdict = None if sound is None else SmartTurnVerdict(sound, 0.0)
-    return weighing.weigh(silence.text)
+    return weighing.weigh(silence.text, silence.spoken)
 
 
 def judge_call(clips: Sequence[Clip], needed: Needed) -> Iterator[TurnOutcome]:

@@ -154,22 +154,22 @@ def test_no_command_and_unknown_commands_are_bad_usage(capsys: pytest.CaptureFix
 
 
 @pytest.fixture
-def curve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed package that registers `latency curve`, and another command whose module is missing."""
-    installed = tmp_path / "curve-1.0.dist-info"
+def plot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package that registers `latency plot`, and another command whose module is missing."""
+    installed = tmp_path / "plot-1.0.dist-info"
     installed.mkdir()
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: curve\nVersion: 1.0\n")
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: plot\nVersion: 1.0\n")
     (installed / "entry_points.txt").write_text(
-        "[latency.commands]\ncurve = curve_of_the_test:main\nbroken = nowhere_at_all:main\n"
+        "[latency.commands]\nplot = plot_of_the_test:main\nbroken = nowhere_at_all:main\n"
     )
-    (tmp_path / "curve_of_the_test.py").write_text(
+    (tmp_path / "plot_of_the_test.py").write_text(
         'def main(argv):\n    """Draw a curve through 100 % of the points.\n\n    At once.\n    """\n'
         "    print(argv)\n    return 41\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
 
 
-@pytest.mark.usefixtures("curve")
+@pytest.mark.usefixtures("plot")
 def test_registered_commands_are_listed_with_the_first_line_of_their_docstring(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -177,15 +177,15 @@ def test_registered_commands_are_listed_with_the_first_line_of_their_docstring(
         main(["--help"])
     assert caught.value.code == 0
     listed = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert "curve draw a curve through 100 % of the points" in listed
+    assert "plot draw a curve through 100 % of the points" in listed
     assert "broken cannot be loaded: No module named 'nowhere_at_all'" in listed
 
 
-@pytest.mark.usefixtures("curve")
+@pytest.mark.usefixtures("plot")
 def test_registered_commands_are_called_with_all_other_arguments(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["curve", "--points", "5"]) == 41
+    assert main(["plot", "--points", "5"]) == 41
     assert capsys.readouterr().out == "['--points', '5']\n"
-    assert main(["-v", "curve"]) == 41
+    assert main(["-v", "plot"]) == 41
     assert capsys.readouterr().out == "['-v']\n"
 
 

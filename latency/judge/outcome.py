@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from latency.audio.onset import Span
 from latency.judge.answer import first_answer
 from latency.judge.barge_in import BargeInResult, talk_over
-from latency.judge.scoring import is_right
+from latency.judge.right import judge_answer
 from latency.judge.unanswered import JITTER_BUFFER, LOST, Unanswered, why
 from latency.judge.verdict import is_answerless
 from latency.record.marks import Mark
@@ -51,7 +51,8 @@ class Outcome:
     answered: bool = False
     unanswered: Unanswered | None = None
     right: bool | None = None
-    """Whether the answer contains what it should; None when no right answer, or no transcript of it, is known."""
+    """Whether what was heard of the answer contains what it should (see `latency.judge.right`); None when no right
+    answer, or no transcript of it, is known."""
     barge_in: BargeInResult | None = None
     """None for a turn that was not meant to interrupt."""
     barge_in_stop: float | None = None
@@ -136,7 +137,7 @@ def judge_turn(
         cut_off=not turn.backchannel and (bool(early) or _begun_early(turn, reply)),
         answered=answered,
         unanswered=unanswered,
-        right=_right(turn, answered),
+        right=_right(turn, unanswered),
         talk_over=talk_over(turn, spoken),
         pauses=len(turn.pauses),
         pauses_cut=_pauses_cut(turn, spoken),
@@ -171,12 +172,10 @@ def _whole(turn: TurnRecord, last: float, end: float, following: float | None) -
     return None if turn.interrupted or (following is not None and last > following) else last - end
 
 
-def _right(turn: TurnRecord, answered: bool) -> bool | None:
-    if not (turn.wants_answer and turn.contains):
+def _right(turn: TurnRecord, unanswered: Unanswered | None) -> bool | None:
+    if not (turn.wants_answer and turn.contains) or unanswered in LOST:
         return None
-    if not answered:
-        return False
-    return None if turn.said is None else is_right(turn.said, turn.contains)
+    return False if unanswered else judge_answer(turn)
 
 
 def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:

@@ -4,17 +4,20 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from pipelines.providers.sim import Fault
+from tests.pipelines.conversations import write_conversation
 from voice.llm.answer.bridging import DELAY, HOLD, NOT_ANSWERING
 
 ROOT = Path(__file__).resolve().parents[2]
 TWO = (("commands/02", "timer set for 10 minutes"), ("commands/03", "giraffe is spelled"))
+VERDICTS = ("within", "rescued", "bridged", "missed")
 REPORT = [sys.executable, "-m", "latency", "report", "--json"]
 
 
@@ -23,8 +26,15 @@ def replay(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
 
 
+def was_too_busy(done: "subprocess.CompletedProcess[str]") -> bool:
+    """Whether no check could be judged because this machine did not feed the audio in real time."""
+    return done.returncode == 3 and "LATENCIES REFUSED" in done.stdout
+
+
 def report(folder: Path) -> dict[str, Any]:
-    printed = subprocess.run([*REPORT, str(folder)], cwd=ROOT, capture_output=True, check=True)
+    """The run's figures; those used here are the server's, so they hold where latencies are refused (status 3)."""
+    printed = subprocess.run([*REPORT, str(folder)], cwd=ROOT, capture_output=True)
+    assert printed.returncode in (0, 3), printed.stderr
     found: dict[str, Any] = json.loads(printed.stdout)
     return found
 
@@ -37,65 +47,93 @@ def set_all(**values: object) -> list[str]:
     return [part for key, value in values.items() for part in ("--set", f"{key.replace('__', '.')}={value}")]
 
 
-@pytest.mark.parametrize("wire", ["chat", "responses"])
-def test_a_large_model_that_never_answers_is_replaced_within_the_turn_and_the_report_says_so(
-    wire: str, conversation: Callable[..., Path], tmp_path: Path
-) -> None:
-    fixture = conversation("two", *TWO)
-    wires = {"llm__large__wire": wire, "llm__fast__wire": wire}
-    options = set_all(llm__large__fault="silent", llm__fast__ttft_ms=100, **wires)
-    done = replay(str(fixture), "--pipeline", "sim-fallback", "--out", str(tmp_path / "run"), *options)
-    assert done.returncode == 0, done.stderr
+def replayable(pipeline: str, *checks: str, **values: object) -> list[str]:
+    """The options of a replay: a pipeline, settings and checks."""
+    return ["--pipeline", pipeline, *set_all(**values), *(part for check in checks for part in ("--check", check))]
 
-    found = turns(tmp_path / "run")
+
+QUICK = {"llm__fast__ttft_ms": 100}
+REPLAYS = {
+    # It is waited for until just before the deadline; a busy machine may then speak a little late.
+    "silent": replayable(
+        "sim-fallback", "llm overshoot_max < 1000", llm__large__fault="silent", **QUICK,
+        llm__large__wire="responses", llm__fast__wire="responses",
+    ),
+    # The fast one is spoken as soon as it answers, more than a second before the deadline.
+    "broken": replayable(
+        "sim-fallback", "llm rescued >= 1", llm__large__fault="500", llm__budget_ms=2000, **QUICK,
+        llm__large__wire="chat", llm__fast__wire="chat",
+    ),
+    "down": replayable("sim-adaptive", "llm within > 0", llm__large__fault="refuse", llm__fast__fault="500"),
+    "slow": replayable("sim-single", llm__bridge="true", llm__large__ttft_ms=1800),
+}  # fmt: skip
+"""The options of each replay of the conversation `TWO`."""
+Replayed = Callable[[str], tuple[Path, "subprocess.CompletedProcess[str]"]]
+"""The run folder of one of the `REPLAYS`, and what was printed."""
+
+
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replayed]:
+    """Makes all replays, two at a time: a call mostly waits for its caller."""
+    root = tmp_path_factory.mktemp("replays")
+    fixture = str(write_conversation(root / "two", *TWO))
+    with ThreadPoolExecutor(2) as pool:
+        runs = {name: pool.submit(replay, fixture, "--out", str(root / name), *REPLAYS[name]) for name in REPLAYS}
+        yield lambda name: (root / name, runs[name].result())
+
+
+@pytest.mark.parametrize(("fault", "outcome"), [("silent", "cancelled"), ("broken", "failed")])
+def test_a_large_model_that_does_not_answer_is_replaced_within_the_turn_and_the_report_says_so(
+    fault: str, outcome: str, replayed: Replayed
+) -> None:
+    folder, done = replayed(fault)
+    assert done.returncode == 0 or was_too_busy(done), done.stdout + done.stderr
+
+    found = turns(folder)
     for turn in found:
         assert [(a["tier"], a["model"], a["outcome"]) for a in turn["attempts"]] == [
-            ("large", "sim:sonnet", "cancelled"),
+            ("large", "sim:sonnet", outcome),
             ("fast", "sim:groq-fast", "spoken"),
         ]
         (response,) = turn["responses"]
         assert (response["tier"], response["policy"], response["said"]) == ("fast", "fallback", [])
         assert response["commit"] < response["deadline"], "on the recording's clock, as the marks"
         assert response["commit"] == pytest.approx(turn["marks"]["turn_commit"], abs=0.05)
-    figures = report(tmp_path / "run")
-    assert (figures["turns"]["answers_ok"], figures["llm"]["within"]) == (2, 0)
-    assert figures["llm"]["rescued"] + figures["llm"]["missed"] == 2
+    figures = report(folder)
+    assert figures["turns"]["answers_ok"] == 2
+    assert (figures["llm"]["within"], figures["llm"]["bridged"]) == (0, 0)
+    if fault == "silent":
+        assert figures["llm"]["overshoot_ms"]["max"] < 1000
+    else:
+        assert figures["llm"]["rescued"] == 2
     headline = re.sub(r"\n {2,}", " ", done.stdout).splitlines()[1]
     assert headline.startswith("SIMULATED, not real: ")
     assert "sim:sonnet" in headline
     assert "sim:groq-fast" in headline
 
 
-def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(
-    conversation: Callable[..., Path], tmp_path: Path
-) -> None:
-    fixture = conversation("down", *TWO)
-    options = set_all(llm__large__fault="refuse", llm__fast__fault="500")
-    done = replay(str(fixture), "--pipeline", "sim-adaptive", "--out", str(tmp_path / "run"), *options)
-    assert done.returncode == 0, done.stderr
-    found = turns(tmp_path / "run")
+def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(replayed: Replayed) -> None:
+    folder, done = replayed("down")
+    assert done.returncode == 1 or was_too_busy(done), done.stdout + done.stderr
+    found = turns(folder)
     assert [turn["said"] for turn in found] == [NOT_ANSWERING] * 2
     for turn in found:
         assert turn["marks"]["first_audible"] > turn["speech"][-1][1], "it was heard"
         assert "sim:sonnet at the simulator broke the connection off" in turn["failed"]
         assert "sim:groq-fast at the simulator answered HTTP 500" in turn["failed"]
-    assert report(tmp_path / "run")["turns"]["unanswered"] == {"component failed": 2}
+    assert report(folder)["turns"]["unanswered"] == {"component failed": 2}
 
 
-def test_who_is_asked_to_wait_is_answered_after_the_phrase_and_only_the_answer_counts(
-    conversation: Callable[..., Path], tmp_path: Path
-) -> None:
-    fixture = conversation("wait", *TWO)
-    options = set_all(llm__bridge="true", llm__large__ttft_ms=1800)
-    done = replay(str(fixture), "--pipeline", "sim-single", "--out", str(tmp_path / "run"), *options)
+def test_who_is_asked_to_wait_is_answered_after_the_phrase_and_only_the_answer_counts(replayed: Replayed) -> None:
+    folder, done = replayed("slow")
     assert done.returncode == 0, done.stderr
-    for turn in turns(tmp_path / "run"):
+    for turn in turns(folder):
         (server_turn,) = turn["server_turns"]
         assert server_turn["opening"] in HOLD
         assert server_turn["opening"] not in turn["said"]
         marks = turn["marks"]
         assert marks["first_audible"] < marks["llm_first_clause"] < marks["answer_end"]
-    figures = report(tmp_path / "run")
+    figures = report(folder)
     assert figures["turns"]["answers_ok"] == 2
     assert figures["answer_ms"]["p50"] > figures["turn_ms"]["p50"] + 500, "a phrase is heard first, and is no answer"
 
@@ -125,6 +163,6 @@ def test_ten_turns_of_each_fault_are_answered_within_the_turn(fault: str, tmp_pa
     done = replay("--pipeline", "sim-fallback", "--out", str(tmp_path / "run"), *options)
     assert done.returncode == 0, done.stderr
     llm = report(tmp_path / "run")["llm"]
-    verdicts = {name: llm[name] for name in ("within", "rescued", "bridged", "missed")}
+    verdicts = {name: llm[name] for name in VERDICTS}
     print(f"{fault:12} {verdicts}, overshoot {llm.get('overshoot_ms')}")
     assert (verdicts["within"] + verdicts["rescued"], verdicts["bridged"] + verdicts["missed"]) == (10, 0)

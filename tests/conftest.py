@@ -15,18 +15,39 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+CONVERSATIONS = frozenset(
+    f"tests/pipelines/{name}.py"
+    for name in (
+        "bench/test_calls",
+        "outside/test_calls",
+        "replaying/test_agent_replay",
+        "replaying/test_conversation",
+        "replaying/test_recorded_calls",
+        "replaying/test_robustness",
+        "serving/test_concurrent_calls",
+        "serving/test_pipecat_client",
+        "serving/test_stalls",
+        "test_agent",
+        "test_local_pipeline",
+        "test_telemetry",
+        "test_tiered_call",
+    )
+)
+"""Files whose tests hold calls in real time."""
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    """Run all tests of a file in one process, and all of tests/pipelines in the same process.
+    """Run all tests of a file in one process, and those of all `CONVERSATIONS` in the same one.
 
-    Those hold conversations in real time, so they run one after the other, with only one other process beside them.
+    They run one after the other, with only one other process beside them: more would disturb their timing.
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class Groups(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return "conversations" if file.startswith("tests/pipelines/") else file
+            return "conversations" if file in CONVERSATIONS else file
 
     # Keep the order of collection: the longest group is collected early, but does not have the most tests.
     config.option.loadscopereorder = False

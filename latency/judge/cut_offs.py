@@ -21,7 +21,7 @@ class CutOffs:
     elsewhere: int
     """Turns that were cut off outside any labelled pause."""
     heard: int
-    """Turns of which an answer was heard that was begun too early."""
+    """Turns during which the agent spoke."""
 
     @property
     def rate(self) -> float | None:

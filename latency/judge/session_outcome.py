@@ -94,4 +94,9 @@ def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span,
 
 
 def _unrecorded(turn: TurnRecord) -> Outcome:
-    return Outcome(turn=turn, unanswered=Unanswered.NO_RECORDING if turn.wants_answer else None)
+    wanted = turn.wants_answer
+    return Outcome(
+        turn=turn,
+        unanswered=Unanswered.NO_RECORDING if wanted else None,
+        right=False if wanted and turn.contains else None,
+    )

@@ -13,7 +13,6 @@ from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
     EagerEndOfTurnCancelFrame,
     Frame,
-    LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMTextFrame,
@@ -128,8 +127,6 @@ class TurnObserver(BaseObserver):
                 log.mark_first(Mark.LLM_FIRST_TOKEN, now)
             case LLMFullResponseEndFrame():
                 log.llm_ended(now)
-            case LLMContextAssistantTurnFrame():
-                return log.played(frame.text)
             case BotStartedSpeakingFrame():
                 return log.sent(now)
             case BotStoppedSpeakingFrame():

@@ -4,6 +4,7 @@ No sockets and no waiting: what a policy alone can keep, whatever the machine do
 prints what the policies themselves cost: `pytest -m slow -s tests/voice/llm/policy/test_policies_in_the_field.py`.
 """
 
+import functools
 from collections import Counter
 from time import process_time
 from typing import Any
@@ -68,11 +69,18 @@ class Field:
         return Script((at,), end=at + 0.1)
 
 
+@functools.cache
+def drawn(preset: str, seed: int, turns: int) -> list[dict[str, list[Script]]]:
+    """So many turns of the field, which are the same for every policy."""
+    field = Field(preset=preset, seed=seed)
+    return [field.turn(number) for number in range(turns)]
+
+
 class Turns:
     """Plays turns one after the other; the policy learns from each as in a call."""
 
     def __init__(self, policy: Policy, *, preset: str = "field", seed: int = 1) -> None:
-        self.policy, self.field = policy, Field(preset=preset, seed=seed)
+        self.policy, self.preset, self.seed = policy, preset, seed
         self.book = TierBook({"large": 1.5, "fast": 0.3})
         self.first: list[float] = []
         self.in_time = self.doubled = 0
@@ -81,10 +89,9 @@ class Turns:
         self.cpu: list[float] = []
 
     def play(self, turns: int) -> None:
-        for number in range(turns):
+        for scripts in drawn(self.preset, self.seed, turns):
             start = process_time()
             plan = Timed(self.policy.plan(self.book), process_time() - start)
-            scripts = self.field.turn(number)
             played = play(plan, scripts)
             self.cpu.append(plan.cpu)
             self.learn(plan.plan, scripts, played)

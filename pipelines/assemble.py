@@ -11,7 +11,7 @@ from pipecat.audio.vad.vad_analyzer import VADParams
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
+from pipecat.processors.aggregators.llm_response_universal import LLMAssistantAggregator, LLMUserAggregatorParams
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams, RTVIProcessor
 from pipecat.services.llm_service import LLMService
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
@@ -28,6 +28,7 @@ from pipelines.telemetry import tracing
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.context_window import bound
+from voice.llm.joining import JoiningUserAggregator
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
@@ -90,9 +91,8 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     stop = _turn_stop(engines, vad, params, watch)
     llm.wanted = stop.speculation.wants
     strategies = UserTurnStrategies(start=start_strategies(), stop=[stop])
-    user, assistant = LLMContextAggregatorPair(
-        context, user_params=LLMUserAggregatorParams(user_turn_strategies=strategies)
-    )
+    user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
+    assistant = LLMAssistantAggregator(context)
     bound(assistant, context, turns=settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS)
     pipeline = Pipeline(
         [

@@ -87,6 +87,8 @@ class ServerTurn(Reported):
     """How long these phrases are."""
     speculation: SpeculationRecord | None = None
     """None from a server that does not speculate."""
+    joined: bool = False
+    """Whether it continues the turn before it, which was committed too early: their words are one message."""
     answer_pending: bool = False
     """Whether an answer, or the rest of it, is still to come."""
     stalls: Count | None = None

@@ -32,6 +32,8 @@ class LiveTurn:
     ahead_since: float | None = None
     """When the current speculative answer, which is neither used nor discarded yet, was requested."""
     interrupted: bool = False
+    joined: bool = False
+    """Whether it continues the turn before it, which was committed too early."""
     failed: str | None = None
     final: bool = False
     tier: str | None = None
@@ -85,6 +87,7 @@ class LiveTurn:
             smart_turn=self.smart_turn,
             speculation=self.speculation,
             interrupted=self.interrupted,
+            joined=self.joined,
             failed=self.failed,
             attempts=self._attempts(),
             answer_pending=self.awaits_answer,

@@ -33,7 +33,7 @@ from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
 from voice.llm.answer.answer_frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame, SpeakAheadFrame
 from voice.server.loop_watch import LoopWatch
-from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
+from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame, TurnJoinsFrame
 from voice.wire.messages import TurnMessage
 
 
@@ -103,6 +103,8 @@ class TurnObserver(BaseObserver):
                 return log.asked(frame)
             case UserStartedSpeakingFrame():
                 return log.user_started(now)
+            case TurnJoinsFrame():
+                log.joins()
             case VADUserStoppedSpeakingFrame():
                 log.mark_last(Mark.VAD_STOP, now)
             case TranscriptionFrame():

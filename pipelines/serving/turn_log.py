@@ -59,6 +59,11 @@ class TurnLog:
         self._count += 1
         return before
 
+    def joins(self) -> None:
+        """The turn continues the one before it, which was committed too early."""
+        if self.turn:
+            self.turn.joined = True
+
     def mark_last(self, mark: Mark, now: float) -> None:
         """Note an instant whose last occurrence before the commit counts (`VAD_STOP`, `TRANSCRIPT_FINAL`)."""
         if self.turn and Mark.TURN_COMMIT not in self.turn.marks:

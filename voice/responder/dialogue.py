@@ -81,6 +81,7 @@ class Responder:
         self._state = State()
         self._last: Proposal | None = None
         self._cut_short = False
+        self._taken_back: Proposal | None = None
         self._grammar, self._last_grammar = grammar(), last_grammar()
 
     @property
@@ -107,8 +108,11 @@ class Responder:
         """The reply to `text`, without changing the state or running a tool (`reply.call` names the tool).
 
         If `text` means nothing by itself, but completes the text whose answer it interrupted ("what is", then "seven
-        times eight"), both are answered together, as if the first had not been answered.
+        times eight"), both are answered together, as if the first had not been answered. So is a `text` that contains
+        the one before it (see `goes_on`).
         """
+        if self._taken_back is not None and _rest(text, self._taken_back.text) is not None:
+            return self._propose_again(text, self._taken_back, now)
         proposal = self._propose(text, self._state, now)
         last = self._last
         if proposal.reply.intent != NOT_UNDERSTOOD or last is None:
@@ -124,6 +128,29 @@ class Responder:
     def interrupted(self) -> None:
         """The user interrupted the last answer, so the next text may be the rest of the same request."""
         self._cut_short = True
+
+    def goes_on(self, text: str) -> None:
+        """The user continues `text`, which was answered too early: the next text contains it, and answers both."""
+        if self._last is not None and self._last.text.split() == text.split():
+            self._taken_back = self._last
+
+    def _propose_again(self, text: str, last: Proposal, now: datetime) -> Proposal:
+        """The reply to a text that continues the last one, as if that had not been answered.
+
+        A timer of the last answer is stopped, if the whole text asks for the same kind of thing. What a tool did
+        stays: the same call is not made again, and its result is the answer.
+        """
+        whole, rest = self._propose(text, last.before, now), _rest(text, last.text)
+        outside = last.reply.timer or last.reply.cancelled or last.reply.call
+        if whole.reply.call is not None and whole.reply.call == last.reply.call:
+            return with_result(replace(whole, reply=replace(whole.reply, call=None)), last.reply.text)
+        if outside and whole.reply.intent != last.reply.intent:
+            # Another request follows, or none that is understood: what was done for the first one stays.
+            return self._propose(rest or text, self._state, now)
+        if last.reply.timer is None:
+            return whole
+        cancelled = (*whole.reply.cancelled, last.reply.timer)
+        return replace(whole, reply=replace(whole.reply, cancelled=cancelled))
 
     def _propose(self, text: str, before: State, now: datetime) -> Proposal:
         settled = before.but(awaiting=None)
@@ -165,6 +192,7 @@ class Responder:
     def accept(self, proposal: Proposal) -> Reply:
         """Give the proposed reply: its state becomes the current one. The proposal must be for the current state."""
         self._state, self._last, self._cut_short = proposal.state, proposal, False
+        self._taken_back = None
         return proposal.reply
 
     def finish(self, timer: Timer) -> str | None:
@@ -181,6 +209,12 @@ class Responder:
             if answer is not None:
                 return match, answer
         return None
+
+
+def _rest(text: str, beginning: str) -> str | None:
+    """The words of `text` after those of `beginning`; None when it begins with others."""
+    words, first = text.split(), beginning.split()
+    return " ".join(words[len(first) :]) if words[: len(first)] == first else None
 
 
 def with_result(proposal: Proposal, text: str) -> Proposal:

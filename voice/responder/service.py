@@ -32,6 +32,7 @@ from voice.responder.adapter import ContextAsItIs
 from voice.responder.dialogue import Proposal, Reply, Responder, with_result
 from voice.responder.state import Timer
 from voice.responder.tools import Tool
+from voice.turns.turn_frames import TurnJoinsFrame
 
 _PIECES = re.compile(r"\S+\s*")
 
@@ -48,6 +49,9 @@ class ResponderLLMService(SpeakingAheadLLMService):
     no tool runs. pipecat's speculation gate holds the text. The frame that releases the text also applies the effects,
     and the frames that discard the text discard the effects too. If a speculative request needs a tool, the speculation
     is cancelled, as in pipecat's own services; the tool runs once the turn is committed.
+
+    When the user goes on after the commit (`TurnJoinsFrame`), the joined words are answered as if the first had not
+    been.
 
     A timer that runs out while the user speaks is announced after their turn. Timers end with the call.
 
@@ -125,6 +129,8 @@ class ResponderLLMService(SpeakingAheadLLMService):
             self._speculated = None
             if isinstance(frame, InterruptionFrame) and self._is_answering:
                 self._responder.interrupted()
+        elif isinstance(frame, TurnJoinsFrame):
+            self._responder.goes_on(frame.text)
 
     @traced_llm
     async def _respond(self, context: LLMContext) -> None:

@@ -44,25 +44,35 @@ class SmartTurn:
         self._before = BEFORE_SPEECH + start_secs
         self._pcm = bytearray()
         self._heard_speech = False
+        self._begins = self._began = 0
+        """Where in the audio the turn begins, and the turn before it began; bytes."""
 
     def hear(self, pcm: bytes, *, speaking: bool) -> None:
         """Add audio; `speaking` says whether the voice detector has reported speech that goes on."""
         self._heard_speech = self._heard_speech or speaking
         self._pcm += pcm
-        kept = LONGEST_JUDGED if self._heard_speech else self._before
-        excess = len(self._pcm) - 2 * round(kept * SAMPLE_RATE)
+        if not self._heard_speech:
+            self._begins = max(self._begins, len(self._pcm) - 2 * round(self._before * SAMPLE_RATE))
+        excess = len(self._pcm) - 2 * round(LONGEST_JUDGED * SAMPLE_RATE)
         if excess > 0:
             del self._pcm[:excess]
+            self._begins, self._began = max(0, self._begins - excess), max(0, self._began - excess)
 
     async def judge(self) -> SmartTurnVerdict | None:
         """Judge whether the speech so far is a complete turn; None without a model or without speech."""
         if self._model is None or not self._heard_speech:
             return None
-        return await asyncio.wrap_future(self._model.submit(bytes(self._pcm)))
+        return await asyncio.wrap_future(self._model.submit(bytes(self._pcm[self._begins :])))
 
     def clear(self) -> None:
-        """End the turn: forget its audio, except what may belong to the start of the next turn."""
+        """End the turn: what follows is judged by itself, with audio that may belong to the start of the next turn."""
+        if self._heard_speech:
+            self._began = self._begins
         self._heard_speech = False
+
+    def resume(self) -> None:
+        """The turn that was ended last goes on: its audio is judged again, with what follows."""
+        self._begins, self._heard_speech = self._began, True
 
 
 class SharedSmartTurn:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
     EagerEndOfTurnCancelFrame,
     EagerTranscriptionFrame,
     Frame,
@@ -24,7 +25,7 @@ from voice.turns.endpointing import Endpointing, Silence
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn
 from voice.turns.speculation import SpeculativeAnswer, Waiting
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
+from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame, TurnJoinsFrame
 from voice.turns.turn_so_far import TurnSoFar
 from voice.turns.vad import SharedSilero
 from voice.turns.weighing import Weighing
@@ -41,6 +42,9 @@ class TurnStop(BaseUserTurnStopStrategy):
     detector reports the stop. A turn is committed when its last words are recognised and the silence is long enough.
     Silence is counted in audio, not on a clock; a possible start of speech does not count, nor does the moment after
     it. While the latest sound is in doubt, silence commits no turn.
+
+    A caller who goes on soon after the commit continues the turn (`TurnSoFar.begin`): its words and audio are kept, and
+    a `TurnJoinsFrame` has them taken back from the conversation.
 
     Two kinds of turn end at once: the recogniser has finished and heard no words, or it has failed.
 
@@ -87,7 +91,9 @@ class TurnStop(BaseUserTurnStopStrategy):
     async def handle_user_turn_started(self) -> None:
         """A turn begins."""
         self._waiting.end(id(self))
-        self.turn.begin()
+        if self.turn.begin() and self.turn.words:
+            self._smart_turn.resume()
+            await self.push_frame(TurnJoinsFrame(text=self.turn.text))
         self.speculation.turn_began()
 
     async def handle_user_turn_stopped(self) -> None:
@@ -141,6 +147,9 @@ class TurnStop(BaseUserTurnStopStrategy):
                 self._weighing.asked = asked(frame.text)
             case BotStartedSpeakingFrame():
                 self._waiting.end(id(self))
+                turn.answer_started()
+            case BotStoppedSpeakingFrame():
+                turn.answer_ended()
             case _:
                 pass
         return ProcessFrameResult.CONTINUE

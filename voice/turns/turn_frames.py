@@ -37,6 +37,19 @@ class TurnEndFrame(SystemFrame):
 
 
 @dataclass
+class TurnJoinsFrame(SystemFrame):
+    """The turn that has just begun continues the one before it, which was committed too early: they are one message.
+
+    Follows the interruption that stops the answer to the earlier turn.
+
+    Parameters:
+        text: the words of the earlier turn, which are also the first words of this one.
+    """
+
+    text: str = ""
+
+
+@dataclass
 class EagerHintFrame(SystemFrame):
     """The user has been silent for long enough to suppose, but not to say, that speech has ended.
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from voice.errors import ConfigurationError
-from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
+from voice.responder.dialogue import NOT_UNDERSTOOD, Reply, Responder
 
 NOW = datetime(2026, 11, 20, 16, 10)
 UNRELATED = [
@@ -169,3 +169,50 @@ def test_a_running_timer_is_not_taken_back_by_the_next_text() -> None:
     responder.interrupted()
     responder.reply("and forty blue windows", NOW + timedelta(seconds=2))
     assert len(responder.state.timers) == 1
+
+
+def joined(first: str, rest: str, *, responder: Responder | None = None) -> tuple[Responder, Reply]:
+    """A request that was answered after its first words, and its reply after all of them."""
+    responder = responder or Responder()
+    responder.reply(first, NOW)
+    responder.goes_on(first)
+    return responder, responder.reply(f"{first} {rest}", NOW + timedelta(seconds=2))
+
+
+def test_a_request_that_goes_on_is_answered_as_if_its_first_words_had_not_been() -> None:
+    responder, reply = joined("hello", "what is seven times eight")
+    assert "56" in reply.text
+    responder, reply = joined("remember that my car is", "on level three")
+    assert responder.state.facts == ("my car is on level three",)
+    _, reply = joined("what is two plus three", "times four")
+    assert reply.text == "2 plus 3 times 4 is 14."
+
+
+def test_a_timer_is_replaced_when_its_request_goes_on() -> None:
+    responder, reply = joined("set a timer for ten minutes", "and thirty seconds")
+    assert [timer.seconds for timer in responder.state.timers] == [630]
+    assert [timer.seconds for timer in reply.cancelled] == [600]
+    responder, reply = joined("set a timer for ten minutes", "what time is it")
+    assert reply.intent == "time"
+    assert reply.cancelled == ()
+    assert [timer.seconds for timer in responder.state.timers] == [600]
+
+
+def test_a_tool_is_not_called_again_for_the_same() -> None:
+    calls: list[str] = []
+
+    def order_status() -> str:
+        calls.append("status")
+        return "On its way."
+
+    _, reply = joined("what is my order status", "please", responder=Responder(tools=[order_status]))
+    assert reply.text == "On its way."
+    assert calls == ["status"]
+
+
+def test_only_the_text_answered_last_goes_on() -> None:
+    responder = Responder()
+    responder.reply("set a timer for ten minutes", NOW)
+    responder.goes_on("what time")
+    responder.reply("set a timer for ten minutes", NOW)
+    assert len(responder.state.timers) == 2

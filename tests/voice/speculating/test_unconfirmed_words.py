@@ -5,6 +5,7 @@ strategy, gate, budgeted service and voice; the seed of a failing trial is in it
 """
 
 import asyncio
+import itertools
 import random
 
 import pytest
@@ -30,9 +31,12 @@ async def test_nothing_unconfirmed_is_let_out(embedded: Voice, trials: int, monk
                 turns += await one_trial(call, rng)
                 where = f"trial {trial} (seed {seed})"
                 assert not call.ear.breaches, where
-                said = set(call.user_messages)
+                said = set(call.written)
                 assert set(call.answered) <= said | {turn_rig.TOOL}, where
                 assert set(call.booked) <= said, where
+                messages = call.user_messages
+                assert not any(b.startswith(a) for a, b in itertools.pairwise(messages)), where
+                assert set(messages) <= said, where
             # The last answer must not be cut off by the end of the call.
             await call.until(lambda call=call, turns=turns: len(call.ends) >= turns)
             begun += sum(end.speculated for end in call.ends)

@@ -34,7 +34,12 @@ from pipecat.frames.frames import (
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair, LLMUserAggregatorParams
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMAssistantAggregator,
+    LLMUserAggregator,
+    LLMUserAggregatorParams,
+    UserTurnMessageAddedMessage,
+)
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.services.llm_service import LLMService
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
@@ -44,6 +49,7 @@ from pipecat.workers.runner import WorkerRunner
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.answer.speaking_ahead import last_user_text
+from voice.llm.joining import JoiningUserAggregator
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
@@ -143,6 +149,9 @@ class Judge:
     def clear(self) -> None:
         pass
 
+    def resume(self) -> None:
+        pass
+
 
 class Vad:
     """Stands in for Silero where the strategy looks at it."""
@@ -163,6 +172,8 @@ class Call:
     ear: Ear
     context: LLMContext
     booked: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    """What has been written into the conversation as the user's words, even if it was taken back."""
     tempo: float = 1.0
     """Seconds that a second of audio takes; silence is counted in audio, so less is faster."""
 
@@ -242,6 +253,7 @@ async def calling(
 ) -> AsyncIterator[Call]:
     """A call whose model needs up to `wait` seconds to its first word."""
     booked: list[str] = []
+    written: list[str] = []
 
     async def book(what: str) -> str:
         """Book something."""
@@ -266,17 +278,17 @@ async def calling(
     llm.wanted = stop.speculation.wants
     schemas = ToolsSchema(standard_tools=[describe(book)]) if tools else NOT_GIVEN
     context = LLMContext(tools=schemas)
-    user, assistant = LLMContextAggregatorPair(
-        context,
-        user_params=LLMUserAggregatorParams(
-            user_turn_strategies=UserTurnStrategies(start=start_strategies(), stop=[stop])
-        ),
-    )
+    strategies = UserTurnStrategies(start=start_strategies(), stop=[stop])
+    user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
+    assistant = LLMAssistantAggregator(context)
 
     def confirmed(words: str) -> bool:
         # A confirmed answer may be quicker than the note in the context.
-        messages = [m.get("content") for m in context.get_messages() if isinstance(m, dict)]
-        return words in messages or words == stop.speculation.confirmed
+        return words in written or words == stop.speculation.confirmed
+
+    @user.event_handler("on_user_turn_message_added")  # type: ignore[untyped-decorator]
+    async def added(_: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
+        written.append(message.content)
 
     tts, ear = PiperTTSService(voice), Ear(confirmed)
     worker = PipelineWorker(
@@ -298,10 +310,21 @@ async def calling(
     try:
         async with asyncio.timeout(60):
             await started.wait()
-        yield Call(worker, stop, judge, model, llm, tts, ear, context, booked)
+        yield Call(worker, stop, judge, model, llm, tts, ear, context, booked, written)
     finally:
         await worker.cancel()
         await running
+
+
+async def said(call: Call, text: str) -> None:
+    """A usual turn: the hint, the words so far, the stop and the same words."""
+    await call.speaks()
+    await call.audio(0.1)
+    await call.hint()
+    await call.eager(text)
+    await call.audio(0.1)
+    await call.stops()
+    await call.final(text)
 
 
 def answered(text: str) -> str:

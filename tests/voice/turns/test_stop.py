@@ -6,20 +6,10 @@ from typing import Any
 import pytest
 from pipecat.frames.frames import LLMContextAssistantTurnFrame, TTSAudioRawFrame
 
+from tests.voice.speculating.turn_rig import said
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.llm.answer.answer_frames import SpeakAheadFrame
 from voice.turns.endpointing import LEAD_IN_SILENCE
-
-
-async def said(call: Any, text: str) -> None:
-    """A usual turn: the hint, the words so far, the stop and the same words."""
-    await call.speaks()
-    await call.audio(0.1)
-    await call.hint()
-    await call.eager(text)
-    await call.audio(0.1)
-    await call.stops()
-    await call.final(text)
 
 
 async def test_an_answer_started_at_the_hint_is_heard_after_the_end_of_the_turn(turn_rig: Any, embedded: Any) -> None:
@@ -232,7 +222,8 @@ async def test_a_yes_ends_the_turn_at_once_when_the_agent_asked_for_it(turn_rig:
         call.judge.probability = 0.99
         await said(call, "two seats for tonight")
         await call.until(lambda: any("Shall" in str(m["content"]) for m in call.context.get_messages()))
-        call.judge.probability = 0.0
+        call.judge.probability, call.tempo = 0.0, 0.1
+        await call.audio(1.6)
         await said(call, "yes")
         await call.until(lambda: len(call.ends) == 2)
         assert (call.ends[1].ended_by, call.ends[1].silence) == ("whole_request", 0.2)

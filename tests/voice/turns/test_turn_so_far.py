@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.turn_so_far import DETECTION, ONE_TURN, START_TRIES, TurnSoFar
+from voice.turns.turn_so_far import DETECTION, MOST_JOINS, ONE_TURN, REACTION, START_TRIES, TurnSoFar
 
 
 def spoken(text: str = "what time is it") -> TurnSoFar:
@@ -73,10 +73,15 @@ def test_a_caller_who_goes_on_soon_after_the_commit_continues_the_turn() -> None
     turn = spoken()
     turn.end()
     assert turn.hear(0.3, may_be_starting=False)
-    turn.begin()
+    assert turn.begin()
     turn.speech_started()
     assert list(turn.pauses) == [0.5]
     assert turn.pauses.turns == 0
+    assert turn.text == "what time is it"
+    turn.speech_stopped(0.2)
+    turn.recognise("in rome", final=True)
+    assert turn.text == "what time is it in rome"
+    assert turn.joins == 1
 
 
 def test_a_caller_who_speaks_after_the_answer_begins_a_new_turn() -> None:
@@ -124,3 +129,33 @@ def test_a_turn_that_goes_on_after_its_end_keeps_its_length_and_the_next_begins_
     turn.hear(1.0, may_be_starting=False)
     turn.speech_stopped(0.2)
     assert turn.spoken == pytest.approx(DETECTION + 0.8)
+
+
+def test_who_has_heard_the_answer_does_not_continue_the_turn() -> None:
+    for heard, continues in ((REACTION - 0.1, True), (REACTION + 0.1, False)):
+        turn = spoken()
+        turn.end()
+        turn.answer_started()
+        turn.hear(heard, may_be_starting=False)
+        assert turn.begin() is continues
+        assert bool(turn.text) is continues
+    turn = spoken()
+    turn.end()
+    turn.answer_started()
+    turn.hear(0.3, may_be_starting=False)
+    turn.answer_ended()
+    assert not turn.begin()
+
+
+def test_a_turn_is_continued_only_so_often() -> None:
+    turn = spoken("and")
+    for number in range(MOST_JOINS):
+        turn.end()
+        assert turn.begin()
+        turn.speech_started()
+        turn.speech_stopped(0.2)
+        turn.recognise("on", final=True)
+        assert turn.joins == number + 1
+    turn.end()
+    assert not turn.begin()
+    assert turn.text == ""

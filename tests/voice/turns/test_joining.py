@@ -1,0 +1,84 @@
+"""What is said soon after the commit joins the turn: one message, answered anew; frame by frame."""
+
+from typing import Any
+
+from pipecat.frames.frames import TTSTextFrame
+
+from tests.voice.speculating.turn_rig import said
+from voice.asr.no_transcript import NothingHeardFrame
+from voice.llm.joining import BROKEN_OFF
+from voice.turns.turn_frames import TurnJoinsFrame
+
+
+def messages(call: Any) -> list[Any]:
+    return list(call.context.get_messages())
+
+
+async def cut_off(call: Any, text: str) -> None:
+    """A turn that is committed, and 0.3 s later, in which the agent is not heard, the caller goes on."""
+    await said(call, text)
+    await call.until(lambda: call.ends)
+    await call.audio(0.1)
+
+
+async def test_what_is_said_soon_after_the_commit_joins_the_turn(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0) as call:
+        await cut_off(call, "set a timer")
+        await call.until(lambda: call.user_messages)
+        assert call.user_messages == ["set a timer"]
+        await call.speaks()
+        await call.until(lambda: call.ear.of(TurnJoinsFrame))
+        assert call.user_messages == []
+        await call.hint()
+        await call.eager("for ten minutes")
+        await call.stops()
+        await call.final("for ten minutes")
+        await call.audio(0.8)
+        await call.until(lambda: len(call.ends) == 2)
+        await call.until(lambda: "set a timer for ten minutes" in call.answered)
+        assert call.user_messages == ["set a timer for ten minutes"]
+        assert call.model.asked[-1] == "set a timer for ten minutes"
+        assert not call.ear.breaches
+
+
+async def test_the_heard_words_of_the_first_answer_are_kept_and_marked(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.5) as call:
+        call.model.ending = "And so on. " * 30
+        await cut_off(call, "set a timer")
+        await call.until(lambda: call.ear.of(TTSTextFrame))
+        await said(call, "for ten minutes")
+        await call.audio(0.8)
+        await call.until(lambda: len(call.user_messages) == 1 and "ten" in call.user_messages[0])
+        roles = [message["role"] for message in call.context.get_messages()][:2]
+        first = call.context.get_messages()[0]["content"]
+        assert roles == ["assistant", "user"]
+        assert first.startswith("I")
+        assert first.endswith(BROKEN_OFF)
+        assert call.user_messages == ["set a timer for ten minutes"]
+
+
+async def test_a_noise_after_the_commit_has_the_same_words_answered_again(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded) as call:
+        await cut_off(call, "what time is it")
+        await call.speaks()
+        await call.hint()
+        await call.stops()
+        await call.tell(NothingHeardFrame())
+        await call.audio(0.8)
+        await call.until(lambda: len(call.ends) == 2)
+        await call.until(lambda: call.answered)
+        assert call.user_messages == ["what time is it"]
+
+
+async def test_a_tool_that_ran_stays_in_the_conversation(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, tools=True) as call:
+        await cut_off(call, "book a table")
+        await call.until(lambda: call.booked)
+        await call.until(lambda: any(m["role"] == "tool" and m["content"] != "IN_PROGRESS" for m in messages(call)))
+        await said(call, "for two")
+        await call.audio(0.8)
+        await call.until(lambda: len(call.booked) == 2)
+        assert call.booked == ["book a table", "book a table for two"]
+        assert call.user_messages == ["book a table for two"]
+        assert [m["role"] for m in messages(call)][:2] == ["assistant", "tool"]
+        assert "book a table" in str(messages(call)[0]["tool_calls"])

@@ -1,0 +1,78 @@
+"""Joins what a caller says to the turn that was taken for over too early, so that the conversation has one message."""
+
+from typing import Any
+
+from pipecat.frames.frames import Frame, LLMContextAssistantTurnFrame
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMUserAggregator,
+    LLMUserAggregatorParams,
+    UserTurnMessageAddedMessage,
+)
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.utils.string import TextPartForConcatenation
+
+from voice.turns.turn_frames import TurnJoinsFrame
+
+BROKEN_OFF = " —"
+"""Ends the words of an answer that was stopped because the caller had not finished."""
+
+
+class JoiningUserAggregator(LLMUserAggregator):
+    """pipecat's user aggregator, in which a committed turn can go on (`TurnJoinsFrame`).
+
+    The earlier turn's message is taken back from the conversation, and the joined words are written, and answered, when
+    the turn ends. What the caller has heard of the first answer stays before them, marked as broken off; without a
+    whole word heard there is nothing to keep. Calls of tools and their results stay: what they did is done, and the
+    model that answers the joined words is told.
+
+    Args:
+        context: the call's conversation.
+        params: as for pipecat's.
+    """
+
+    def __init__(self, context: LLMContext, *, params: LLMUserAggregatorParams) -> None:
+        super().__init__(context, params=params)
+        self._written: str | None = None
+        self._joining = False
+        self.add_event_handler("on_user_turn_message_added", self._note)
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Take the last turn back if it goes on; then do as pipecat's."""
+        match frame:
+            case TurnJoinsFrame():
+                self._take_back()
+            case LLMContextAssistantTurnFrame() if self._joining:
+                self._mark(frame.text)
+            case _:
+                pass
+        await super().process_frame(frame, direction)
+
+    async def _note(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
+        self._written, self._joining = message.content, False
+
+    def _take_back(self) -> None:
+        text = self._written
+        found = None if text is None else self._last("user", text)
+        if text is None or found is None:
+            return
+        messages = self.context.get_messages()
+        self.context.set_messages([message for message in messages if message is not found])
+        self._aggregation.insert(0, TextPartForConcatenation(text, includes_inter_part_spaces=False))
+        self._written, self._joining = None, True
+
+    def _mark(self, text: str) -> None:
+        """Mark the words that were heard of the first answer."""
+        message = self._last("assistant", text)
+        if message is not None:
+            message["content"] = text.rstrip() + BROKEN_OFF
+        self._joining = False
+
+    def _last(self, role: str, content: str) -> Any:
+        """The latest message with this role and content; None without one."""
+        for message in reversed(self.context.get_messages()):
+            if isinstance(message, LLMSpecificMessage):
+                continue
+            if message.get("role") == role and message.get("content") == content:
+                return message
+        return None

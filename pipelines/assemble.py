@@ -81,7 +81,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     )
     vad = engines.turns.vad(params)
     llm = models.service(prompt=behaviour.prompt, tools=behaviour.tools)
-    llm.speaks_ahead = settings.turns.speculation == "llm+tts" and engines.synthesiser.speaks_ahead
+    llm.speaks_ahead = settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead
     watch = LoopWatch.of(asyncio.get_running_loop())
     swap = make_swap(llm, settings.llm)
     wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
@@ -98,7 +98,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         [
             transport.input(),
             HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None),
-            engines.recogniser.service(),
+            engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
             *(supply.take() for supply in behaviour.before_llm),
             user,
             llm,
@@ -150,6 +150,7 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
         ),
         waiting=engines.waiting,
         speculate=turns.speculation != "off",
+        early=turns.extra_requests if turns.speculation == "early" else None,
         reads=SentenceEnds.shared().log_probability if turns.adaptive else None,
         whole_request=engines.models.whole_request if turns.adaptive else None,
         lagging=lagging,

@@ -19,6 +19,7 @@ from pipelines.providers.tiers import Tiers
 from pipelines.registry import RECOGNISERS, SYNTHESISERS
 from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
 from voice.errors import ConfigurationError
+from voice.turns.early import EXTRA
 from voice.turns.endpointing import RISK
 
 FOLDER = Path(__file__).parent / "presets"
@@ -58,9 +59,11 @@ class Turns(Table):
     cuts off more callers; `latency curve` shows both."""
     longest_ms: Annotated[int, Field(ge=100, le=10_000)] = 2000
     """The longest silence that an adaptive turn waits for."""
-    speculation: Literal["off", "llm", "llm+tts"] = "llm+tts"
+    speculation: Literal["off", "llm", "llm+tts", "early"] = "llm+tts"
     """What starts before the end of a turn that is likely to be over: nothing, the answer, or also the speech of its
-    first clause."""
+    first clause. With `early` both start while the last words are still spoken, when they read like an end."""
+    extra_requests: Annotated[float, Field(ge=0, le=2)] = EXTRA
+    """The requests beyond one for each turn, as a share of a call's turns, up to which `early` may risk another."""
     hint_ms: Annotated[int, Field(ge=0, le=1000)] = 64
     """The silence after which the recogniser starts to finish its text, and the answer may be started; 0 for never."""
 

@@ -42,6 +42,8 @@ class SpeculationRecord:
     """Speculative answers that were started."""
     discarded: Count = 0
     """Those of them that were not used."""
+    early: Count = 0
+    """How many were started because of how the words read, before silence or Smart Turn said that they were over."""
     used: bool = False
     """Whether the turn's answer is the last one started."""
     request: Instant | None = None

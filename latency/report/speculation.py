@@ -30,6 +30,10 @@ class Speculation:
     """Used ones whose first clause went to synthesis before the commit."""
     hints: int | None
     """How often a short silence hinted at the end of the turn; None from a server that does not say."""
+    early: int | None
+    """Those started because of how the words read, before silence or Smart Turn said that they were over."""
+    discarded_tokens: int | None
+    """Prompt and completion of the requests for discarded ones; None when no request reports any."""
 
 
 class _Ahead(NamedTuple):
@@ -56,7 +60,15 @@ def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
         used=sum(one.used for one in ahead) if known else None,
         spoken_ahead=sum(report.spoken_ahead for report in reports) if reports else None,
         hints=sum(report.hints for report in reports) if reports else None,
+        early=sum(report.early for report in reports) if reports else None,
+        discarded_tokens=_discarded_tokens(own),
     )
+
+
+def _discarded_tokens(turns: Iterable[Reported]) -> int | None:
+    attempts = [attempt for turn in turns for attempt in turn.attempts if attempt.tokens]
+    discarded = (attempt.tokens for attempt in attempts if attempt.outcome == "withdrawn")
+    return sum((used.prompt or 0) + (used.completion or 0) for used in discarded if used) if attempts else None
 
 
 def head_start(turn: Reported, request: float) -> float | None:

@@ -25,8 +25,12 @@ class Recogniser(Protocol):
             ComponentError: the engine or its model is missing or broken.
         """
 
-    def service(self) -> "FrameProcessor":
-        """The pipecat service of one call."""
+    def service(self, *, at_fades: bool = False) -> "FrameProcessor":
+        """The pipecat service of one call.
+
+        Args:
+            at_fades: give the words so far whenever the voice fades, if the engine can.
+        """
 
     async def close(self) -> None:
         """End every process and thread."""

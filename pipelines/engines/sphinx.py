@@ -54,8 +54,8 @@ class SphinxRecogniser:
         # The first call must not wait for the import of the service, nor the worker for it.
         await asyncio.gather(self._pool.start(), asyncio.to_thread(_import_service))
 
-    def service(self) -> "STTService":
-        """A call's recogniser on a worker of its own."""
+    def service(self, *, at_fades: bool = False) -> "STTService":
+        """A call's recogniser on a worker of its own; it gives its words while they are spoken anyway."""
         from voice.asr.sphinx.service import SphinxSTTService
 
         assert self._pool is not None

@@ -91,12 +91,12 @@ class WhisperRecogniser:
             )
         )
 
-    def service(self) -> "STTService":
+    def service(self, *, at_fades: bool = False) -> "STTService":
         """A call's recogniser on the shared model."""
         from voice.asr.whisper.service import WhisperSTTService
 
         assert self._whisper is not None
-        return WhisperSTTService(self._whisper, streaming=self._asr.streaming)
+        return WhisperSTTService(self._whisper, streaming=self._asr.streaming, at_fades=at_fades)
 
     async def close(self) -> None:
         """End the model's thread."""

@@ -25,8 +25,8 @@ class OutsideRecogniser:
         """Make the first call's service."""
         self._supply.prepare()
 
-    def service(self) -> FrameProcessor:
-        """A new service and its `TranscriptEnd`."""
+    def service(self, *, at_fades: bool = False) -> FrameProcessor:
+        """A new service, which gives its words when it will, and its `TranscriptEnd`."""
         return Pipeline([self._supply.take(), TranscriptEnd()])
 
     async def close(self) -> None:

@@ -163,7 +163,9 @@ class TurnLog:
                 silence_ms=None if end.silence is None else round(end.silence * 1000),
             )
         if turn.speculation:
-            turn.speculation = replace(turn.speculation, started=end.speculated, discarded=end.discarded)
+            turn.speculation = replace(
+                turn.speculation, started=end.speculated, discarded=end.discarded, early=end.early
+            )
         return turn
 
     def llm_failed(self, reason: str, now: float) -> LiveTurn | None:

@@ -8,6 +8,9 @@ LONGEST_PASS = 0.2
 when the user falls silent delays the final pass. A pass as long as the silence that ends an utterance would cost more
 than partial texts are worth."""
 
+AT_ONCE = 0.09
+"""Seconds of passes that may be made up for afterwards, where the moment of a pass matters: one pass of tiny."""
+
 _WEIGHT = 0.3  # of the latest pass in the estimate
 
 
@@ -23,9 +26,14 @@ class Pace:
         """Estimate of the seconds that the next pass takes."""
         self._free_at = float("-inf")
 
-    def is_due(self, now: float) -> bool:
-        """Whether a partial pass may begin, at `now` seconds of any monotonic clock."""
-        return self.cost <= LONGEST_PASS and now >= self._free_at
+    def is_due(self, now: float, *, at_once: float = 0.0) -> bool:
+        """Whether a partial pass may begin, at `now` seconds of any monotonic clock.
+
+        Args:
+            now: seconds.
+            at_once: seconds of earlier passes that need not have been made up for by rest yet.
+        """
+        return self.cost <= LONGEST_PASS and now >= self._free_at - at_once / SHARE
 
     def took(self, began: float, ended: float) -> None:
         """Count a pass of any kind; on a busy machine passes take longer, and so there are fewer."""
@@ -34,4 +42,4 @@ class Pace:
 
     def rest(self, began: float, ended: float) -> None:
         """Count only the time of a pass that was given up; it says nothing of how long a whole one takes."""
-        self._free_at = began + (ended - began) / SHARE
+        self._free_at = max(self._free_at, began) + (ended - began) / SHARE

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 BYTES_PER_SAMPLE = 2  # signed 16 bit, mono: what the wire carries
 FADE, FADE_BLOCKS = 0.06, 30
 """Length of the latest stretch of audio in seconds, and the number of such stretches it is compared with."""
-FADED = 0.01
-"""Share of the power of the loudest stretch: 20 dB below it."""
+FADED = 0.03
+"""Share of the power of the loudest stretch, 15 dB below it. Of 104 recordings of some 50 speakers (requests and
+sentences) the last fade begins 22 ms before the labelled end (median; a quarter 81 ms or more before, a tenth 46 ms or
+more after it), and two others begin in a second of speech."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

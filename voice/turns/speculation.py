@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pipecat.turns.user_stop import NormalizedMatch
 
+from voice.turns.early import MOST_A_TURN, ExtraRequests
 from voice.turns.endpointing import Silence
 
 LEAST_APART = 0.5
@@ -39,9 +40,14 @@ class Waiting:
 
 
 class SpeculativeAnswer:
-    """The speculative answers of one call, at most one at a time."""
+    """The speculative answers of one call, at most one at a time.
 
-    def __init__(self) -> None:
+    Args:
+        extra: counts the requests that turn out to be wasted.
+    """
+
+    def __init__(self, extra: ExtraRequests | None = None) -> None:
+        self.extra = extra or ExtraRequests()
         self.text: str | None = None
         """The words that are being answered speculatively; None when no speculation is under way."""
         self.confirmed: str | None = None
@@ -50,13 +56,15 @@ class SpeculativeAnswer:
         """How many speculative answers this turn has started."""
         self.discarded = 0
         """How many of those were discarded."""
+        self.early = 0
+        """How many were started because of how the words read, before silence or Smart Turn said anything."""
         self._last = -LEAST_APART
         self._refused: str | None = None
         self._match = NormalizedMatch()
 
     def turn_began(self) -> None:
         """Count from zero again."""
-        self.started = self.discarded = 0
+        self.started = self.discarded = self.early = 0
         self.confirmed = self._refused = None
 
     def due(self, text: str, *, silence: float, meaning: Silence, now: float) -> bool:
@@ -64,6 +72,12 @@ class SpeculativeAnswer:
         if not text or self.text is not None or text == self._refused or now - self._last < LEAST_APART:
             return False
         return silence >= max(meaning.likely, meaning.needed - SPECULATION_LEAD)
+
+    def may_start_early(self, text: str) -> bool:
+        """Whether to answer `text`, which seems to end, while the user may still be speaking."""
+        if not text or self.stands(text) or text == self._refused or self.early >= MOST_A_TURN:
+            return False
+        return self.extra.allow(replaced=self.text is not None)
 
     def stands(self, text: str) -> bool:
         """Whether the speculative answer under way is an answer to `text`."""
@@ -78,10 +92,18 @@ class SpeculativeAnswer:
         self.text, self._last = text, now
         self.started += 1
 
+    def start_early(self, text: str) -> None:
+        """The answer to `text` has been requested early; a later request need not wait for `LEAST_APART` then."""
+        self.text = text
+        self.started += 1
+        self.early += 1
+
     def discard(self) -> bool:
         """The user went on, or the words changed; returns whether there was an answer to discard."""
         was, self.text = self.text, None
-        self.discarded += was is not None
+        if was is not None:
+            self.discarded += 1
+            self.extra.wasted()
         return was is not None
 
     def refuse(self) -> None:

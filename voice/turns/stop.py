@@ -21,6 +21,7 @@ from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 
 from latency.record.server_turn import EndedBy
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
+from voice.turns.early import ExtraRequests, seems_to_end
 from voice.turns.endpointing import Endpointing, Silence
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn
@@ -54,6 +55,8 @@ class TurnStop(BaseUserTurnStopStrategy):
         endpointing: how much silence ends a turn.
         waiting: which calls of this process wait for an answer.
         speculate: start answers speculatively.
+        early: also while the last words are spoken, within this share of extra requests (see `ExtraRequests`); None for
+            never.
         reads: how finished words read (see `Evidence.read`); None without a model of the language.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
         lagging: whether the event loop lagged lately; no answer starts speculatively then.
@@ -67,6 +70,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         endpointing: Endpointing,
         waiting: Waiting | None = None,
         speculate: bool = False,
+        early: float | None = None,
         reads: Callable[[str], float | None] | None = None,
         whole_request: Callable[[str], bool | None] | None = None,
         lagging: Callable[[], bool] = lambda: False,
@@ -74,9 +78,9 @@ class TurnStop(BaseUserTurnStopStrategy):
         super().__init__()
         self._vad, self._smart_turn, self._endpointing = vad, smart_turn, endpointing
         self._waiting = waiting or Waiting()
-        self._speculate, self._lagging = speculate, lagging
+        self._speculate, self._early, self._lagging = speculate, early is not None, lagging
         self._weighing = Weighing(smart_turn, reads=reads, whole_request=whole_request)
-        self.speculation = SpeculativeAnswer()
+        self.speculation = SpeculativeAnswer(ExtraRequests(early or 0.0))
         self.turn = TurnSoFar()
         self._doubted = False
         """Whether sounds in doubt have made the silence longer than needed."""
@@ -91,7 +95,10 @@ class TurnStop(BaseUserTurnStopStrategy):
     async def handle_user_turn_started(self) -> None:
         """A turn begins."""
         self._waiting.end(id(self))
-        if self.turn.begin() and self.turn.words:
+        continues = self.turn.begin()
+        if continues:
+            self.speculation.extra.turn_goes_on()
+        if continues and self.turn.words:
             self._smart_turn.resume()
             await self.push_frame(TurnJoinsFrame(text=self.turn.text))
         self.speculation.turn_began()
@@ -128,6 +135,8 @@ class TurnStop(BaseUserTurnStopStrategy):
             case EagerTranscriptionFrame():
                 if turn.expect(frame.text):
                     await self._consider()
+                elif turn.speaking and turn.silence is None:
+                    await self._answer_early(" ".join([*turn.words, frame.text]))
             case TranscriptionFrame():
                 turn.recognise(frame.text, final=frame.finalized)
                 await self._consider()
@@ -183,6 +192,8 @@ class TurnStop(BaseUserTurnStopStrategy):
             return
         evidence = self._weighing.weigh(turn.text, turn.spoken)
         if not (self._weighing.judged or evidence.is_whole):
+            if turn.may_be_answered:
+                await self._answer_early(turn.text)
             return
         meaning = self._endpointing.judge(evidence, turn.pauses)
         if turn.may_be_over and turn.silence >= meaning.needed:
@@ -195,13 +206,29 @@ class TurnStop(BaseUserTurnStopStrategy):
 
     async def _speculate_on(self, text: str, silence: float, meaning: Silence) -> None:
         now = time.monotonic()
-        if self.speculation.text is not None and not self.speculation.stands(text):
-            await self._discard()
+        await self._discard_unless(text)
         if not self._speculate or self._waiting.others(id(self), now) or self._lagging():
             return
         if self.speculation.due(text, silence=silence, meaning=meaning, now=now):
             self.speculation.start(text, now)
             await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
+
+    async def _answer_early(self, text: str) -> None:
+        """Start the answer to words that seem to end, before silence says so."""
+        if not self._early or not self.turn.is_open or self._ending:
+            return
+        evidence = self._weighing.weigh(text, self.turn.spoken)
+        worth_it = seems_to_end(evidence) and self.speculation.may_start_early(text)
+        await self._discard_unless(text)
+        if not worth_it or self._waiting.others(id(self), time.monotonic()) or self._lagging():
+            return
+        self.speculation.start_early(text)
+        await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
+
+    async def _discard_unless(self, text: str) -> None:
+        """Discard the answer to other words than these."""
+        if self.speculation.text is not None and not self.speculation.stands(text):
+            await self._discard()
 
     def _decided_by(self, evidence: Evidence, needed: float) -> EndedBy:
         if needed > self._endpointing.stop:
@@ -235,6 +262,7 @@ class TurnStop(BaseUserTurnStopStrategy):
             await self._discard()
         if ended_by != "nothing_heard":
             self._waiting.begin(id(self), time.monotonic())
+            self.speculation.extra.turn_over()
         await self.push_frame(
             TurnEndFrame(
                 ended_by=ended_by,
@@ -245,6 +273,7 @@ class TurnStop(BaseUserTurnStopStrategy):
                 failed=failure,
                 speculated=self.speculation.started,
                 discarded=self.speculation.discarded,
+                early=self.speculation.early,
                 confirmed=confirmed,
             )
         )

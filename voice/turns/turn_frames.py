@@ -22,6 +22,7 @@ class TurnEndFrame(SystemFrame):
         failed: one sentence when the turn failed.
         speculated: how many speculative answers were started before the commit.
         discarded: how many of those were discarded.
+        early: how many were started because of how the words read, before silence or Smart Turn said anything.
         confirmed: whether the last of them is this turn's answer.
     """
 
@@ -33,6 +34,7 @@ class TurnEndFrame(SystemFrame):
     failed: str | None = None
     speculated: int = 0
     discarded: int = 0
+    early: int = 0
     confirmed: bool = False
 
 

@@ -36,7 +36,7 @@ class Weighing:
         """Whether Smart Turn has answered."""
         self.asked: Asked | None = None
         """What the agent asked for in the words of its that the caller heard last."""
-        self._evidence: tuple[str, Evidence] | None = None
+        self._evidence: tuple[str, float | None, Evidence] | None = None
 
     def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
         """Have Smart Turn judge the turn so far, once a silence; returns at once and calls `on_judged` later."""
@@ -54,7 +54,7 @@ class Weighing:
 
     def weigh(self, text: str, spoken: float | None) -> Evidence:
         """The evidence so far if `text` are the turn's words and it has taken `spoken` seconds."""
-        if self._evidence is None or self._evidence[0] != text:
+        if self._evidence is None or self._evidence[:2] != (text, spoken):
             evidence = Evidence(
                 sound=self.verdict.probability if self.verdict else None,
                 read=self._reads(text) if self._reads else None,
@@ -64,8 +64,8 @@ class Weighing:
                 asked=self.asked,
                 symbols=symbols_at_end(text),
             )
-            self._evidence = text, evidence
-        return self._evidence[1]
+            self._evidence = text, spoken, evidence
+        return self._evidence[2]
 
     async def _await_verdict(self, on_judged: Callable[[], Awaitable[None]]) -> None:
         verdict = await self._smart_turn.judge()

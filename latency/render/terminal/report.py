@@ -81,9 +81,11 @@ def _speculation(ahead: Speculation) -> str:
     hints = "" if ahead.hints is None else f" at {things(ahead.hints, 'hint')} of the turn's end"
     spoken = f" ({ahead.spoken_ahead} already synthesised)" if ahead.spoken_ahead else ""
     saved = "" if ahead.saved_p50_ms is None else f"; first clause {ms(ahead.saved_p50_ms)} ms sooner (p50)"
+    early = f" ({ahead.early} by the words alone)" if ahead.early else ""
+    tokens = f" ({ahead.discarded_tokens:,} tokens)" if ahead.discarded and ahead.discarded_tokens else ""
     return (
-        f"{things(ahead.started, 'speculative answer')}{hints}: {count(ahead.used)} used{spoken}, "
-        f"{count(ahead.discarded)} discarded{saved}"
+        f"{things(ahead.started, 'speculative answer')}{early}{hints}: {count(ahead.used)} used{spoken}, "
+        f"{count(ahead.discarded)} discarded{tokens}{saved}"
     )
 
 

@@ -34,7 +34,8 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found["barge_in"]) == ["n", "stop_p50_ms", "stop_p95_ms", "false"]
     assert list(found["quality"]) == ["cut_offs", "pauses", "false_cut_off_rate", "gaps", "wer"]
     assert list(found["speculation"]) == [
-        "started", "discarded", "saved_p50_ms", "used", "spoken_ahead", "hints",
+        "started", "discarded", "saved_p50_ms", "used", "spoken_ahead", "hints", "early",
+        "discarded_tokens",
     ]  # fmt: skip
     assert found["thresholds"] == [{"expr": "turn p95 < 800", "verdict": "failed"}]
 

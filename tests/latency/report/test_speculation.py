@@ -40,8 +40,8 @@ def turn(*server_turns: dict[str, Any]) -> TurnRecord:
 
 def test_reports_are_summed_up_over_all_server_turns() -> None:
     resumed = report(
-        attempt(1.5, None, "withdrawn"),
-        ahead=told(hints=2, started=2, discarded=2, used=False, request=None),
+        attempt(1.5, None, "withdrawn") | {"tokens": {"in": 40, "out": 2}},
+        ahead=told(hints=2, started=2, discarded=2, used=False, request=None, early=1),
         turn_commit=None,
     )
     used = report(attempt(2.12, 2.28), ahead=told(spoken_ahead=True))
@@ -49,6 +49,7 @@ def test_reports_are_summed_up_over_all_server_turns() -> None:
     found = speculation_figures([turn(resumed, used), turn(idle)])
     assert (found.hints, found.started, found.discarded, found.used) == (3, 3, 2, 1)
     assert found.spoken_ahead == 1
+    assert (found.early, found.discarded_tokens) == (1, 42)
     assert found.saved_p50_ms == pytest.approx(160.0)
 
 

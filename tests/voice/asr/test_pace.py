@@ -41,3 +41,14 @@ def test_passes_of_any_length_take_no_more_than_their_share(seed: int) -> None:
             spent += took
         now += 0.02
     assert 0 < spent <= SHARE * (60 + 1)
+
+
+def test_passes_at_once_are_made_up_for_by_a_longer_rest() -> None:
+    pace = Pace(0.05)
+    pace.took(10.0, 10.05)
+    assert pace.is_due(10.06, at_once=0.05)
+    pace.took(10.06, 10.11)
+    assert not pace.is_due(10.2, at_once=0.05)
+    assert pace.is_due(10.2501, at_once=0.05)
+    assert not pace.is_due(10.49)
+    assert pace.is_due(10.5001)

@@ -248,6 +248,7 @@ async def calling(
     wait: float = 0.05,
     tools: bool = False,
     speculate: bool = True,
+    early: float | None = None,
     rule: Endpointing | None = None,
     reads: Any = lambda _text: None,
 ) -> AsyncIterator[Call]:
@@ -273,6 +274,7 @@ async def calling(
         smart_turn=judge,  # type: ignore[arg-type]
         endpointing=rule or Endpointing(stop=0.2, fallback=0.8),
         speculate=speculate,
+        early=early,
         reads=reads,
     )
     llm.wanted = stop.speculation.wants

@@ -1,5 +1,6 @@
 """When a speculative answer may start, and what becomes of it."""
 
+from voice.turns.early import MOST_A_TURN, ExtraRequests
 from voice.turns.endpointing import Silence
 from voice.turns.speculation import LEAST_APART, LONGEST_WAIT, SpeculativeAnswer, Waiting
 
@@ -81,3 +82,34 @@ def test_others_wait_until_they_are_answered_or_have_waited_too_long() -> None:
     waiting.end(1)
     waiting.end(1)
     assert not waiting.others(2, 20.1)
+
+
+def test_early_answers_are_counted_and_do_not_delay_the_answer_at_the_hint() -> None:
+    speculation = SpeculativeAnswer(ExtraRequests(2.0))
+    assert speculation.may_start_early("what time is it")
+    speculation.start_early("what time is it")
+    assert not speculation.may_start_early("What time is it?"), "only the spelling has changed"
+    assert not speculation.due("what time is it in Rome", silence=0.1, meaning=FINISHED, now=0.1)
+    assert speculation.discard()
+    assert speculation.due("what time is it in Rome", silence=0.1, meaning=FINISHED, now=0.1)
+    assert (speculation.started, speculation.early, speculation.discarded, speculation.extra.made) == (1, 1, 1, 1)
+
+
+def test_a_turn_starts_few_early_answers_and_none_that_the_budget_forbids() -> None:
+    speculation = SpeculativeAnswer(ExtraRequests(9.0))
+    for number in range(MOST_A_TURN):
+        assert speculation.may_start_early(f"words {number}")
+        speculation.start_early(f"words {number}")
+        speculation.discard()
+    assert not speculation.may_start_early("more words")
+    speculation.turn_began()
+    assert speculation.may_start_early("more words")
+    assert not speculation.may_start_early("")
+    assert not SpeculativeAnswer(ExtraRequests(0.4)).may_start_early("words")
+
+
+def test_early_words_whose_answer_needs_a_tool_are_not_tried_again_in_this_turn() -> None:
+    speculation = SpeculativeAnswer(ExtraRequests(9.0))
+    speculation.start_early("book a table")
+    speculation.refuse()
+    assert not speculation.may_start_early("book a table")

@@ -110,10 +110,13 @@ class SharedWhisper:
                 'or set asr.device = "cpu".'
             ) from error
 
-    @property
-    def may_listen(self) -> bool:
-        """Whether a partial pass may begin now: no pass runs or waits, and partial passes have time left."""
-        return self._queue.is_idle and self._pace.is_due(time.monotonic())
+    def may_listen(self, *, at_once: float = 0.0) -> bool:
+        """Whether a partial pass may begin now: no pass runs or waits, and partial passes have time left.
+
+        Args:
+            at_once: see `Pace.is_due`.
+        """
+        return self._queue.is_idle and self._pace.is_due(time.monotonic(), at_once=at_once)
 
     def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> Pass[str]:
         """Decode a whole utterance in a thread of the model; arguments and result as in `transcribe`."""

@@ -29,8 +29,10 @@ from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 from pipecat.utils.tracing.service_decorators import traced_stt
 
+from voice.asr.fades import FadePasses
 from voice.asr.hypothesis import Hypothesis
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
+from voice.asr.pace import AT_ONCE
 from voice.asr.segment import Segment, SegmentBuffer
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
@@ -53,6 +55,7 @@ class _Utterance:
 
     hypothesis: Hypothesis = field(default_factory=Hypothesis)
     heard: float = 0.0  # seconds of audio in the last partial pass
+    fades: FadePasses = field(default_factory=FadePasses)
     partial: asyncio.Task[None] | None = None  # the latest partial pass
     early: asyncio.Task[str] | None = None  # the final pass, begun at a hint that has not been taken back
 
@@ -80,6 +83,8 @@ class WhisperSTTService(STTService):
     Args:
         model: The model that all calls share; the service does not close it.
         streaming: Whether to decode speech that is still going on; a model whose passes take too long never does.
+        at_fades: Whether to do so whenever the voice fades, instead of every now and then; the text is then also pushed
+            as an `EagerTranscriptionFrame`, though no hint came, unless the voice has risen again.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
             detector's wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits this long only if
@@ -92,6 +97,7 @@ class WhisperSTTService(STTService):
         model: SharedWhisper,
         *,
         streaming: bool = True,
+        at_fades: bool = False,
         pre_roll: float = PRE_ROLL,
         ttfs_p99_latency: float | None = None,
         **kwargs: Any,
@@ -104,6 +110,7 @@ class WhisperSTTService(STTService):
         )
         self._model = model
         self._streaming = streaming
+        self._at_fades = at_fades
         self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST_UTTERANCE)
         self._spoken: _Utterance | None = None
         self._awaited: Segment | None = None
@@ -132,7 +139,10 @@ class WhisperSTTService(STTService):
         """Keep the audio, and from time to time start a partial pass; texts are pushed when they are ready."""
         self._buffer.append(audio)
         if self._streaming and self._spoken is not None and self._spoken.early is None:
-            self._look(self._spoken)
+            if self._at_fades:
+                self._look_at_fades(self._spoken)
+            else:
+                self._look(self._spoken)
         yield None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -180,11 +190,29 @@ class WhisperSTTService(STTService):
         seconds = self._buffer.seconds
         if (
             not spoken.heard + NEW_AUDIO <= seconds <= PASS_SECONDS
-            or not self._model.may_listen
+            or not self._model.may_listen()
             or self._buffer.is_fading
         ):
             return
-        spoken.heard = seconds
+        self._listen(spoken)
+
+    def _look_at_fades(self, spoken: _Utterance) -> None:
+        """Start a partial pass when the voice fades, and withdraw it when the voice rises again."""
+        if not self._buffer.is_fading:
+            spoken.fades.rose()
+            if spoken.partial is not None:
+                spoken.partial.cancel()
+            return
+        seconds = self._buffer.seconds
+        if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=AT_ONCE):
+            spoken.fades.begun(seconds)
+            self._listen(spoken)
+
+    def _listen(self, spoken: _Utterance) -> None:
+        """Start a partial pass, in place of one that has not begun yet."""
+        if spoken.partial is not None:
+            spoken.partial.cancel()
+        spoken.heard = self._buffer.seconds
         spoken.partial = self._follow(self._report(self._buffer.copy(), spoken), "partial")
 
     def _follow(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
@@ -200,10 +228,14 @@ class WhisperSTTService(STTService):
         if text := await asyncio.wrap_future(passing):
             spoken.hypothesis.take(text)
         text = spoken.hypothesis.text
-        if text != before and self._spoken is spoken and spoken.early is None:
-            await self.push_frame(
-                InterimTranscriptionFrame(text, self._user_id, time_now_iso8601(), language=self._language)
-            )
+        if self._spoken is not spoken or spoken.early is not None:
+            return
+        stamp = time_now_iso8601()
+        if text != before:
+            await self.push_frame(InterimTranscriptionFrame(text, self._user_id, stamp, self._language))
+        if self._at_fades and text:
+            # The voice has not risen since: the pass would have been withdrawn.
+            await self.push_frame(EagerTranscriptionFrame(text, self._user_id, stamp, self._language))
 
     async def _announce(self, spoken: _Utterance, early: asyncio.Task[str]) -> None:
         """Push the text of a final pass begun at a hint, unless speech has gone on or ended."""
@@ -213,9 +245,7 @@ class WhisperSTTService(STTService):
         text = early.result()
         spoken.hypothesis.take(text)
         if text and self._spoken is spoken and spoken.early is early:
-            await self.push_frame(
-                EagerTranscriptionFrame(text, self._user_id, time_now_iso8601(), language=self._language)
-            )
+            await self.push_frame(EagerTranscriptionFrame(text, self._user_id, time_now_iso8601(), self._language))
 
     async def _decode(self, segment: Segment, spoken: _Utterance) -> str:
         passing = self._model.submit(segment.samples(), prefix=spoken.hypothesis.confirmed)

@@ -104,12 +104,18 @@ def test_simulated_parts_and_a_refusal_stand_at_the_top(report: Report) -> None:
 
 def test_speculative_answers_are_a_line(report: Report) -> None:
     assert "\nspeculation" not in drawn(report)
-    ahead = Speculation(started=12, discarded=3, saved_p50_ms=214.4, used=9, spoken_ahead=4, hints=14)
+    ahead = Speculation(
+        started=12, discarded=3, saved_p50_ms=214.4, used=9, spoken_ahead=4, hints=14,
+        early=5, discarded_tokens=1200,
+    )  # fmt: skip
     assert (
-        "speculation 12 speculative answers at 14 hints of the turn's end: 9 used (4 already synthesised), "
-        "3 discarded; first clause 214 ms sooner (p50)"
+        "speculation 12 speculative answers (5 by the words alone) at 14 hints of the turn's end: 9 used "
+        "(4 already synthesised), 3 discarded (1,200 tokens); first clause 214 ms sooner (p50)"
     ) in " ".join(drawn(replace(report, speculation=ahead)).split())
-    one = replace(ahead, started=1, hints=1, used=0, discarded=1, spoken_ahead=0, saved_p50_ms=None)
+    one = replace(
+        ahead, started=1, hints=1, used=0, discarded=1, spoken_ahead=0, saved_p50_ms=None, early=0,
+        discarded_tokens=None,
+    )  # fmt: skip
     assert "\nspeculation  1 speculative answer at 1 hint of the turn's end: 0 used, 1 discarded\n" in drawn(
         replace(report, speculation=one)
     )

@@ -60,8 +60,7 @@ class Noting(SharedWhisper):
         super().__init__(*args, **options)
         self.finals.clear()
 
-    @property
-    def may_listen(self) -> bool:
+    def may_listen(self, *, at_once: float = 0.0) -> bool:
         """As often as there is audio: the tests do not send it in real time."""
         return self.eager and self._queue.is_idle
 
@@ -345,7 +344,7 @@ async def test_every_recordings_final_text_is_right_though_partial_texts_are_not
 
 
 def test_a_partial_pass_waits_for_a_free_thread_and_for_its_share_of_time(model: Noting) -> None:
-    may_listen = SharedWhisper.may_listen.__get__
+    may_listen = SharedWhisper.may_listen
     second = np.zeros(SAMPLE_RATE, np.float32)
     model._pace = Pace(0.01)
     assert may_listen(model)

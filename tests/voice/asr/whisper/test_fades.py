@@ -1,0 +1,70 @@
+"""Speech is decoded when the voice fades, for answers that start before it has ended."""
+# ruff: noqa: F401, F811  (fixtures of the module beside it)
+
+import threading
+import time
+
+import numpy as np
+from pipecat.frames.frames import EagerTranscriptionFrame, Frame, TranscriptionFrame, VADUserStartedSpeakingFrame
+from pipecat.tests.utils import SleepFrame
+
+from tests.voice.asr.whisper.test_streaming import (
+    Noting,
+    audio,
+    folder,
+    heard,
+    model,
+    speech,
+    texts,
+    turns,
+)
+from voice.asr.fades import PASSES
+from voice.asr.whisper.decoding import SAMPLE_RATE
+from voice.asr.whisper.service import WhisperSTTService
+from voice.client.fixtures.fixture import FixtureTurn
+
+
+def fading(turn: FixtureTurn, seconds: float) -> list[Frame]:
+    """What follows a recording's speech: nearly silence, in real time."""
+    noise = (np.random.default_rng(1).standard_normal(round(seconds * SAMPLE_RATE)) * 3).astype(np.int16)
+    return audio(noise, every=1)
+
+
+async def test_words_are_given_when_the_voice_fades(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+    turn = turns["what is twelve minus five"]
+    service = WhisperSTTService(model, at_fades=True)
+    frames = await heard(service, speech(turn), fading(turn, 0.3), [SleepFrame(0.3)])
+    assert texts(frames, EagerTranscriptionFrame)[-1] == turn.text
+    assert not texts(frames, TranscriptionFrame)
+    assert model.finals == []
+
+
+async def test_a_pass_at_a_fade_is_withdrawn_when_the_voice_rises(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+    turn = turns["what is twelve minus five"]
+    model.partial_gate.clear()
+
+    def open_late() -> None:
+        while not model.partials:
+            time.sleep(0.01)
+        time.sleep(1.0)
+        model.partial_gate.set()
+
+    threading.Thread(target=open_late, daemon=True).start()
+    frames = await heard(
+        WhisperSTTService(model, at_fades=True),
+        speech(turn),
+        fading(turn, 0.1),
+        audio(turn.samples[round(turn.onset * SAMPLE_RATE) :][:8000], every=5),
+        [SleepFrame(2.0)],
+    )
+    assert model.partials
+    assert not texts(frames, EagerTranscriptionFrame)
+
+
+async def test_each_fade_gets_few_passes_and_steady_speech_none(model: Noting) -> None:
+    steady = (np.sin(np.arange(2 * SAMPLE_RATE) / 20) * 8000).astype(np.int16)
+    service = WhisperSTTService(model, at_fades=True)
+    await heard(service, [VADUserStartedSpeakingFrame(), *audio(steady, every=5)])
+    assert model.partials == []
+    await heard(service, [VADUserStartedSpeakingFrame(), *audio(steady, every=5), *audio(steady // 50, every=5)])
+    assert len(model.partials) == PASSES

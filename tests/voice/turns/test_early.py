@@ -1,0 +1,80 @@
+"""Which words are answered before they have ended, and how many requests that may cost."""
+
+import random
+
+import pytest
+
+from voice.turns.early import EXTRA, READS_LIKE_AN_END, ExtraRequests, seems_to_end
+from voice.turns.evidence import Evidence
+from voice.turns.sentence_end import SentenceEnds
+
+
+def test_words_seem_to_end_when_they_read_so_or_are_a_whole_request() -> None:
+    assert seems_to_end(Evidence(read=READS_LIKE_AN_END))
+    assert not seems_to_end(Evidence(read=READS_LIKE_AN_END - 0.01))
+    assert seems_to_end(Evidence(read=-3.0, whole=True))
+    assert not seems_to_end(Evidence(read=-0.1, whole=False))
+    assert not seems_to_end(Evidence(read=-0.1, lead_in="greeting"))
+    assert seems_to_end(Evidence(read=-3.0, lead_in="no", asked="yes_no"))
+    assert not seems_to_end(Evidence(read=-0.1, symbols=3)), "more digits may follow"
+    assert not seems_to_end(Evidence(sound=0.99)), "nobody has asked Smart Turn while the user speaks"
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        ("set a timer for ten minutes", True),
+        ("set a timer for", False),
+        ("what is the weather in", False),
+        ("how old is the Brooklyn Bridge", True),
+    ],
+)
+def test_the_language_model_tells_ends_from_beginnings(text: str, ends: bool) -> None:
+    assert seems_to_end(Evidence(read=SentenceEnds.shared().log_probability(text))) is ends
+
+
+def test_the_first_turns_risk_nothing_and_later_ones_what_the_share_leaves() -> None:
+    extra = ExtraRequests(0.4)
+    allowed = []
+    for _ in range(10):
+        allowed.append(extra.allow())
+        if allowed[-1]:
+            extra.wasted()
+        extra.turn_over()
+    assert [turn for turn, may in enumerate(allowed, 1) if may] == [3, 5, 8, 10]
+
+
+def test_a_request_that_replaces_another_must_be_affordable_if_both_are_wasted() -> None:
+    extra = ExtraRequests(0.4)
+    for _ in range(3):
+        extra.turn_over()
+    assert extra.allow()
+    assert not extra.allow(replaced=True)
+    extra.turn_over()
+    assert extra.allow(replaced=True)
+
+
+def test_a_pause_that_was_answered_is_an_extra_request_and_no_turn() -> None:
+    extra = ExtraRequests(0.4)
+    for _ in range(5):
+        extra.turn_over()
+    extra.turn_goes_on()
+    assert (extra.turns, extra.made) == (4, 1)
+    ExtraRequests().turn_goes_on()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_early_requests_never_exceed_the_share_whatever_becomes_of_them(seed: int) -> None:
+    chance, extra = random.Random(seed), ExtraRequests(EXTRA)
+    for _ in range(200):
+        under_way = False
+        for _ in range(chance.randrange(4)):
+            if extra.allow(replaced=under_way):
+                if under_way:
+                    extra.wasted()
+                under_way = True
+                assert extra.made + 1 <= EXTRA * (extra.turns + 1)
+        if under_way and chance.random() < 0.5:
+            extra.wasted()
+        extra.turn_over()
+        assert extra.made <= EXTRA * extra.turns

@@ -80,6 +80,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         min_volume=settings.vad.min_volume,
     )
     vad = engines.turns.vad(params)
+    transport.hold_while(lambda: vad.may_be_starting or vad.in_doubt)
     llm = models.service(prompt=behaviour.prompt, tools=behaviour.tools)
     llm.speaks_ahead = settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead
     watch = LoopWatch.of(asyncio.get_running_loop())

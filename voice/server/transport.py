@@ -29,6 +29,11 @@ HEAD_START = 0.12
 """Seconds of an answer that are sent at once. The client starts playout at 60 ms, which leaves 60 ms for jitter, and an
 interruption has at most this much to take back."""
 
+LONGEST_HOLD = 0.25
+"""Seconds for which the first sound of an utterance waits at most while the caller may be starting to speak; the voice
+detector needs some 0.18 s more to be sure."""
+HOLD_STEP = 0.01
+
 AHEAD = 10.0
 """Seconds by which audio may run ahead of real time. More cannot have been spoken into a microphone, and recognising
 it would take the cores from the calls under way."""
@@ -94,8 +99,13 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     After an interruption, nothing more of the interrupted answer is sent. pipecat lets the chunks under way through,
     and the client, which has flushed its buffer, would take them for the start of the next answer.
+
+    Nothing begins to sound while the caller may be starting to speak (`user_may_be_starting`): a caller who goes on
+    after a pause that was taken for the end then hears nothing of the answer.
     """
 
+    user_may_be_starting: Callable[[], bool] = staticmethod(lambda: False)
+    """Whether the latest sound may be the start of the caller's speech; set per call."""
     _played_until: float | None = None
     _interrupted = False
 
@@ -111,9 +121,20 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
         """Send one chunk and wait until the next is due."""
-        if self._interrupted and frame.interruptible:
-            return False
+        if frame.interruptible:
+            await self._hold()
+            if self._interrupted:
+                return False
         return await super().write_audio_frame(frame)
+
+    async def _hold(self) -> None:
+        """Before the first sound of an utterance, wait until it is clear that the caller is silent."""
+        if self._played_until is not None and self._played_until > time.monotonic():
+            return
+        for _ in range(round(LONGEST_HOLD / HOLD_STEP)):
+            if self._interrupted or not self.user_may_be_starting():
+                return
+            await asyncio.sleep(HOLD_STEP)
 
     async def _write_audio_sleep(self) -> None:
         now = time.monotonic()
@@ -139,7 +160,11 @@ class CallTransport(FastAPIWebsocketTransport):
             serializer=self.serializer,
         )
         super().__init__(websocket, params)
-        self._output = HeadStartOutput(self, self._client, params, name=self._output_name)
+        self._output: HeadStartOutput = HeadStartOutput(self, self._client, params, name=self._output_name)
+
+    def hold_while(self, user_may_be_starting: Callable[[], bool]) -> None:
+        """Let no utterance begin while the caller may be starting to speak."""
+        self._output.user_may_be_starting = user_may_be_starting
 
     async def refuse(self, reason: str) -> None:
         """Close the call because of what its client sent; `reason` is at most 123 bytes."""

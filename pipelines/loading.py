@@ -53,10 +53,13 @@ class Engines:
     def components(self) -> dict[str, str]:
         """What runs in each stage, by name and version."""
         pipecat = f"pipecat {version('pipecat-ai')}"
-        detector = "Smart Turn v3.2" if self.settings.turns.detector == "smart-turn" else "silence"
+        turns = self.settings.turns
+        detector = "Smart Turn v3.2" if turns.detector == "smart-turn" else "silence"
+        weighs = turns.adaptive and turns.detector == "smart-turn"
+        bound = f"risk {turns.risk * 100:g} % of pauses" if weighs else f"silence timeout {turns.fallback_ms} ms"
         return {
             "vad": f"Silero ({pipecat})",
-            "turns": f"{detector}, silence timeout {self.settings.turns.fallback_ms} ms",
+            "turns": f"{detector}, {bound}",
             "asr": self.recogniser.name,
             **self.models.components,
             "tts": self.synthesiser.name,

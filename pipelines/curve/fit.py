@@ -27,6 +27,9 @@ SHORTEST_PAUSE = 0.2
 """Seconds; the voice detector hears no shorter one."""
 REAL_PAUSE_WEIGHT = 3.0
 """How much more a pause that a caller made weighs than an inserted one."""
+SYNTHETIC_WEIGHT = 0.4
+"""How much a synthesiser's silence weighs beside a person's: its requests are as short as an agent's callers make them,
+but Smart Turn hears their ends badly."""
 RIDGE = 3.0
 """How many observations the assumption weighs that nothing is evidence; keeps weights of few sources small."""
 ITERATIONS = 50
@@ -41,6 +44,8 @@ class Observation:
 
     speaker: str
     is_end: bool
+    synthetic: bool
+    """Whether a speech synthesiser spoke."""
     inserted: bool
     sound: float
     """Logit of Smart Turn's probability."""
@@ -77,6 +82,7 @@ def observations(clip: Clip) -> list[Observation]:
             Observation(
                 speaker=clip.speaker,
                 is_end=is_end,
+                synthetic=clip.synthetic,
                 inserted=clip.inserted,
                 sound=math.log(sound / (1 - sound)),
                 read=min(max(read, LEAST_READ), MOST_READ),
@@ -90,10 +96,12 @@ def weights(seen: Sequence[Observation]) -> Floats:
     """Ends and pauses weigh the same in all; a source counts by the square root of its size."""
     found = np.array([1.0 if one.is_end or one.inserted else REAL_PAUSE_WEIGHT for one in seen])
     ends, sources = np.array([one.is_end for one in seen]), np.array([one.source for one in seen])
+    synthetic = np.array([one.synthetic for one in seen])
     for kind in (ends, ~ends):
         for source in set(sources):
             chosen = kind & (sources == source)
             found[chosen] /= math.sqrt(found[chosen].sum()) if chosen.any() else 1.0
+        found[kind & synthetic] *= SYNTHETIC_WEIGHT
         found[kind] *= len(seen) / 2 / found[kind].sum()
     return found
 
@@ -163,10 +171,12 @@ def _counts(seen: Sequence[Observation]) -> str:
 
 
 def _judged(seen: Sequence[Observation], logits: Floats) -> str:
+    people = np.array([not one.synthetic for one in seen])
+    seen, logits = [one for one in seen if not one.synthetic], logits[people]
     ends, inserted = (np.array([getattr(one, name) for one in seen]) for name in ("is_end", "inserted"))
     shares = {"pauses": ranked(logits, ends, ~ends & ~inserted), "inserted pauses": ranked(logits, ends, inserted)}
     known = (f"{share:.1%} of pairs with {name}" for name, share in shares.items() if share is not None)
-    return f"the end ranks above the pause in {' and '.join(known)}"
+    return f"a person's end ranks above a pause in {' and '.join(known)}"
 
 
 if __name__ == "__main__":

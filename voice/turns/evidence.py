@@ -8,11 +8,11 @@ from voice.turns.words.agent_question import Asked
 from voice.turns.words.lead_in import LeadIn
 
 # Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, on how the
-# words read, and on the logarithm of how long the turn has lasted. `pipelines.curve.fit` makes it from 46 human speakers
-# (104 ends, 25 pauses, 403 pauses inserted between two words) and, with less weight, from the synthetic voices of
-# samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 85 % of all pairs and above an
-# inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 85 and 88 % (81 and 73 %; 61
-# ends, 21 pauses, 64 inserted).
+# words read, and on the logarithm of how long the turn has lasted. `pipelines.curve.fit` makes it from 46 human
+# speakers (104 ends, 25 pauses, 403 pauses inserted between two words) and, with less weight, from the synthetic voices
+# of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 85 % of all pairs and
+# above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 85 and 88 % (81 and
+# 73 %; 61 ends, 21 pauses, 64 inserted).
 SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT, BIAS = 0.31, 1.80, 1.84, 0.17
 # The same without how the words read, for a pipeline without a model of the language.
 SOUND_ALONE_WEIGHT, SPOKEN_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.36, 2.05, -1.65

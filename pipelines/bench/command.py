@@ -175,7 +175,7 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], C
     from pipelines.replaying.replay import chosen_fixtures
     from pipelines.replaying.run_folder import check_folder
     from voice.client.fixtures.fixture import load_fixtures
-    from voice.turns.fit import fitted_speakers
+    from voice.turns.fitted import fitted_speakers
 
     found = chosen_fixtures(args.fixtures, everything=False)
     fixtures = found if args.fitted else unfitted(found, fitted_speakers())

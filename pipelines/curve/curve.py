@@ -17,7 +17,7 @@ from pipelines.curve.figures import BUDGET, ROUNDING, InForce, Point, RuleCurve,
 from pipelines.curve.recorded import Clip
 from pipelines.curve.sweep import counted_pauses, sweep_ours, sweep_silence, sweep_smart_turn
 from voice.turns.endpointing import Endpointing
-from voice.turns.fit import fitted_speakers
+from voice.turns.fitted import fitted_speakers
 
 ENOUGH_PAUSES = 40
 """Fewer pauses are too few for advice: one of them is more than half of `BUDGET`."""

@@ -73,11 +73,12 @@ def observations(clip: Clip) -> list[Observation]:
     for number, silence in enumerate(clip.silences):
         is_end = silence.kind == "end" and number == last
         length = clip.pauses[silence.pause] if silence.pause is not None else 0.0
-        sound, read = silence.sound(JUDGED_AFTER), reads(silence.text)
-        if (is_end and clip.inserted) or not (is_end or length >= SHORTEST_PAUSE) or sound is None or read is None:
+        sound, read, spoken = silence.sound(JUDGED_AFTER), reads(silence.text), silence.spoken
+        if (is_end and clip.inserted) or not (is_end or length >= SHORTEST_PAUSE):
+            continue
+        if sound is None or read is None or spoken is None:
             continue
         sound = min(max(sound, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
-        spoken = min(max(silence.began - clip.speech[0][0], LEAST_SPOKEN), MOST_SPOKEN)
         found.append(
             Observation(
                 speaker=clip.speaker,
@@ -86,7 +87,7 @@ def observations(clip: Clip) -> list[Observation]:
                 inserted=clip.inserted,
                 sound=math.log(sound / (1 - sound)),
                 read=min(max(read, LEAST_READ), MOST_READ),
-                spoken=math.log(spoken),
+                spoken=math.log(min(max(spoken, LEAST_SPOKEN), MOST_SPOKEN)),
             )
         )
     return found

@@ -9,7 +9,7 @@ import pytest
 from pipelines.bench.pauses import with_pauses
 from pipelines.bench.speakers import callers, unfitted
 from voice.client.fixtures.fixture import Fixture, load_fixtures
-from voice.turns.fit import fitted_speakers
+from voice.turns.fitted import fitted_speakers
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 

@@ -84,7 +84,8 @@ def silence(kind: str, began: float, *, pause: int | None = None, sound: float =
         counted=1.0,
         runs=(Run(at=began + 0.2, counted=0.2, messages=50, doubtful=False),),
         asked=(Asked(after=0.1, probability=sound),),
-        speech=began,
+        spoken=began - 0.5,
+        speech=began - 0.5,
         text="what time is it",
         pauses=(),
     )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from voice.turns.endpointing import (
+    CUT_OFF_WEIGHTS,
     LEAD_IN_SILENCE,
     LEAST_PAUSES_PER_TURN,
     MOST_PAUSES_PER_TURN,
@@ -15,6 +16,7 @@ from voice.turns.endpointing import (
     RISK,
     Endpointing,
     Pauses,
+    cut_off_weight,
 )
 from voice.turns.evidence import ENOUGH_DIGITS, LEAST_SPOKEN, MOST_SPOKEN, Evidence
 
@@ -124,8 +126,8 @@ def test_without_adaptation_smart_turn_alone_decides() -> None:
 def test_a_caller_who_pauses_is_given_more_time_except_after_whole_requests() -> None:
     unfinished, doubtful, finished = (Evidence(sound=p, read=WHOLE, spoken=3.0) for p in (0.02, 0.7, 0.99))
     hasty, patient = paused(0.0, 0.0, 0.0), paused(0.9, 0.8, 1.0)
-    assert needed(RULE, unfinished, hasty) < 0.8 < 1.4 < needed(RULE, unfinished, patient)
-    assert needed(RULE, doubtful, hasty) < 0.4 < 0.7 < needed(RULE, doubtful, patient)
+    assert needed(RULE, unfinished, hasty) < 0.8 < 1.2 < needed(RULE, unfinished, patient)
+    assert needed(RULE, doubtful, hasty) < 0.4 < 0.6 < needed(RULE, doubtful, patient)
     assert needed(RULE, finished, hasty) == 0.2 < needed(RULE, finished, patient) < 1.0
     assert needed(RULE, Evidence(whole=True), patient) == 0.2
     assert needed(RULE, unfinished, paused(9.0, 9.0)) == RULE.longest
@@ -178,6 +180,13 @@ def test_the_mean_delay_is_far_below_that_of_a_fixed_silence_that_cuts_off_as_ma
     fixed = lengths[-cut - 1] if cut else lengths[-1]
     assert 0 < cut < len(lengths) / 4
     assert delay < 0.75 * fixed
+
+
+def test_a_cut_off_weighs_as_measured_and_more_the_smaller_the_risk() -> None:
+    for share, weight in CUT_OFF_WEIGHTS:
+        assert cut_off_weight(share) == pytest.approx(weight)
+    weights = [cut_off_weight(risk / 1000) for risk in range(1, 1000)]
+    assert weights == sorted(weights, reverse=True)
 
 
 def test_a_smaller_risk_needs_a_longer_silence() -> None:

@@ -123,7 +123,7 @@ async def test_doubtful_words_wait_for_silence_and_are_answered_in_the_meantime(
         await call.until(lambda: call.answered)
         (end,) = call.ends
         assert end.ended_by == "fallback"
-        assert 0.6 < end.silence <= 0.8
+        assert 0.4 < end.silence <= 0.8
         assert end.confirmed
         assert call.answered == ["I would like"]
 

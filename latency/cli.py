@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from latency.command_line import (
     FAILED,
     FINE,
+    MISSING,
     NO_DATA,
     RUNS,
     USAGE,
@@ -42,7 +43,8 @@ log = logging.getLogger(__name__)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data.
 
-    A run whose latencies are refused has no data.
+    A run whose latencies are refused, or in which no turn was answered, has no data; if no turn was answered because a
+    component failed, the status is 4.
 
     Args:
         argv: Arguments after the program's name; those of the process when None.
@@ -75,6 +77,7 @@ def show(
     as_csv: bool = False,
     trace: Path | None = None,
     refused_is_no_data: bool = False,
+    spoken_live: bool = False,
 ) -> int:
     """Print a run's report on standard output and return the exit status that it deserves, as `main` does.
 
@@ -86,6 +89,8 @@ def show(
         trace: Also write the run to this file in Chrome's trace event format.
         refused_is_no_data: Whether a run whose latencies cannot be believed counts as one without data even when no
             threshold asks for any.
+        spoken_live: Whether a person spoke, who may leave a call before it is answered; otherwise a run in which no
+            turn was answered has no data, whatever the thresholds say, or a component that failed.
     """
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.report.build import build
@@ -104,9 +109,23 @@ def show(
         _print(report, as_json=as_json, as_csv=as_csv)
     if "failed" in verdicts:
         return FAILED
+    if report.is_unanswered and not spoken_live:
+        return _unanswered(report)
     if refused_is_no_data and report.refused and not report.thresholds:
         return _refuse(f"the latencies of {folder} are no data: {report.refused}", NO_DATA)
     return NO_DATA if "no data" in verdicts else FINE
+
+
+def _unanswered(report: "Report") -> int:
+    """Say why no turn of a run was answered; returns the status for it."""
+    from latency.judge.unanswered import Unanswered
+
+    failed = next((one.turn.failed for one in report.outcomes if one.unanswered is Unanswered.FAILED), None)
+    if failed:
+        return _refuse(f"no turn of {report.run} was answered: {failed.rstrip('.')}", MISSING)
+    reasons = ", ".join(f"{reason} ({count})" for reason, count in report.turns.unanswered.items())
+    known = "is known to have been answered" if report.turns.lost else "was answered"
+    return _refuse(f"no turn of {report.run} {known}: {reasons}", NO_DATA)
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -140,7 +159,7 @@ def _parser(*, with_registered: bool = False) -> Parser:
         "report",
         "print the figures of a run",
         epilog="exit status: 0 fine, 1 a check failed, 2 bad usage or not a run, 3 no data: no run, none for a check, "
-        "or a run that is refused",
+        "no turn answered, or a run that is refused, 4 no turn answered because a component failed",
     )
     report.add_argument("run", nargs="?", type=Path, metavar="RUN", help="run folder (default: the newest in runs/)")
     form = report.add_mutually_exclusive_group()

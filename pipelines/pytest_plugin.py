@@ -1,8 +1,8 @@
 """A pytest fixture that replays recordings to an agent, so that a project's tests hold its latency and its answers.
 
     def test_it_answers_in_time(turnaround_replay):
-        replay = turnaround_replay(Agent("Be brief."), "recordings/", repeat=2)
-        replay.check("turn p95 < 1500", "answers_ok == 1")
+        replay = turnaround_replay(Agent("Be brief."), "recordings/", repeat=5)
+        replay.check("answer p95 < 1500", "cut_offs == 0", "answers_ok == 1")
 
 Nothing heavy is imported until a test uses the fixture.
 """

@@ -193,12 +193,12 @@ def row(
 
 
 def latencies(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], float]:
-    """Seconds from the end of speech to the answer of each warm turn that is no barge-in."""
+    """Seconds from the end of speech to the answer of each warm turn that was neither a barge-in nor cut off."""
     found = {}
     for one in outcomes:
         turn = one.turn
         took = one.answer if turn.server_turns else one.latency
-        if took is not None and turn.wants_answer and not turn.cold and not turn.barge_in:
+        if took is not None and one.is_timed and not turn.cold and not turn.barge_in:
             found[turn.scenario, turn.session, turn.turn] = took
     return found
 

@@ -21,7 +21,7 @@ class CutOffs:
     elsewhere: int
     """Turns that were cut off outside any labelled pause."""
     heard: int
-    """Turns during which the agent spoke."""
+    """Turns of which an answer was heard that was begun too early."""
 
     @property
     def rate(self) -> float | None:

@@ -52,6 +52,8 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
     turn = outcome.turn
     if outcome.latency is None:
         return _without_answer(outcome)
+    if outcome.cut_off:
+        return f"cut off, so its latency does not count: the bot was heard {_ms(outcome.latency)} after the user's end"
     judged = judge(turn, budget=llm_budget)
     causes = [cause for cause in _causes(outcome, judged, Budget.with_llm(llm_budget)) if cause.spent > 0]
     reasons = "; then ".join(_chosen(causes)) or "none of its stages is on record"
@@ -79,7 +81,7 @@ def words(end: EndedBy) -> str:
 
 def worst(report: "Report", count: int = WORST) -> tuple[tuple[Outcome, str], ...]:
     """The slowest answered turns of a run and why each was, the slowest first."""
-    timed = [one for one in report.outcomes if one.latency is not None and one.turn.wants_answer]
+    timed = [one for one in report.outcomes if one.is_timed]
     slowest = sorted(timed, key=lambda one: -(one.latency or 0.0))[:count]
     return tuple((one, explain(one, llm_budget=report.llm.budget_ms / 1000)) for one in slowest)
 

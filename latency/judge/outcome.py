@@ -2,7 +2,10 @@
 
 * Turn latency: from the true end of the user's speech to the first sample of the bot's next utterance, if that starts
   before the user's next turn.
-* Cut-off: the bot starts to speak between the start and the end of the user's speech, pauses included.
+* Cut-off: the bot starts to speak between the start and the end of the user's speech, pauses included, or what is
+  heard first after that end answers a turn that the server took for finished before it.
+* Early: an answer that is heard less than 200 ms after the user's end, as EVA (ServiceNow's benchmark of voice agents)
+  counts it. People rarely answer faster.
 * First answer audio: like turn latency, but to the answer itself if a phrase bridged the wait for it.
 * Barge-in stop: from the user's onset to the last audible sample of the bot's utterance, if it was stopped. A bot that
   finished its sentence was not stopped.
@@ -19,14 +22,16 @@ from dataclasses import dataclass
 from latency.audio.onset import Span
 from latency.judge.answer import first_answer
 from latency.judge.barge_in import BargeInResult, talk_over
-from latency.judge.scoring import is_right
-from latency.judge.unanswered import JITTER_BUFFER, Unanswered, why
+from latency.judge.right import judge_answer
+from latency.judge.unanswered import JITTER_BUFFER, LOST, Unanswered, why
 from latency.judge.verdict import is_answerless
 from latency.record.marks import Mark
 from latency.record.turn import UNNAMED, TurnRecord
 
 ONSET_REACH = 0.05
 """Largest difference between the client's and the recording's onset of an answer, seconds."""
+EARLY = 0.2
+"""Seconds after the user's end; an answer that is heard sooner is early."""
 REACH = 0.3
 """Seconds after a pause during which an agent that took it for the end cannot know yet that the user has continued."""
 
@@ -42,10 +47,12 @@ class Outcome:
     whole: float | None = None
     """End of speech to the last audible sample of an answer that was played to its end."""
     cut_off: bool = False
+    """Whether an answer was heard that was begun before the user had finished; no latency is counted then."""
     answered: bool = False
     unanswered: Unanswered | None = None
     right: bool | None = None
-    """Whether the answer contains what it should; None when no right answer, or no transcript of it, is known."""
+    """Whether what was heard of the answer contains what it should (see `latency.judge.right`); None when no right
+    answer, or no transcript of it, is known."""
     barge_in: BargeInResult | None = None
     """None for a turn that was not meant to interrupt."""
     barge_in_stop: float | None = None
@@ -56,6 +63,21 @@ class Outcome:
     """Pauses in which the bot started to speak or the server took the turn for finished."""
     residual: float | None = None
     """The part of the recorded latency that the marks do not explain, seconds, never negative."""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its latency counts: the turn wants an answer, and got one that was not begun too early."""
+        return self.turn.wants_answer and self.latency is not None and not self.cut_off
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether it is known that the turn got no answer, which counts as later than any limit."""
+        return self.unanswered is not None and self.unanswered not in LOST
+
+    @property
+    def is_early(self) -> bool:
+        """Whether its answer was heard too soon after the user's end to be one."""
+        return self.is_timed and self.latency is not None and self.latency < EARLY
 
 
 def judge_turn(
@@ -112,10 +134,10 @@ def judge_turn(
         latency=latency,
         answer=_answer(turn, latency, heard, pieces),
         whole=_whole(turn, heard[-1].end, end, following) if reply and not before_lost else None,
-        cut_off=bool(early) and not turn.backchannel,
+        cut_off=not turn.backchannel and (bool(early) or _begun_early(turn, reply)),
         answered=answered,
         unanswered=unanswered,
-        right=_right(turn, answered),
+        right=_right(turn, unanswered),
         talk_over=talk_over(turn, spoken),
         pauses=len(turn.pauses),
         pauses_cut=_pauses_cut(turn, spoken),
@@ -150,12 +172,10 @@ def _whole(turn: TurnRecord, last: float, end: float, following: float | None) -
     return None if turn.interrupted or (following is not None and last > following) else last - end
 
 
-def _right(turn: TurnRecord, answered: bool) -> bool | None:
-    if not (turn.wants_answer and turn.contains):
+def _right(turn: TurnRecord, unanswered: Unanswered | None) -> bool | None:
+    if not (turn.wants_answer and turn.contains) or unanswered in LOST:
         return None
-    if not answered:
-        return False
-    return None if turn.said is None else is_right(turn.said, turn.contains)
+    return False if unanswered else judge_answer(turn)
 
 
 def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
@@ -163,6 +183,15 @@ def _pauses_cut(turn: TurnRecord, spoken: Sequence[Span]) -> int:
     instants = [u.start for u in spoken] + [commit for commit in commits if commit is not None]
     last = turn.end or 0.0
     return sum(any(start <= instant < min(end + REACH, last) for instant in instants) for start, end in turn.pauses)
+
+
+def _begun_early(turn: TurnRecord, reply: Span | None) -> bool:
+    """Whether what was heard first after the user's end answers a turn that was committed before it."""
+    if reply is None or turn.start is None or turn.end is None:
+        return False
+    commits = [one.marks[Mark.TURN_COMMIT] for one in turn.server_turns if Mark.TURN_COMMIT in one.marks]
+    before = [commit for commit in commits if turn.start <= commit <= reply.start]
+    return bool(before) and max(before) < turn.end
 
 
 def _residual(turn: TurnRecord, latency: float | None) -> float | None:

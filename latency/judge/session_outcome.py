@@ -94,9 +94,4 @@ def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span,
 
 
 def _unrecorded(turn: TurnRecord) -> Outcome:
-    wanted = turn.wants_answer
-    return Outcome(
-        turn=turn,
-        unanswered=Unanswered.NO_RECORDING if wanted else None,
-        right=False if wanted and turn.contains else None,
-    )
+    return Outcome(turn=turn, unanswered=Unanswered.NO_RECORDING if turn.wants_answer else None)

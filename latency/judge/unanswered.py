@@ -32,6 +32,10 @@ class Unanswered(StrEnum):
     NO_SPEECH = "no speech from the bot"
 
 
+LOST = frozenset({Unanswered.NO_RECORDING, Unanswered.RECORD_LOST})
+"""Reasons that say nothing about the agent: whether it answered cannot be known any more."""
+
+
 def why(
     turn: TurnRecord,
     *,

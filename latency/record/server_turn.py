@@ -87,6 +87,8 @@ class ServerTurn(Reported):
     """Phrases that were said because no answer was there; None when there were none, unset when that is unknown."""
     opening_seconds: Seconds | None = None
     """How long these phrases are."""
+    played: str | None = None
+    """The words of `said` whose audio was played; None from a server that does not say."""
     speculation: SpeculationRecord | None = None
     """None from a server that does not speculate."""
     joined: bool = False

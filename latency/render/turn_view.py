@@ -69,6 +69,8 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
     yield "text", turn.text if turn.text is not None else UNKNOWN
     yield "heard", turn.heard if turn.heard is not None else UNKNOWN
     yield "said", turn.said if turn.said is not None else UNKNOWN
+    if (played := " ".join(one.played for one in turn.server_turns if one.played)) and played != turn.said:
+        yield "played", played
     if turn.contains:
         verdict = {True: "yes", False: "NO", None: "unknown"}[outcome.right]
         yield "answer ok", f"{verdict}; a right answer contains " + ", ".join(f'"{words}"' for words in turn.contains)

@@ -31,8 +31,8 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
     """
     sessions = tuple(_judged_sessions(run))
     outcomes = [outcome for session in sessions for outcome in session.outcomes]
+    usual = [o for o in outcomes if not o.turn.cold and not o.turn.barge_in]
     timed = [o for o in outcomes if o.latency is not None and o.turn.wants_answer]
-    usual = [o for o in timed if not o.turn.cold and not o.turn.barge_in]
     llm, turns = _of_llm(run), [outcome.turn for outcome in outcomes]
     pacing = PacingFigures.of([s.session for s in sessions])
     report = Report(
@@ -41,11 +41,14 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         simulated=tuple(run.header.simulated),
         turns=turn_counts(outcomes),
         turn_ms=_latencies(usual),
-        turn_ms_cold=_latencies(o for o in timed if o.turn.cold),
+        turn_ms_cold=_latencies(o for o in outcomes if o.turn.cold),
         turn_ms_detected_complete=_latencies(o for o in usual if o.turn.ended_by in AT_ONCE),
         turn_ms_fallback=_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
-        answer_ms=Distribution.of(o.answer for o in usual if o.answer is not None),
-        contributions_ms=_contributions(o.turn for o in usual),
+        answer_ms=Distribution.of(
+            (o.answer for o in usual if o.is_timed and o.answer is not None),
+            unanswered=sum(o.is_unanswered for o in usual),
+        ),
+        contributions_ms=_contributions(o.turn for o in usual if o.is_timed),
         llm=llm_figures(turns, budget=_llm_budget(llm), policy=llm.get("policy")),
         barge_in=barge_ins(sessions),
         quality=quality(sessions, scripted="scripted:" in run.header.components.get("asr", "")),
@@ -55,8 +58,8 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         pacing=pacing,
         run=str(run.folder),
         components=run.header.components,
-        turn_ms_barge_in=_latencies(o for o in timed if o.turn.barge_in and not o.turn.cold),
-        whole_answer_ms=Distribution.of(o.whole for o in usual if o.whole is not None),
+        turn_ms_barge_in=_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
+        whole_answer_ms=Distribution.of(o.whole for o in usual if o.is_timed and o.whole is not None),
         sessions=sessions,
         scored=sum(o.right is not None for o in outcomes),
         notes=run.notes,
@@ -122,7 +125,11 @@ def _stalls(sessions: Iterable[SessionOutcome]) -> Iterable[TurnStall]:
 
 
 def _latencies(outcomes: Iterable[Outcome]) -> Distribution:
-    return Distribution.of(outcome.latency for outcome in outcomes if outcome.latency is not None)
+    found = list(outcomes)
+    return Distribution.of(
+        (outcome.latency for outcome in found if outcome.is_timed and outcome.latency is not None),
+        unanswered=sum(outcome.is_unanswered for outcome in found),
+    )
 
 
 def _contributions(turns: Iterable[TurnRecord]) -> dict[str, Spread]:

@@ -8,6 +8,7 @@ from latency.judge.outcome import Outcome
 from latency.judge.reconcile import FLAGGED
 from latency.judge.scoring import word_error_rate
 from latency.judge.session_outcome import SessionOutcome
+from latency.judge.unanswered import LOST
 from latency.report.stats import Spread
 
 
@@ -23,6 +24,11 @@ class TurnCounts:
     """Right answers; None when no right answer is known."""
     unanswered: dict[str, int]
     """Unanswered turns by reason."""
+
+    @property
+    def lost(self) -> int:
+        """Turns of which nobody can know any more whether they were answered."""
+        return sum(self.unanswered.get(reason, 0) for reason in LOST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +46,14 @@ class Quality:
     """Quality that must not suffer for latency; None without a recording."""
 
     cut_offs: int | None
+    """Turns of which an answer was heard that was begun before the user had finished."""
     pauses: int | None
     false_cut_off_rate: float | None
     """The share of pauses in which the bot spoke or the server took the turn for finished."""
     gaps: int | None
     wer: float | None
+    early: int | None
+    """Answers that were heard less than 200 ms after the user's end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +108,7 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
         false_cut_off_rate=round(sum(o.pauses_cut for o in outcomes) / pauses, 4) if pauses else None,
         gaps=sum(len(session.gaps) for session in recorded) if recorded else None,
         wer=None if scripted else _wer(sessions),
+        early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
     )
 
 

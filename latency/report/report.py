@@ -37,7 +37,7 @@ class Report:
     simulated: tuple[str, ...]
     turns: TurnCounts
     turn_ms: Distribution
-    """Warm turns that were no barge-in."""
+    """Warm turns that were neither a barge-in nor cut off."""
     turn_ms_cold: Distribution
     """First turns of a server's process."""
     turn_ms_detected_complete: Distribution
@@ -94,6 +94,11 @@ class Report:
         return any(one.n for one in (self.turn_ms, self.turn_ms_cold, self.turn_ms_barge_in))
 
     @property
+    def is_unanswered(self) -> bool:
+        """Whether turns want an answer and not a single one is known to have got it."""
+        return self.turns.expected > 0 and not self.turns.answered
+
+    @property
     def only_cold(self) -> bool:
         """Whether the only turn with a latency was the first of its process, so that no warm one has a figure."""
-        return self.turn_ms_cold.n == 1 and not (self.turn_ms.n or self.turn_ms_barge_in.n)
+        return self.turn_ms_cold.total == 1 and not (self.turn_ms.total or self.turn_ms_barge_in.total)

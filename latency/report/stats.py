@@ -4,6 +4,9 @@ Percentiles interpolate linearly between the two nearest samples (numpy's "linea
 fewer it would be little more than the maximum, so it is None. A bootstrap interval shows how reliable a percentile is:
 the 2.5th to the 97.5th percentile of its values in 1000 resamples, drawn with replacement from the measured samples,
 always with the same random numbers. It needs 8 samples.
+
+A turn that got no answer is a sample that is later than any limit (infinite). A percentile that falls on one is None,
+and so is an interval that reaches one.
 """
 
 import functools
@@ -22,6 +25,7 @@ INTERVAL_NEEDS = 8
 RESAMPLES = 1000
 INTERVAL_METHOD = f"{INTERVAL} % bootstrap intervals, {RESAMPLES} resamples"
 _SEED = 800
+_NEVER = 1e12
 
 Interval = tuple[float, float]
 """Low and high end; ms for latencies."""
@@ -37,6 +41,8 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
     ordered = sorted(values)
     below, share = _position(len(ordered), percent)
     above = min(below + 1, len(ordered) - 1)
+    if not share or ordered[below] == ordered[above]:
+        return ordered[below]
     return ordered[below] + (ordered[above] - ordered[below]) * share
 
 
@@ -44,12 +50,14 @@ def interval(values: Sequence[float], percent: float) -> Interval | None:
     """The bootstrap interval of a percentile, rounded to 0.1; None with fewer than 8 samples."""
     if len(values) < INTERVAL_NEEDS:
         return None
-    ordered = np.sort(np.asarray(values, np.float64))
+    # Later than anything that was measured; infinity itself cannot be interpolated.
+    ordered = np.sort(np.nan_to_num(np.asarray(values, np.float64), posinf=_NEVER))
     first, second, share = _resampled(len(ordered), percent)
     resampled = ordered[first] + (ordered[second] - ordered[first]) * share
     beyond = (100 - INTERVAL) / 2
     low, high = np.percentile(resampled, [beyond, 100 - beyond])
-    return round(float(low), 1), round(float(high), 1)
+    reached = max(value for value in (0.0, *values) if math.isfinite(value))
+    return (round(float(low), 1), round(float(high), 1)) if high <= reached else None
 
 
 def ratio_of_medians(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -120,9 +128,13 @@ class Extent(Spread):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """A set of latencies, ms; `within_400` and `within_800` count those of at most 400 and 800 ms."""
+    """A set of latencies, ms; `within_400` and `within_800` count those of at most 400 and 800 ms.
+
+    A percentile, or the maximum, that falls on an unanswered turn is None.
+    """
 
     n: int
+    """Turns with a latency."""
     p50: float | None
     p90: float | None
     p95: float | None
@@ -133,14 +145,28 @@ class Distribution:
     p50_ci: Interval | None
     """Bootstrap interval of `p50`; None with fewer than 8 samples, like that of `p95`."""
     p95_ci: Interval | None
+    unanswered: int
+    """Turns without an answer, which count as later than any limit."""
+
+    @property
+    def total(self) -> int:
+        """The turns with a latency and the unanswered ones."""
+        return self.n + self.unanswered
+
+    def is_never(self, statistic: str) -> bool:
+        """Whether a percentile or the maximum falls on an unanswered turn, by its field's name."""
+        enough = statistic != "p99" or self.total >= P99_NEEDS
+        return bool(self.unanswered) and enough and getattr(self, statistic) is None
 
     @classmethod
-    def of(cls, seconds: Iterable[float]) -> "Distribution":
-        """Summarise latencies given in seconds."""
-        values = [value * 1000 for value in seconds]
+    def of(cls, seconds: Iterable[float], *, unanswered: int = 0) -> "Distribution":
+        """Summarise latencies given in seconds, and a number of turns without one."""
+        answered = [value * 1000 for value in seconds]
+        values = [*answered, *[math.inf] * unanswered]
         p50, p90, p95 = (_rounded(percentile(values, percent)) for percent in (50, 90, 95))
         return cls(
-            n=len(values),
+            n=len(answered),
+            unanswered=unanswered,
             p50=p50,
             p90=p90,
             p95=p95,
@@ -222,4 +248,4 @@ def _resampled(count: int, percent: float) -> tuple[npt.NDArray[np.intp], npt.ND
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 1)
+    return None if value is None or math.isinf(value) else round(value, 1)

@@ -25,6 +25,8 @@ class LiveTurn:
     marks: Marks = field(default_factory=Marks)
     heard: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    played: list[str] = field(default_factory=list)
+    """What the context keeps of it: the words whose audio was played."""
     ended_by: EndedBy | None = None
     smart_turn: SmartTurnOpinion | None = None
     speculation: SpeculationRecord | None = None
@@ -81,6 +83,7 @@ class LiveTurn:
             marks=Marks(self.marks),
             heard=" ".join(self.heard),
             said=" ".join(self.said),
+            played=" ".join(self.played),
             opening=" ".join(self.opening) or None,
             opening_seconds=round(self.opening_seconds, 4) or None,
             ended_by=self.ended_by or ("timeout" if Mark.TURN_COMMIT in self.marks else None),

@@ -13,6 +13,7 @@ from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
     EagerEndOfTurnCancelFrame,
     Frame,
+    LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMTextFrame,
@@ -129,6 +130,8 @@ class TurnObserver(BaseObserver):
                 log.mark_first(Mark.LLM_FIRST_TOKEN, now)
             case LLMFullResponseEndFrame():
                 log.llm_ended(now)
+            case LLMContextAssistantTurnFrame():
+                return log.played(frame.text)
             case BotStartedSpeakingFrame():
                 return log.sent(now)
             case BotStoppedSpeakingFrame():

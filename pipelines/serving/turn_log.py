@@ -42,6 +42,8 @@ class TurnLog:
         self._finished = began
         self._answered: dict[int, LiveTurn] = {}
         self.turn: LiveTurn | None = None
+        self._sounding: LiveTurn | None = None
+        """The turn whose answer was sent last; a new turn may have begun since."""
         self._count = 0
 
     def user_started(self, now: float) -> LiveTurn | None:
@@ -223,8 +225,15 @@ class TurnLog:
         turn = self.turn
         if turn and Mark.TTS_FIRST_SAMPLE in turn.marks and Mark.FIRST_SENT not in turn.marks:
             turn.marks[Mark.FIRST_SENT] = now
+            self._sounding = turn
             return turn
         return None
+
+    def played(self, text: str) -> LiveTurn | None:
+        """The words of an answer that the user heard; after an interruption they come when the next turn has begun."""
+        if self._sounding:
+            self._sounding.played.append(text)
+        return self._sounding
 
     def bot_stopped(self, now: float) -> LiveTurn | None:
         """The bot's utterance was sent in full, or was interrupted."""

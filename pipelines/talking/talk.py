@@ -37,11 +37,11 @@ def run_talk(args: argparse.Namespace) -> int:
     if args.record or args.out:
         check_folder(args.out)
         folder, spoken = asyncio.run(_talk(args, Path(args.out) if args.out else None))
-        return show(folder, ()) if spoken else _nothing()
+        return show(folder, (), spoken_live=True) if spoken else _nothing()
     # The report is made from the recording, which is kept only with --record or --out.
     with tempfile.TemporaryDirectory(prefix="voice-talk-") as temporary:
         folder, spoken = asyncio.run(_talk(args, Path(temporary) / "call"))
-        return show(folder, ()) if spoken else _nothing()
+        return show(folder, (), spoken_live=True) if spoken else _nothing()
 
 
 def _nothing() -> int:

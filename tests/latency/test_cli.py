@@ -4,10 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from latency.cli import BUILT_IN, main, show
+from latency.record.turn import TurnRecord
+from tests.latency.conversations import Conversation, MakeRun
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +33,7 @@ def test_json_is_the_only_output(short_run: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("checks", "status"),
     [
-        (["gaps == 0", "turn p50 < 800"], 0),
+        (["gaps == 0", "turn_detected_complete p50 < 800"], 0),
         (["gaps == 0", "cut_offs == 0"], 1),
         (["turn_cold p50 < 800", "cut_offs == 0"], 1),
         (["gaps == 0", "turn_cold p50 < 800"], 3),
@@ -39,6 +42,35 @@ def test_json_is_the_only_output(short_run: Path, capsys: pytest.CaptureFixture[
 def test_checks_decide_the_exit_status(short_run: Path, checks: list[str], status: int) -> None:
     arguments = [part for check in checks for part in ("--check", check)]
     assert main(["report", str(short_run), "--json", *arguments]) == status
+
+
+def _asked(number: int, **values: Any) -> TurnRecord:
+    start = 1.0 + 6 * number
+    return TurnRecord(session="commands", turn=number, speech=((start, start + 1),), wants_answer=True, **values)
+
+
+@pytest.mark.parametrize(
+    ("failed", "status", "why"),
+    [
+        (None, 3, "no speech from the bot (1), the call ended before its answer (1)"),
+        ("The recogniser's process died.", 4, "The recogniser's process died"),
+    ],
+)
+def test_a_run_in_which_nobody_was_answered_is_no_success(
+    make_run: MakeRun, failed: str | None, status: int, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_run([_asked(0, failed=failed), _asked(1)], Conversation(10).samples)
+    for checks in ([], ["--check", "cut_offs == 0"], ["--check", "total == 2"]):
+        assert main(["report", str(folder), *checks]) == status
+        assert capsys.readouterr().err == f"latency: no turn of {folder} was answered: {why}\n"
+    assert main(["report", str(folder), "--check", "answered == 2"]) == 1, "a limit that is broken comes first"
+    assert show(folder, spoken_live=True) == 0, "a person may leave a call before it is answered"
+
+
+def test_a_run_without_its_recordings_has_no_data(short_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (short_run / "commands.wav").unlink()
+    assert main(["report", str(short_run), "--check", "answers_ok == 1"]) == 3
+    assert capsys.readouterr().err.endswith("is known to have been answered: no recording (4)\n")
 
 
 @pytest.mark.parametrize(

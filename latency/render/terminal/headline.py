@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from latency.render.terminal.numbers import ms, things
+from latency.judge.outcome import EARLY
+from latency.render.terminal.numbers import NEVER, ms, things
 from latency.report.report import Report
 from latency.report.stats import Distribution
 
@@ -43,15 +44,31 @@ def headline(report: Report) -> Iterator[Line]:
         ),
         "bold",
     )
+    yield from _apart(report)
     if report.llm.phrases:
         answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
         yield f"{answer} (phrases are no answer)", "bold"
 
 
+def _apart(report: Report) -> Iterator[Line]:
+    """The turns that no latency shows, and those whose latency is too good."""
+    unanswered = sum(report.turns.unanswered.values()) - report.turns.lost
+    if unanswered:
+        yield f"Unanswered    {things(unanswered, 'turn')}: each counts as later than any limit", "bold red"
+    if cut := report.quality.cut_offs:
+        yield f"Cut off       {things(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
+    if early := report.quality.early:
+        yield (
+            f"Early         {things(early, 'answer')} within {EARLY * 1000:.0f} ms, sooner than people answer",
+            "yellow",
+        )
+
+
 def _figures(one: Distribution) -> str:
-    return f"p50 {ms(one.p50)}  p95 {ms(one.p95)}  max {ms(one.max)} ms"
+    p50, p95, longest = (NEVER if one.is_never(key) else ms(getattr(one, key)) for key in ("p50", "p95", "max"))
+    return f"p50 {p50}  p95 {p95}  max {longest} ms"
 
 
 def _within(one: Distribution, of_what: str | None = None) -> str:
-    whole = things(one.n, of_what) if of_what else str(one.n)
+    whole = things(one.total, of_what) if of_what else str(one.total)
     return f"{one.within_800} of {whole} within 800 ms, {one.within_400} within 400 ms"

@@ -41,8 +41,9 @@ def method(report: Report) -> Iterator[str]:
     estimated = sum(outcome.turn.truth == "estimated" for outcome in report.outcomes)
     yield (
         f"Turn latency runs from the {report.truth} end of the user's speech to the first audible bot sample (above "
-        f"{AUDIBLE_DB:g} dBFS, sustained) in what the client played. Cold turns (a server's first) and barge-ins are "
-        "counted apart. People answer each other within 400 ms; a turn may take 800 ms."
+        f"{AUDIBLE_DB:g} dBFS, sustained) in what the client played. Cold turns (a server's first), barge-ins and "
+        "cut-offs are counted apart; an unanswered turn is later than any limit. People answer each other within "
+        "400 ms; a turn may take 800 ms."
         + (f" An unlabelled end of speech is estimated: {things(estimated, 'turn')}." if estimated else "")
     )
     yield (
@@ -51,8 +52,9 @@ def method(report: Report) -> Iterator[str]:
         "its clock drifted by more than 0.1 %."
     )
     yield (
-        'In --check, write a figure as here, in lower case and with "_" between its words: "turn p95 < 800", '
-        '"turn_silence n == 0", "answers_ok == 1", "cut_offs == 0", "barge_in stop_p95 < 500", "llm missed == 0".'
+        'In --check, write a figure as here, in lower case and with "_" between its words: "answer p95 < 800", '
+        '"answers_ok == 1", "cut_offs == 0", "barge_in stop_p50 < 500", "llm missed == 0". A p95 needs 20 turns, or as '
+        'many as the check says: "turn p95 < 800 n>=5".'
     )
 
 

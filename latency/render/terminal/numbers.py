@@ -1,6 +1,8 @@
 """Figures as people read them; an unknown one is a dash."""
 
 UNKNOWN = "-"
+NEVER = "never"
+"""A latency that falls on an unanswered turn."""
 
 
 def ms(value: float | None) -> str:

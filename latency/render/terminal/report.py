@@ -5,7 +5,7 @@ from typing import TextIO
 
 from rich.console import Console
 
-from latency.judge.outcome import Outcome
+from latency.judge.outcome import EARLY
 from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.headline import HEADLINE, headline
 from latency.render.terminal.histogram import histogram
@@ -25,7 +25,8 @@ def write(report: Report, file: TextIO) -> None:
     for line, style in headline(report):
         # A path that is wider than the console stays whole.
         console.print(fitted(line, console.width, indent=HEADLINE), style=style, soft_wrap=True)
-    for line in histogram([o.latency for o in _usual(report) if o.latency is not None], ascii_only=ascii_only):
+    usual = [o for o in report.outcomes if o.is_timed and not o.turn.cold and not o.turn.barge_in]
+    for line in histogram([o.latency for o in usual if o.latency is not None], ascii_only=ascii_only):
         console.print(line, no_wrap=True)
     console.print()
     for line, style in turn_table(report, width=console.width, ascii_only=ascii_only):
@@ -50,10 +51,6 @@ def write(report: Report, file: TextIO) -> None:
         console.print(line, style="dim")
 
 
-def _usual(report: Report) -> list[Outcome]:
-    return [o for o in report.outcomes if o.turn.wants_answer and not o.turn.cold and not o.turn.barge_in]
-
-
 def _figures(report: Report) -> Iterator[str]:
     turns, quality, stop = report.turns, report.quality, report.barge_in
     reasons = f" ({counted(turns.unanswered)})" if turns.unanswered else ""
@@ -66,9 +63,10 @@ def _figures(report: Report) -> Iterator[str]:
     yield labelled("answers ok", f"{known}; word error rate (wer) {percent(quality.wer)}")
     yield labelled(
         "cut-offs",
-        f"{count(quality.cut_offs)} (the bot spoke before the user had finished); pauses {count(quality.pauses)}, "
-        f"false cut-off rate {percent(quality.false_cut_off_rate)} (pauses taken for the end); "
-        f"gaps in bot speech {count(quality.gaps)}",
+        f"{count(quality.cut_offs)} (the bot answered before the user had finished; not in any latency); pauses "
+        f"{count(quality.pauses)}, false cut-off rate {percent(quality.false_cut_off_rate)} (pauses taken for the "
+        f"end); early {count(quality.early)} (answers within {EARLY * 1000:.0f} ms, sooner than people answer); gaps "
+        f"in bot speech {count(quality.gaps)}",
     )
     times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
     yield labelled("barge-in", f"n {stop.n}{times}; false {count(stop.false)} (interruptions without cause)")
@@ -92,6 +90,7 @@ def _speculation(ahead: Speculation) -> str:
 def _verdicts(console: Console, report: Report) -> None:
     styles = {"passed": "green", "failed": "bold red", "no data": "yellow"}
     for item in report.thresholds:
-        value = "" if item.value is None else f" (is {item.value:g})"
+        value = f" (is {item.shown})" if item.shown else ""
         why = f": {item.reason}" if item.reason else ""
-        console.print(labelled(item.verdict, f"{item.expr}{value}{why}"), style=styles[item.verdict])
+        line = labelled(item.verdict, f"{item.expr}{value}{why}")
+        console.print(fitted(line, console.width), style=styles[item.verdict])

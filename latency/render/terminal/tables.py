@@ -6,7 +6,7 @@ from rich.table import Table
 
 from latency.judge.explain import worst
 from latency.render.terminal.layout import table
-from latency.render.terminal.numbers import ms
+from latency.render.terminal.numbers import NEVER, ms
 from latency.report.report import Report
 from latency.report.stats import INTERVAL, Distribution, Interval
 
@@ -39,18 +39,21 @@ def latency_table(report: Report, *, width: int = 120) -> Table:
         report: The run.
         width: Characters in a line; in a narrow one p90 is left out.
     """
-    rows = [(name, one) for name, one in _latencies(report) if one.n]
+    rows = [(name, one) for name, one in _latencies(report) if one.total]
     middle = [] if width < NARROW else ["p90"]
     # Only a large run has it.
     last = ["p99"] if any(one.p99 is not None for _, one in rows) else []
-    headings = ("latency, ms", "n", "p50", *middle, "p95", *last, "max", "<= 400", "<= 800")
+    # Unanswered turns have no latency, and are later than any.
+    unanswered = ["no answer"] if any(one.unanswered for _, one in rows) else []
+    headings = ("latency, ms", "n", *unanswered, "p50", *middle, "p95", *last, "max", "<= 400", "<= 800")
     return table(
         headings,
         [
             (
                 name,
                 str(one.n),
-                *(ms(getattr(one, key)) for key in ("p50", *middle, "p95", *last, "max")),
+                *(str(one.unanswered) for _ in unanswered),
+                *(_figure(one, key) for key in ("p50", *middle, "p95", *last, "max")),
                 str(one.within_400),
                 str(one.within_800),
             )
@@ -107,6 +110,10 @@ def _latencies(report: Report) -> Iterator[tuple[str, Distribution]]:
         yield "whole answer", report.whole_answer_ms
     yield "turn cold", report.turn_ms_cold
     yield "turn barge in", report.turn_ms_barge_in
+
+
+def _figure(one: Distribution, key: str) -> str:
+    return NEVER if one.is_never(key) else ms(getattr(one, key))
 
 
 def _from_to(interval: Interval) -> str:

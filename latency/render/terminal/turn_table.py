@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, set_cell_size
 
 from latency.judge.explain import ended_by, words
-from latency.judge.outcome import Outcome
+from latency.judge.outcome import EARLY, Outcome
 from latency.judge.verdict import Judged
 from latency.render.terminal.histogram import TARGET_MS
 from latency.render.terminal.numbers import UNKNOWN
@@ -146,6 +146,8 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         yield turn.failed
     if outcome.cut_off:
         yield "CUT OFF"
+    if outcome.is_early:
+        yield f"EARLY: within {EARLY * 1000:.0f} ms"
     if turn.barge_in:
         stop = outcome.barge_in_stop
         yield "barge-in" if stop is None else f"bot stopped in {stop * 1000:.0f} ms"

@@ -55,7 +55,30 @@ def test_a_commit_inside_a_pause_counts_though_nothing_was_audible() -> None:
         Conversation(8).bot(4.4, 5),
         turn(0, (1, 2), (2.8, 4), server_turns=[{"turn": 0, "marks": {"turn_commit": 2.6}}]),
     )
-    assert (found.cut_off, found.pauses, found.pauses_cut) == (False, 1, 1)
+    assert (found.cut_off, found.pauses, found.pauses_cut) == (True, 1, 1)
+    assert not found.is_timed, "the answer to half a turn is no fast answer"
+
+
+def test_an_answer_begun_before_the_end_and_heard_just_after_it_is_a_cut_off() -> None:
+    early = turn(0, (1, 2), server_turns=[{"turn": 0, "marks": {"turn_commit": 1.97}}])
+    found = only(Conversation(8).bot(2.05, 3), early)
+    assert (found.cut_off, found.answered, found.is_timed, found.is_early) == (True, True, False, False)
+    prompt = turn(0, (1, 2), server_turns=[{"turn": 0, "marks": {"turn_commit": 2.04}}])
+    assert not only(Conversation(8).bot(2.05, 3), prompt).cut_off
+
+
+def test_a_pause_that_was_taken_for_the_end_is_no_cut_off_when_only_the_whole_turns_answer_was_heard() -> None:
+    commits = [{"turn": number, "marks": {"turn_commit": at}} for number, at in enumerate((2.6, 4.3))]
+    found = only(Conversation(8).bot(4.6, 5), turn(0, (1, 2), (2.8, 4), server_turns=commits))
+    assert (found.cut_off, found.pauses_cut, found.is_timed) == (False, 1, True)
+    one_answer = only(Conversation(8).bot(4.2, 5), turn(0, (1, 2), (2.8, 4), server_turns=commits))
+    assert one_answer.cut_off, "it was heard before the second commit, so it is the first one's"
+
+
+@pytest.mark.parametrize(("begin", "early"), [(2.19, True), (2.21, False)])
+def test_an_answer_within_200_ms_is_early(begin: float, early: bool) -> None:
+    found = only(Conversation(8).bot(begin, 4), turn(0, (1, 2)))
+    assert (found.is_early, found.is_timed) == (early, True)
 
 
 def test_a_barge_in_stops_with_the_utterance_that_was_under_way() -> None:
@@ -183,7 +206,7 @@ def test_a_closed_session_and_a_missing_recording_are_reasons_too() -> None:
     assert only(Conversation(9), asked, closed="server gone").unanswered is Unanswered.SESSION_CLOSED
     missing = judge_session(Session(name="s"), [asked], None)
     assert not missing.recorded
-    assert (missing.outcomes[0].unanswered, missing.outcomes[0].right) == (Unanswered.NO_RECORDING, False)
+    assert (missing.outcomes[0].unanswered, missing.outcomes[0].right) == (Unanswered.NO_RECORDING, None)
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,16 @@ def test_the_command_tells_of_a_cut_folder_in_one_line(cut: Cut, capsys: pytest.
 
 def test_the_same_folder_gives_the_same_bytes_whatever_the_hash_seed(short_run: Path) -> None:
     def printed(seed: str) -> bytes:
-        command = [sys.executable, "-m", "latency", "report", str(short_run), "--json", "--check", "turn p95 < 800"]
+        command = [
+            sys.executable,
+            "-m",
+            "latency",
+            "report",
+            str(short_run),
+            "--json",
+            "--check",
+            "turn p95 < 800 n>=2",
+        ]
         done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed})
         assert done.returncode == 1, done.stderr
         return done.stdout

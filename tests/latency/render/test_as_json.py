@@ -7,11 +7,11 @@ from latency.render.as_json import text
 from latency.report.build import build
 from latency.report.thresholds import Threshold
 
-LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800", "p50_ci", "p95_ci"]
+LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800", "p50_ci", "p95_ci", "unanswered"]
 
 
 def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[Path], Run]) -> None:
-    found = json.loads(text(build(load(short_run), [Threshold.parse("turn p95 < 800")])))
+    found = json.loads(text(build(load(short_run), [Threshold.parse("turn p95 < 800 n>=2")])))
     assert list(found) == [
         "schema", "truth", "simulated", "turns", "turn_ms", "turn_ms_cold", "turn_ms_detected_complete",
         "turn_ms_fallback", "answer_ms", "contributions_ms", "llm", "barge_in", "quality", "speculation", "cost",
@@ -32,12 +32,12 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"
     assert list(found["barge_in"]) == ["n", "stop_p50_ms", "stop_p95_ms", "false"]
-    assert list(found["quality"]) == ["cut_offs", "pauses", "false_cut_off_rate", "gaps", "wer"]
+    assert list(found["quality"]) == ["cut_offs", "pauses", "false_cut_off_rate", "gaps", "wer", "early"]
     assert list(found["speculation"]) == [
         "started", "discarded", "saved_p50_ms", "used", "spoken_ahead", "hints", "early",
         "discarded_tokens",
     ]  # fmt: skip
-    assert found["thresholds"] == [{"expr": "turn p95 < 800", "verdict": "failed"}]
+    assert found["thresholds"] == [{"expr": "turn p95 < 800 n>=2", "verdict": "failed"}]
 
 
 def test_the_method_follows_the_figures(short_run: Path, load: Callable[[Path], Run]) -> None:
@@ -59,7 +59,7 @@ def test_the_method_follows_the_figures(short_run: Path, load: Callable[[Path], 
     assert (method["host"]["cpus"], method["host"]["load_before"], method["refused"]) == (2, None, None)
     assert (method["late_turns"], method["watched"], method["stalls"]) == (0, False, [])
     assert method["slowest_stage"] == "endpointing_wait"
-    assert method["worst"][2] == {
+    assert method["worst"][1] == {
         "session": "commands",
         "turn": 0,
         "latency_ms": 600.0,

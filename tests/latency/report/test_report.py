@@ -37,16 +37,15 @@ def test_every_expected_turn_is_answered_or_has_a_reason(report: Report) -> None
 
 
 def test_latencies_come_from_the_recording_with_barge_ins_apart(report: Report) -> None:
-    assert report.turn_ms.n == 2
-    assert report.turn_ms.p50 == pytest.approx(750, abs=10)
-    assert report.turn_ms.max == pytest.approx(900, abs=10)
+    assert (report.turn_ms.n, report.turn_ms.unanswered, report.turn_ms.within_800) == (1, 1, 1)
+    assert (report.turn_ms.p50, report.turn_ms.max) == (None, None), "half of the turns got no answer"
     assert report.turn_ms_barge_in.n == 1
     assert report.turn_ms_barge_in.p50 == pytest.approx(700, abs=10)
 
 
 def test_turns_judged_complete_and_turns_that_waited_are_counted_apart(report: Report) -> None:
     assert report.turn_ms_detected_complete.p50 == pytest.approx(600, abs=10)
-    assert report.turn_ms_fallback.p50 == pytest.approx(900, abs=10)
+    assert report.turn_ms_fallback.total == 0, "the only turn that waited was cut off"
 
 
 def test_quality_is_reported_with_latency(report: Report) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,10 @@ import pytest
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
 from latency.report.build import build
+from latency.report.checked_figures import FIGURES, MISTAKES
 from latency.report.report import Report
-from latency.report.thresholds import FIGURES, Threshold, ThresholdError
-from tests.latency.conversations import MakeRun
+from latency.report.thresholds import Threshold, ThresholdError
+from tests.latency.conversations import MakeRun, first_turn
 
 
 @pytest.fixture
@@ -20,17 +22,23 @@ def report(short_run: Path, load: Callable[[Path], Run]) -> Report:
 @pytest.mark.parametrize(
     ("expr", "verdict"),
     [
-        ("turn p95 < 1000", "passed"),
-        ("turn p95 < 800", "failed"),
-        ("turn p50<=750", "passed"),
-        ("  turn   max  >= 899 ", "passed"),
-        ("turn n == 2", "passed"),
+        ("turn_detected_complete p95 < 700 n>=1", "passed"),
+        ("turn_detected_complete p95 < 500  n >= 1 ", "failed"),
+        ("turn_detected_complete p95 < 700", "no data"),
+        ("turn_detected_complete p50 < 700 n>=2", "no data"),
+        ("turn_detected_complete p50<=610", "passed"),
+        ("  turn_detected_complete   max  >= 599 ", "passed"),
+        ("turn p95 < 100000 n>=2", "failed"),
+        ("turn p95 < 100000 n>=3", "no data"),
+        ("turn max < 100000", "failed"),
+        ("turn n == 1", "passed"),
+        ("early == 0", "passed"),
         ("turn within_800 >= 0.5", "passed"),
         ("turn within_800 > 0.5", "failed"),
         ("turn p99 < 5000", "no data"),
         ("turn_cold p50 < 800", "no data"),
         ("turn_cold n == 0", "no data"),
-        ("turn_fallback p50 > 880", "passed"),
+        ("turn_fallback p50 < 9999", "no data"),
         ("cut_offs == 0", "failed"),
         ("cut_offs == 1", "passed"),
         ("false_cut_off_rate <= 0.05", "failed"),
@@ -50,9 +58,10 @@ def report(short_run: Path, load: Callable[[Path], Run]) -> Report:
         ("llm wasted <= 0.1", "no data"),
         ("whole_answer p50 > 1500", "passed"),
         ("endpointing_wait p50 <= 200", "passed"),
-        ("endpointing_wait p95 < 100", "failed"),
-        ("residual p95 < 20", "passed"),
-        ("barge_in stop_p95 < 600", "passed"),
+        ("endpointing_wait p95 < 100 n>=1", "failed"),
+        ("endpointing_wait p95 < 100", "no data"),
+        ("residual p95 < 20 n>=1", "passed"),
+        ("barge_in stop_p95 < 600 n>=1", "passed"),
         ("barge_in false == 0", "passed"),
     ],
 )
@@ -96,6 +105,8 @@ def test_a_run_without_a_measurement_passes_nothing(make_run: MakeRun, load: Cal
         ("answers_ok >= 85", "is a share between 0 and 1, not 85"),
         ("llm within >= 99", "is a share between 0 and 1"),
         ("llm wasted < 10", "is a share between 0 and 1"),
+        ("cut_offs == 0 n>=5", 'cut_offs is not taken from a number of turns; leave out "n>=5"'),
+        ("turn p95 < 800 n>5", "is no threshold"),
         ("llm overshoot < 25", "of llm there is within, rescued, bridged, missed, judged, textless, overshoot_p50"),
     ],
 )
@@ -115,6 +126,35 @@ def test_no_data_says_why(report: Report) -> None:
     assert reason("turn p99 < 5000") == "the 99th percentile needs 100 samples"
     assert reason("turn_cold p50 < 800") == "nothing of that kind was measured in this run"
     assert reason("turn p50 < 800") is None
+    assert reason("turn p95 < 800") == (
+        "the 95th percentile needs 20 turns and this run has 2; replay more (--repeat), or allow fewer: "
+        '"turn p95 < 800 n>=2"'
+    )
+    assert reason("turn p50 < 800 n>=9") == (
+        'turn p50 needs 9 turns and this run has 2; replay more (--repeat), or allow fewer: "turn p50 < 800 n>=2"'
+    )
+
+
+@pytest.mark.parametrize("figure", sorted(MISTAKES))
+def test_an_agent_that_answers_nobody_has_made_no_mistake_that_could_count(report: Report, figure: str) -> None:
+    silent = replace(
+        report,
+        turns=replace(report.turns, answered=0, unanswered={"no speech from the bot": 4}),
+        quality=replace(report.quality, cut_offs=0, gaps=0, early=0, false_cut_off_rate=0.0),
+    )
+    judged = Threshold.parse(f"{figure} == 0").judge(silent)
+    assert (judged.verdict, judged.reason) == ("no data", "no turn was answered")
+    spoke = replace(silent, quality=replace(silent.quality, cut_offs=1))
+    assert Threshold.parse("cut_offs == 0").judge(spoke).verdict == "failed", "what it did is judged"
+
+
+def test_a_run_without_its_recordings_knows_neither_answers_nor_right_ones(
+    make_run: MakeRun, load: Callable[[Path], Run]
+) -> None:
+    lost = build(load(make_run([first_turn()], None)))
+    assert lost.turn_ms_detected_complete.total == 0
+    for limit in ("answers_ok == 1", "answered == 1", "unanswered == 0", "turn within_800 == 1", "cut_offs == 0"):
+        assert Threshold.parse(limit).judge(lost).verdict == "no data", limit
 
 
 def test_a_judgement_keeps_the_text_and_the_figure(report: Report) -> None:

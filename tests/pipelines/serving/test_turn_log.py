@@ -66,6 +66,19 @@ def test_a_new_turn_interrupts_an_answer_under_way() -> None:
     assert before.final
 
 
+def test_the_words_that_were_played_belong_to_the_turn_they_answer_even_when_the_next_has_begun() -> None:
+    log = TurnLog(tier="responder")
+    assert log.played("Welcome.") is None, "no turn has been answered yet"
+    answered(log)
+    log.user_started(12.0)
+    before = log.played("It is ten,")
+    assert before is not None
+    assert before.report().turn.played == "It is ten,"
+    assert before.report().turn.said == "It is ten, past four."
+    assert log.turn is not None
+    assert log.turn.report().turn.played == ""
+
+
 def test_a_finished_turn_is_not_interrupted_by_the_next() -> None:
     log = TurnLog(tier="responder")
     answered(log)

@@ -8,6 +8,7 @@ from latency.record.run import Run
 from latency.render.terminal.headline import headline
 from latency.report.build import build
 from latency.report.report import Report
+from latency.report.stats import Distribution
 
 
 @pytest.fixture
@@ -23,16 +24,36 @@ def test_latencies_are_compared_with_400_and_800_ms(report: Report) -> None:
     assert lines(report) == [
         f"Turnaround: {report.run}",
         "",
-        "Turn latency  p50 750  p95 885  max 900 ms; 1 of 2 turns within 800 ms, 0 within 400 ms; 3 of 4 answered",
+        "Turn latency  p50 never  p95 never  max never ms; 1 of 2 turns within 800 ms, 0 within 400 ms; "
+        "3 of 4 answered",
+        "Unanswered    1 turn: each counts as later than any limit",
+        "Cut off       1 turn: the bot answered too soon, so no latency counts",
+    ]
+
+
+def test_answers_sooner_than_people_give_them_are_counted(report: Report) -> None:
+    early = lines(replace(report, quality=replace(report.quality, early=2)))
+    assert early[-1] == "Early         2 answers within 200 ms, sooner than people answer"
+
+
+def test_a_run_without_complaint_has_one_line_of_latencies(report: Report) -> None:
+    fine = replace(
+        report,
+        turn_ms=Distribution.of([0.6, 0.9]),
+        turns=replace(report.turns, unanswered={}, answered=4),
+        quality=replace(report.quality, cut_offs=0),
+    )
+    assert lines(fine)[2:] == [
+        "Turn latency  p50 750  p95 885  max 900 ms; 1 of 2 turns within 800 ms, 0 within 400 ms; 4 of 4 answered"
     ]
 
 
 def test_a_refused_run_says_so_before_and_next_to_its_figures(report: Report) -> None:
     why = "the user's audio was not fed in real time (session 'a': 5.0 % of the audio frames left more than 20 ms late)"
-    _, second, third, _, figures = lines(replace(report, refused=why, notes=("this run is not complete",)))
+    _, second, third, _, figures, *_ = lines(replace(report, refused=why, notes=("this run is not complete",)))
     assert second == f"LATENCIES REFUSED: {why}"
     assert third == "note: this run is not complete"
-    assert figures.startswith("Turn latency (refused)  p50 750")
+    assert figures.startswith("Turn latency (refused)  p50 never")
 
 
 def test_what_is_simulated_is_named_first(report: Report) -> None:
@@ -43,5 +64,5 @@ def test_what_is_simulated_is_named_first(report: Report) -> None:
 
 def test_a_phrase_that_bridges_sets_the_answer_apart(report: Report) -> None:
     *_, last = lines(replace(report, llm=replace(report.llm, phrases={"hold": 1})))
-    assert last.startswith("First answer  p50 600")
-    assert last.endswith("1 of 1 within 800 ms, 0 within 400 ms (phrases are no answer)")
+    assert last.startswith("First answer  p50 never")
+    assert last.endswith("1 of 2 within 800 ms, 0 within 400 ms (phrases are no answer)")

@@ -286,7 +286,7 @@ def test_an_answer_begun_ahead_has_its_request_before_the_commit() -> None:
     log.clause("a", "It is noon.", 11.22)
     report = turn.report().to_json()
     assert report["speculation"] == {
-        "hints": 1, "started": 1, "discarded": 0, "used": True, "request": 11.15, "spoken_ahead": True
+        "hints": 1, "started": 1, "discarded": 0, "early": 0, "used": True, "request": 11.15, "spoken_ahead": True
     }  # fmt: skip
     marks = report["marks"]
     assert (marks["eager_hint"], marks["llm_request"], marks["turn_commit"]) == (11.1, 11.15, 11.21)
@@ -303,7 +303,7 @@ def test_a_withdrawn_answer_leaves_only_its_count() -> None:
     log.ended(TurnEndFrame(ended_by="smart_turn", speculated=1, discarded=1))
     report = turn.report().to_json()
     assert report["speculation"] == {
-        "hints": 2, "started": 1, "discarded": 1, "used": False, "request": None, "spoken_ahead": False
+        "hints": 2, "started": 1, "discarded": 1, "early": 0, "used": False, "request": None, "spoken_ahead": False
     }  # fmt: skip
     assert (report["marks"]["llm_request"], report["marks"]["turn_commit"]) == (12.2, 12.2)
 

@@ -117,13 +117,16 @@ def _chosen(causes: Sequence[Cause]) -> list[str]:
 def _causes(outcome: Outcome, judged: Judged | None, budget: Budget) -> Iterator[Cause]:
     turn = outcome.turn
     parts = {key: part or 0.0 for key, part in turn.contributions().items()}
-    if waited := _endpointing(turn):
-        seconds, text = waited
-        yield Cause(seconds - budget.endpointing - budget.transcription, seconds, text)
+    # Without the instant at which the silence was long enough, the recogniser's part of the wait is unknown.
+    seconds = parts["transcription"] if Mark.SILENT_ENOUGH in turn.marks else 0.0
+    if waited := _endpointing(turn, seconds):
+        whole, text = waited
+        yield Cause(whole - budget.endpointing - (0.0 if seconds else budget.transcription), whole, text)
     else:
-        seconds = parts["endpointing_wait"] + parts["turn_detection"]
-        yield Cause(seconds - budget.endpointing, seconds, _detection(turn, parts))
+        whole = parts["endpointing_wait"] + parts["turn_detection"]
+        yield Cause(whole - budget.endpointing, whole, _detection(turn, parts))
         seconds = parts["transcription"]
+    if seconds:
         yield Cause(seconds - budget.transcription, seconds, f"the recogniser needed {_ms(seconds)} for the last words")
     seconds = sum(parts[key] for key in OF_THE_MODEL)
     # A late model is always named, even if it kept its share.
@@ -137,12 +140,17 @@ def _causes(outcome: Outcome, judged: Judged | None, budget: Budget) -> Iterator
     yield Cause(parts[UNNAMED], parts[UNNAMED], f"no stage accounts for {_ms(parts[UNNAMED])}")
 
 
-def _endpointing(turn: TurnRecord) -> tuple[float, str] | None:
-    """Seconds until a turn in doubt was ended, and why it took them; None for one that was judged complete at once."""
+def _endpointing(turn: TurnRecord, transcription: float) -> tuple[float, str] | None:
+    """Seconds until a turn in doubt was ended, and why it took them; None for one that was judged complete at once.
+
+    Args:
+        turn: The turn.
+        transcription: Seconds for which only the recogniser was waited for.
+    """
     commit = turn.marks.get(Mark.TURN_COMMIT)
     if commit is None or turn.end is None or turn.ended_by is None or turn.ended_by in AT_ONCE:
         return None
-    waited, judged = commit - turn.end, turn.smart_turn or SmartTurnOpinion()
+    waited, judged = commit - turn.end - transcription, turn.smart_turn or SmartTurnOpinion()
     gave, finished = judged.probability, judged.finished
     match turn.ended_by:
         case "fallback" if finished is not None:

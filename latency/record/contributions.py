@@ -39,10 +39,15 @@ class Passage(NamedTuple):
 
 
 def known_instants(marks: Mapping[Mark, float], *, speech_end: float | None) -> dict[Mark, float]:
-    """The marks of a turn and the instants that follow from them; a labelled end of speech replaces the server's."""
+    """The marks of a turn and the instants that follow from them; a labelled end of speech replaces the server's.
+
+    Until the silence was long enough, the user waited for it, whatever else was still going on.
+    """
     instants = dict(marks)
     if speech_end is not None:
         instants[Mark.SPEECH_END] = speech_end
+    if Mark.SILENT_ENOUGH in instants and Mark.VAD_STOP in instants:
+        instants[Mark.VAD_STOP] = max(instants[Mark.VAD_STOP], instants[Mark.SILENT_ENOUGH])
     bridge, token = instants.get(Mark.CLAUSE_TO_TTS), instants.get(Mark.LLM_FIRST_TOKEN)
     if bridge is not None and token is not None:
         # A phrase that was spoken before the model's first token ended the wait for the model.

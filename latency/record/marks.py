@@ -44,6 +44,8 @@ class Mark(StrEnum):
     """Client: the user began to speak while the bot was audible."""
     BOT_SILENT = "bot_silent"
     """Client: the bot's last audible sample after that onset was played."""
+    SILENT_ENOUGH = "silent_enough"
+    """Server: the silence had lasted as long as this turn needed; absent when silence did not decide."""
 
     @property
     def clock(self) -> Literal["server", "client"]:

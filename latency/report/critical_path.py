@@ -16,7 +16,7 @@ Period = tuple[float, float]
 
 # Each stage works from the first mark to the second, whatever the user waits for meanwhile.
 WORK: tuple[tuple[str, Mark, Mark], ...] = (
-    ("endpointing_wait", Mark.SPEECH_END, Mark.VAD_STOP),
+    ("endpointing_wait", Mark.SPEECH_END, Mark.SILENT_ENOUGH),
     ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
     ("turn_detection", Mark.VAD_STOP, Mark.TURN_COMMIT),
     ("llm_inference", Mark.LLM_REQUEST, Mark.LLM_FIRST_TOKEN),
@@ -76,6 +76,8 @@ def _work(turn: TurnRecord) -> dict[str, Period]:
     instants = dict(turn.marks)
     if turn.end is not None:
         instants[Mark.SPEECH_END] = turn.end
+    if Mark.VAD_STOP in instants:
+        instants[Mark.SILENT_ENOUGH] = max(instants[Mark.VAD_STOP], instants.get(Mark.SILENT_ENOUGH, 0.0))
     if Mark.CLAUSE_READY not in instants and Mark.CLAUSE_TO_TTS in instants:
         # Only a policy over several tiers holds a clause.
         instants[Mark.CLAUSE_READY] = instants[Mark.CLAUSE_TO_TTS]

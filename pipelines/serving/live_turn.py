@@ -31,6 +31,8 @@ class LiveTurn:
     smart_turn: SmartTurnOpinion | None = None
     speculation: SpeculationRecord | None = None
     """None for a server that does not speculate."""
+    silent_since: float | None = None
+    """When the latest silence began, by the voice detector."""
     ahead_since: float | None = None
     """When the current speculative answer, which is neither used nor discarded yet, was requested."""
     interrupted: bool = False

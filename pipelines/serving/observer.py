@@ -107,7 +107,7 @@ class TurnObserver(BaseObserver):
             case TurnJoinsFrame():
                 log.joins()
             case VADUserStoppedSpeakingFrame():
-                log.mark_last(Mark.VAD_STOP, now)
+                log.stopped(frame.stop_secs, now)
             case TranscriptionFrame():
                 log.heard(frame.text, now)
             case TurnEndFrame():

@@ -76,6 +76,12 @@ class TurnLog:
         if self.turn and not self.turn.final:
             self.turn.marks.setdefault(mark, now)
 
+    def stopped(self, silence: float, now: float) -> None:
+        """The voice detector has heard so many seconds of silence."""
+        self.mark_last(Mark.VAD_STOP, now)
+        if self.turn and Mark.TURN_COMMIT not in self.turn.marks:
+            self.turn.silent_since = now - silence
+
     def heard(self, text: str, now: float) -> None:
         """A final transcript of (part of) the turn."""
         if self.turn and Mark.TURN_COMMIT not in self.turn.marks:
@@ -157,6 +163,9 @@ class TurnLog:
         if turn is None:
             return None
         turn.ended_by, turn.failed = end.ended_by, end.failed
+        if end.silence is not None and turn.silent_since is not None:
+            enough = turn.silent_since + end.silence
+            turn.marks[Mark.SILENT_ENOUGH] = min(enough, turn.marks.get(Mark.TURN_COMMIT, enough))
         if end.probability is not None and end.inference is not None:
             turn.smart_turn = SmartTurnOpinion(
                 probability=round(end.probability, 4),

@@ -18,7 +18,7 @@ BESIDE_BARS = 69
 """Characters next to the bars: a stage's name, its figures, and what the time is spent on."""
 
 STAGES = {
-    "endpointing_wait": "noticing that speech ended",
+    "endpointing_wait": "the silence that ends a turn",
     "transcription": "the recogniser's last words",
     "turn_detection": "deciding the turn is over",
     "llm_inference": "the model's first token",

@@ -1,3 +1,5 @@
+import pytest
+
 from latency.record.contributions import CONTRIBUTIONS, UNNAMED, WAY, contributions, known_instants, passages
 from latency.record.marks import Mark
 
@@ -17,6 +19,27 @@ def test_only_a_label_replaces_the_servers_end_of_speech() -> None:
     marks = {Mark.SPEECH_END: 1.8}
     assert known_instants(marks, speech_end=2.0) == {Mark.SPEECH_END: 2.0}
     assert known_instants(marks, speech_end=None) == marks
+
+
+@pytest.mark.parametrize(
+    ("transcript", "commit", "endpointing", "transcription", "detection"),
+    [
+        # In the order of a call: the words are there long before the silence is long enough.
+        (2.272, 3.478, 1.465, 0.0, 0.013),
+        # The recogniser is still at work when it is.
+        (3.9, 3.905, 1.465, 0.435, 0.005),
+    ],
+)
+def test_the_wait_for_silence_is_endpointing_whatever_goes_on_meanwhile(
+    transcript: float, commit: float, endpointing: float, transcription: float, detection: float
+) -> None:
+    marks = {
+        Mark.VAD_STOP: 2.262, Mark.SILENT_ENOUGH: 3.465, Mark.TRANSCRIPT_FINAL: transcript, Mark.TURN_COMMIT: commit,
+        Mark.LLM_FIRST_TOKEN: 4.2,
+    }  # fmt: skip
+    parts = contributions(known_instants(marks, speech_end=2.0))
+    found = [parts[key] for key in ("endpointing_wait", "transcription", "turn_detection")]
+    assert found == [pytest.approx(one, abs=1e-9) for one in (endpointing, transcription, detection)]
 
 
 def test_without_an_instant_there_is_no_contribution() -> None:

@@ -88,6 +88,11 @@ class Answer:
         if self._final:
             self._judge_first()
 
+    def charge(self, deadline: Deadline) -> None:
+        """The same deadline once it is known which stage overspent."""
+        if self._deadline is not None and self._deadline.at == deadline.at:
+            self._deadline = deadline
+
     def withdraw(self) -> None:
         """The turn had not ended: the speculative answer is discarded."""
         for attempt in self._attempts:

@@ -1,6 +1,7 @@
 """Computes when an answer is due, from the end of the user's turn. Pure: instants are passed in, in seconds."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pipecat.frames.frames import (
     Frame,
@@ -36,6 +37,7 @@ class TurnDeadline:
         self._speech_end: float | None = None
         self._vad_stop: float | None = None
         self._silence_needed: float | None = None
+        self._committed: Commit | None = None
         self.ended: float | None = None
         """When the turn ended that has not been answered yet; None when there is none."""
 
@@ -50,7 +52,7 @@ class TurnDeadline:
                 # The turn will not be answered, so the next context does not answer that silence.
                 self._forget()
             case VADUserStartedSpeakingFrame():
-                self._speech_end = self._vad_stop = self._silence_needed = None
+                self._speech_end = self._vad_stop = self._silence_needed = self._committed = None
             case EagerHintFrame():
                 self._speech_end = now - frame.silence - DETECTOR_LAG
             case SpeechResumedFrame():
@@ -75,17 +77,32 @@ class TurnDeadline:
             at: when, seconds.
             fast_p95: the basis of the floor; see `Commit`.
         """
-        since, needed = self._speech_end, self._silence_needed
-        commit = Commit(
+        commit = self._committed = Commit(
             at=at,
-            speech_end=since,
+            speech_end=self._speech_end,
             vad_stop=self._vad_stop,
-            silent_enough=None if since is None or needed is None else since + DETECTOR_LAG + needed,
+            silent_enough=_silent_enough(self._speech_end, self._silence_needed),
             synthesis_p95=self._synthesis_p95(),
             fast_p95=fast_p95,
         )
         self._forget()
         return commit.deadline(self._budget)
 
+    def charged(self, frame: TurnEndFrame) -> Deadline | None:
+        """The deadline of the turn that was just committed, charged by what ended it; None without a commit.
+
+        The end of a turn overtakes this frame, which says how long the silence had to be.
+        """
+        if self._committed is None:
+            return None
+        needed = _silent_enough(self._committed.speech_end, frame.silence)
+        self._committed = replace(self._committed, silent_enough=needed)
+        return self._committed.deadline(self._budget)
+
     def _forget(self) -> None:
         self._speech_end = self._vad_stop = self._silence_needed = self.ended = None
+
+
+def _silent_enough(speech_end: float | None, needed: float | None) -> float | None:
+    """When the silence had lasted as long as it had to; None when silence did not decide."""
+    return None if speech_end is None or needed is None else speech_end + DETECTOR_LAG + needed

@@ -35,6 +35,7 @@ from voice.llm.policy import Plan, Policy
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
+from voice.turns.turn_frames import TurnEndFrame
 
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""
@@ -135,6 +136,9 @@ class BudgetedLLMService(TieredLLMService):
                     return
             case VADUserStartedSpeakingFrame():
                 self._phrase_at = None
+            case TurnEndFrame() if self._answer and (deadline := self._turn.charged(frame)):
+                self._answer.charge(deadline)
+                await self._answer.report()
             case UserStoppedSpeakingFrame() if direction is FrameDirection.DOWNSTREAM and ahead:
                 now = time.monotonic()
                 # This opens the gate; tools may run only after that.

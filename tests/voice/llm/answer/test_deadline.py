@@ -1,5 +1,7 @@
 """When an answer is due, on a manual clock."""
 
+from dataclasses import replace
+
 import pytest
 from pipecat.frames.frames import (
     InterruptionFrame,
@@ -11,7 +13,7 @@ from pipecat.frames.frames import (
 
 from latency.budget import DETECTOR_LAG, Budget
 from voice.llm.answer.deadline import TurnDeadline
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
+from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 
 LEFT = Budget().total - Budget().synthesis - Budget().transport
 """What a turn leaves the model and everything before it."""
@@ -36,6 +38,18 @@ def test_what_is_known_of_the_silence_is_used_up_by_one_answer() -> None:
     assert (first.limit, second.limit) == ("turn", "llm")
     assert first.at == pytest.approx(10.0 - 0.2 - DETECTOR_LAG + 0.8 - 0.2 - 0.07)
     assert second.at == pytest.approx(12.0 + Budget().llm)
+
+
+def test_what_ended_a_turn_is_charged_after_its_commit_and_moves_nothing_else() -> None:
+    turn = TurnDeadline(Budget())
+    turn.follow(VADUserStartedSpeakingFrame(), 9.0)
+    turn.follow(VADUserStoppedSpeakingFrame(stop_secs=0.2), 10.0)
+    assert turn.charged(TurnEndFrame(silence=1.4)) is None, "nothing is committed yet"
+    first = turn.commit(11.2, fast_p95=0.1)
+    assert (first.limit, first.charged) == ("floor", "transcription"), "until it is known that the silence took long"
+    assert turn.charged(TurnEndFrame(silence=1.4)) == replace(first, charged="endpointing")
+    turn.follow(VADUserStartedSpeakingFrame(), 12.0)
+    assert turn.charged(TurnEndFrame(silence=1.4)) is None, "a new turn has begun"
 
 
 def test_a_turn_waits_for_its_answer_from_its_end_to_its_commit() -> None:

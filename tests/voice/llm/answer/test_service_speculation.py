@@ -74,13 +74,38 @@ async def test_a_late_commit_leaves_less_time_and_charges_no_stage_until_the_flo
     assert second.answer.deadline == pytest.approx(second.answer.commit + 0.45)
 
 
-@pytest.mark.parametrize(("needed", "charged"), [(0.8, "endpointing"), (0.2, "transcription"), (None, "transcription")])
+NEEDED = [(0.8, "endpointing"), (0.2, "transcription"), (None, "transcription")]
+"""Seconds of silence that a turn needed, of 0.85 s until its commit, and the stage that spent the rest."""
+
+
+@pytest.mark.parametrize(("needed", "charged"), NEEDED)
 async def test_the_wait_for_silence_is_charged_to_endpointing_and_not_to_the_recogniser(
     needed: float | None, charged: str
 ) -> None:
     async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("fallback", slow, quick)
         stop = VADUserStoppedSpeakingFrame(stop_secs=0.2)
-        await call.run([stop, SleepFrame(sleep=0.65), TurnEndFrame(silence=needed), rig.ask()])
+        # The order in a call without speculation.
+        await call.run(
+            [stop, SleepFrame(sleep=0.65), UserStoppedSpeakingFrame(), TurnEndFrame(silence=needed), rig.ask()]
+        )
     (record,) = call.records
     assert (record.answer.limit, record.answer.charged) == ("floor", charged)
+
+
+@pytest.mark.parametrize(("needed", "charged"), NEEDED)
+async def test_the_wait_for_silence_of_a_speculative_answer_is_charged_to_endpointing_too(
+    needed: float | None, charged: str
+) -> None:
+    async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick)
+        # The order in a call: the end of the turn, which releases the answer, overtakes what ended the turn.
+        await call.run(
+            [
+                VADUserStoppedSpeakingFrame(stop_secs=0.2), rig.ask(speculation=True), lambda: slow.asked,
+                SleepFrame(sleep=0.65), UserStoppedSpeakingFrame(), TurnEndFrame(silence=needed),
+                lambda: call.records and call.records[-1].answer.limit,
+            ]
+        )  # fmt: skip
+    answer = call.records[-1].answer
+    assert (answer.limit, answer.charged) == ("floor", charged)

@@ -39,7 +39,7 @@ def test_the_columns_are_a_contract() -> None:
         "vad_stop_s", "eager_hint_s", "turn_commit_s", "transcript_final_s", "llm_request_s", "llm_first_token_s",
         "clause_ready_s", "llm_first_clause_s", "clause_to_tts_s", "tts_first_sample_s", "first_sent_s",
         "first_received_s", "first_audible_s", "first_answer_audible_s", "answer_end_s", "user_onset_s",
-        "bot_silent_s", "explanation",
+        "bot_silent_s", "silent_enough_s", "explanation",
     )  # fmt: skip
     assert len(set(COLUMNS)) == len(COLUMNS)
 

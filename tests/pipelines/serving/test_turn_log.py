@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from latency.record.answer import AnswerRecord
 from latency.record.attempt import AttemptRecord
 from latency.record.json_form import from_json
@@ -64,6 +66,25 @@ def test_a_new_turn_interrupts_an_answer_under_way() -> None:
     assert before is not None
     assert before.interrupted
     assert before.final
+
+
+def test_the_silence_was_long_enough_when_it_had_lasted_as_long_as_the_turn_needed() -> None:
+    log = TurnLog(tier="responder")
+    log.user_started(10.0)
+    log.stopped(0.2, 11.262)
+    log.heard("set a timer", 11.272)
+    log.committed(12.478)
+    turn = log.ended(TurnEndFrame(ended_by="fallback", silence=1.403))
+    assert turn is not None
+    assert turn.marks["silent_enough"] == pytest.approx(12.465)
+    again = log.ended(TurnEndFrame(ended_by="fallback", silence=9.0))
+    assert again is not None
+    assert again.marks["silent_enough"] == 12.478, "never after the commit, whatever the rounding"
+    log.user_started(14.0)
+    log.stopped(0.2, 15.0)
+    unheard = log.ended(TurnEndFrame(ended_by="nothing_heard"))
+    assert unheard is not None
+    assert "silent_enough" not in unheard.marks
 
 
 def test_the_words_that_were_played_belong_to_the_turn_they_answer_even_when_the_next_has_begun() -> None:

@@ -7,7 +7,8 @@ repetitions.
 
 from dataclasses import dataclass
 
-from latency.benchmark.benchmark import Benchmark, BenchmarkRow
+from latency.benchmark.benchmark import Benchmark
+from latency.benchmark.row import BenchmarkRow
 from latency.report.stats import Interval, excess, excess_interval, paired
 
 
@@ -38,7 +39,9 @@ def worth(benchmark: Benchmark, row: BenchmarkRow) -> Worth | None:
 
 def difference(without: BenchmarkRow, whole: BenchmarkRow) -> Worth | None:
     """An agent minus another; None without a turn that both answered."""
-    groups = [[(a * 1000, b * 1000) for a, b in group] for group in paired(without.latencies, whole.latencies)]
+    groups = [
+        [(a * 1000, b * 1000) for a, b in group] for group in paired(without.tally.latencies, whole.tally.latencies)
+    ]
     pairs = [pair for group in groups for pair in group]
     p50, p95 = excess(pairs, 50), excess(pairs, 95)
     if p50 is None or p95 is None:

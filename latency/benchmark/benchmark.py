@@ -1,88 +1,33 @@
 """Compares agents: the figures of a benchmark, derived from its folder alone.
 
-The agents were called in turn with the same recordings, and each has a run folder of its own. The figures come from
-the recordings, or from outside the agents: requests at the language model's server, CPU time of the process.
+The agents were called in turn with the same recordings, in one run, and each has a run folder of its own. The figures
+come from the recordings, or from outside the agents: requests at the language model's server, CPU time of the process
+(see `latency.benchmark.row`).
 
-* Turn latency: as in a report, to the answer itself, or to the first audible sample if an agent does not report when
-  its answer starts. First turns of a process and barge-in turns are excluded.
-* Cut-offs: see `latency.judge.cut_offs`.
-* Wasted: the share of requests to the language model beyond one for each answered turn.
 * Ratio: one agent's median divided by the other's, over the turns that both answered. Its interval draws turns of the
   fixture, each with its repetitions, with replacement, because repeating a recording says little about others.
+* Finished words: the recordings whose words our agent as shipped took for finished at once, in most of the rounds. All
+  agents are shown on the same recordings.
 """
 
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from latency.benchmark.callers import Callers
-from latency.judge.cut_offs import CutOffs, cut_offs
-from latency.judge.outcome import Outcome
+from latency.benchmark.row import BenchmarkRow, Tally, row
 from latency.record.run import Run, RunError
 from latency.report.build import build
-from latency.report.report import Report
-from latency.report.stats import Distribution, Latencies, Ratio, compare
+from latency.report.stats import Distribution, Ratio, compare
 
-SCHEMA = 1
+SCHEMA = 2
+OURS = "ours"
+"""Our agent as shipped."""
 INDEX, CALLS = "bench.json", "calls.jsonl"
 """The index in a benchmark's folder, and in a run's folder what was observed of each call from outside."""
-
-_SIMULATED = re.compile(r"\b(?:sim|scripted):[\w.:-]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requests:
-    """The requests to a language model."""
-
-    n: int
-    cancelled: int
-    wasted_share: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkRow:
-    """One agent with one language model."""
-
-    llm: str
-    variant: str
-    about: str
-    settings: Sequence[str]
-    """What was set, as `key=value`; empty for an agent as shipped."""
-    without: str | None
-    """The piece of our agent that it lacks, in words; None if it lacks none."""
-    of: str | None
-    """The variant that has the piece."""
-    run: Path
-    calls: int
-    turn_ms: Distribution
-    expected: int
-    unanswered: Mapping[str, int]
-    cut_offs: CutOffs
-    broken_off: int | None
-    """Answers that the agent stopped although the user was silent."""
-    barge_in: Mapping[str, float | None]
-    """n, stop_p50_ms and stop_p95_ms of scripted barge-ins."""
-    requests: Requests | None
-    cpu_s_per_minute: float | None
-    """CPU seconds of the agent's processes per minute of conversation, including models loaded at a call's start."""
-    cpu_s_per_answer: float | None
-    """The same per answered turn."""
-    rss_peak_mb: float | None
-    latencies: Latencies = field(repr=False)
-    simulated: Sequence[str]
-    """The names of its simulated parts."""
-    refused: str | None
-    """Why its latencies are not credible; None when they are."""
-    repeated: int
-    """Calls that were repeated because their audio had not been sent in real time."""
-
-    @property
-    def answered(self) -> int:
-        """Turns that want an answer and got one."""
-        return self.expected - sum(self.unanswered.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,17 +49,28 @@ class Benchmark:
     @property
     def calls(self) -> int:
         """How many calls each agent should have made with each language model."""
-        return self.rounds * len(self.fixtures)
+        return self.rounds * len(self.fixtures) * self.callers.at_once
 
     @property
     def is_complete(self) -> bool:
         """Whether every agent made its calls."""
         return bool(self.rows) and all(row.calls >= self.calls for row in self.rows)
 
+    @property
+    def simulated(self) -> list[str]:
+        """The names of all simulated parts."""
+        return sorted({name for row in self.rows for name in row.simulated})
+
     def ratio(self, row: BenchmarkRow) -> Ratio | None:
         """A row's latency divided by the baseline's with the same language model; None if one of them has none."""
         other = next((one for one in self.rows if one.variant == self.baseline and one.llm == row.llm), None)
-        return None if other is None else compare(row.latencies, other.latencies)
+        return None if other is None else compare(row.tally.latencies, other.tally.latencies)
+
+    def finished(self, row: BenchmarkRow) -> Distribution | None:
+        """A row's latencies where the words are finished; None without our agent's judgement."""
+        ours = next((one for one in self.rows if one.variant == OURS and one.llm == row.llm), None)
+        recordings = usually_at_once(ours.tally) if ours else frozenset()
+        return row.tally.distribution(recordings) if recordings else None
 
     @classmethod
     def load(cls, folder: Path) -> "Benchmark":
@@ -125,6 +81,11 @@ class Benchmark:
         """
         try:
             index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            if index["schema"] != SCHEMA:
+                raise RunError(
+                    f"{folder} was written by another version of latency bench (schema {index['schema']}, not "
+                    f"{SCHEMA}); run the benchmark again"
+                )
             rows = [_row(folder, entry) for entry in index["runs"]]
             return cls(
                 folder=folder, rows=[row for row in rows if row is not None], callers=Callers.read(index["callers"]),
@@ -136,98 +97,12 @@ class Benchmark:
             raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
 
 
-def row(
-    report: Report,
-    calls: Sequence[Mapping[str, Any]],
-    *,
-    llm: str,
-    variant: str,
-    about: str,
-    settings: Sequence[str] = (),
-    without: str | None = None,
-    of: str | None = None,
-    repeated: int = 0,
-) -> BenchmarkRow:
-    """An agent's row.
-
-    Args:
-        report: Its run.
-        calls: What was observed of its calls from outside: session, turn_ends (when it took the user's turn for
-            finished, seconds on the recording's clock; None when it does not report that) and requests (the
-            simulator's records).
-        llm: The language model.
-        variant: Its name.
-        about: Its description.
-        settings: What was set.
-        without: The piece of ours that it lacks.
-        of: The variant that has the piece.
-        repeated: How many of its calls were repeated.
-    """
-    ends = {call["session"]: call.get("turn_ends") or () for call in calls}
-    barge_in = report.barge_in
-    per_minute, per_answer = _cpu(report)
-    return BenchmarkRow(
-        llm=llm,
-        variant=variant,
-        about=about,
-        settings=settings,
-        without=without,
-        of=of,
-        run=Path(report.run),
-        calls=len(report.sessions),
-        turn_ms=Distribution.of(latencies(report.outcomes).values()),
-        expected=report.turns.expected,
-        unanswered=report.turns.unanswered,
-        cut_offs=cut_offs(report.outcomes, ends),
-        broken_off=barge_in.false,
-        barge_in={"n": barge_in.n, "stop_p50_ms": barge_in.stop_p50_ms, "stop_p95_ms": barge_in.stop_p95_ms},
-        requests=_requests(calls, answered=report.turns.answered),
-        cpu_s_per_minute=per_minute,
-        cpu_s_per_answer=per_answer,
-        rss_peak_mb=_peak(report),
-        latencies=latencies(report.outcomes),
-        simulated=sorted({found for name in report.simulated for found in _SIMULATED.findall(name)}),
-        refused=report.refused,
-        repeated=repeated,
-    )
-
-
-def latencies(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], float]:
-    """Seconds from the end of speech to the answer of each warm turn that was neither a barge-in nor cut off."""
-    found = {}
-    for one in outcomes:
-        turn = one.turn
-        took = one.answer if turn.server_turns else one.latency
-        if took is not None and one.is_timed and not turn.cold and not turn.barge_in:
-            found[turn.scenario, turn.session, turn.turn] = took
-    return found
-
-
-def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests | None:
-    if not calls:
-        return None
-    asked = [request for call in calls for request in call["requests"] if not request.get("warm_up")]
-    cancelled = sum(request.get("outcome") != "completed" for request in asked)
-    wasted = max(0.0, 1 - answered / len(asked)) if asked else None
-    return Requests(n=len(asked), cancelled=cancelled, wasted_share=None if wasted is None else round(wasted, 4))
-
-
-def _cpu(report: Report) -> tuple[float | None, float | None]:
-    """CPU seconds per minute of conversation, and per answered turn."""
-    known = [
-        (one.session.seconds, one.session.server.cpu_cores, one.outcomes)
-        for one in report.sessions
-        if one.session.seconds and one.session.server and one.session.server.cpu_cores is not None
-    ]
-    seconds = sum(length for length, _, _ in known)
-    used = sum(cores * length for length, cores, _ in known)
-    answers = sum(outcome.answered for _, _, outcomes in known for outcome in outcomes)
-    return round(used / seconds * 60, 1) if seconds else None, round(used / answers, 3) if answers else None
-
-
-def _peak(report: Report) -> float | None:
-    peaks = [one.session.server.rss_peak_mb for one in report.sessions if one.session.server]
-    return max((peak for peak in peaks if peak is not None), default=None)
+def usually_at_once(tally: Tally) -> frozenset[tuple[str, int]]:
+    """The recordings (scenario and number of the turn) whose words were finished at once in most of the rounds."""
+    at_once = Counter((scenario, number) for scenario, _, number in tally.at_once)
+    turns = [*tally.latencies, *tally.cut_off, *tally.unanswered]
+    spoken = Counter((scenario, number) for scenario, _, number in turns)
+    return frozenset(recording for recording, times in spoken.items() if at_once[recording] > times / 2)
 
 
 def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:

@@ -17,6 +17,7 @@ class Callers:
         unnamed: turns by speakers that are not known.
         left_out: turns that were not spoken, because endpointing was fitted to their speakers.
         estimated: turns whose speech was measured, because they have no labels.
+        at_once: how many callers speak at the same time, each all the turns.
         wordless: turns whose words are unknown, so that a scripted recogniser hears a placeholder.
     """
 
@@ -28,6 +29,7 @@ class Callers:
     left_out: int = 0
     estimated: int = 0
     wordless: int = 0
+    at_once: int = 1
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> "Callers":

@@ -96,6 +96,22 @@ def excess_interval(groups: Sequence[Sequence[tuple[float, float]]], percent: fl
     return round(float(low), 1), round(float(high), 1)
 
 
+def group_interval(groups: Sequence[Sequence[float]], percent: float) -> Interval | None:
+    """The bootstrap interval of a percentile of all values, drawing whole groups (see `ratio_interval`), to 0.1.
+
+    None with fewer than 8 groups, or if it reaches an infinite value.
+    """
+    if len(groups) < INTERVAL_NEEDS:
+        return None
+    drawn = _of_drawn_groups(
+        [[(value, 0.0) for value in np.nan_to_num(group, posinf=_NEVER)] for group in groups], percent
+    )
+    beyond = (100 - INTERVAL) / 2
+    low, high = np.percentile(drawn[:, 0], [beyond, 100 - beyond])
+    reached = max(value for group in groups for value in (0.0, *group) if math.isfinite(value))
+    return (round(float(low), 1), round(float(high), 1)) if high <= reached else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
     """Median and tail of a set of durations, ms."""

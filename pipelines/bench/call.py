@@ -33,7 +33,8 @@ class Observed:
     Parameters:
         result: the call.
         turn_ends: when the agent reported the end of a user's turn, in seconds of the recording; None: it reports none.
-        requests: the simulator's records of the requests it received during the call.
+        requests: the simulator's records of the requests it received during the call; if calls overlap, of those
+            since the last of them that ended.
         load: the server's cpu_cores, rss_mb and rss_peak_mb; None when its process has ended.
     """
 
@@ -52,50 +53,63 @@ class Observed:
         return {"session": session, "turn_ends": self.turn_ends, "requests": self.requests}
 
 
-async def observe(server: Server, fixture: Fixture, simulator: str) -> Observed:
+class Journal:
+    """The requests to the language model simulator, each of them read once.
+
+    Args:
+        simulator: its base URL.
+    """
+
+    def __init__(self, simulator: str) -> None:
+        self._address = simulator.removesuffix("/v1") + "/sim/requests"
+        self._latest = 0
+
+    async def fresh(self) -> list[dict[str, Any]]:
+        """Those since the last time, in order.
+
+        Raises:
+            ComponentError: the simulator does not answer.
+        """
+        try:
+            known = await asyncio.to_thread(self._fetch)
+        except OSError as error:
+            raise ComponentError(f"The language model simulator does not answer ({error}).") from error
+        found = [request for request in known if request["number"] > self._latest]
+        self._latest = max((request["number"] for request in found), default=self._latest)
+        return found
+
+    def _fetch(self) -> list[dict[str, Any]]:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(self._address, timeout=5) as answer:
+            found: list[dict[str, Any]] = json.load(answer)
+        return found
+
+
+async def observe(server: Server, fixture: Fixture, journal: Journal, *, at_once: int = 1) -> Observed:
     """Make a call.
 
     Args:
         server: the agent.
         fixture: what the caller says.
-        simulator: base URL of the language model simulator, which no other call uses at the same time.
+        journal: the requests to the language model simulator, which nobody else uses at the same time.
+        at_once: how many calls the server has at the same time; each is charged with its share of the CPU time.
 
     Raises:
         ComponentError: the call could not begin, or the simulator has ended.
     """
     line = PacedLine(ScriptedCaller(fixture.turns, reply_wait=REPLY_WAIT))
     ends = TurnEnds(line)
-    known = await requests(simulator)
-    latest = known[-1]["number"] if known else 0
+    if at_once == 1:
+        await journal.fresh()  # what came between two calls belongs to none
     before = server.load()
     async with _watching(server) as peaks:
         result = await CallSession(server.url, line, listener=ends).run()
     after = server.load()
     load = load_between(before, after, result.seconds)
     if load and after:
-        load = replace(load, rss_peak_mb=round(max(*peaks, after.resident_bytes) / 1e6, 1))
-    asked = [request for request in await requests(simulator) if request["number"] > latest]
-    return Observed(result=result, turn_ends=ends.at or None, requests=asked, load=load)
-
-
-async def requests(simulator: str) -> list[dict[str, Any]]:
-    """The latest requests to the simulator, in order.
-
-    Raises:
-        ComponentError: the simulator does not answer.
-    """
-    address = simulator.removesuffix("/v1") + "/sim/requests"
-
-    def fetch() -> list[dict[str, Any]]:
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(address, timeout=5) as answer:
-            found: list[dict[str, Any]] = json.load(answer)
-        return found
-
-    try:
-        return await asyncio.to_thread(fetch)
-    except OSError as error:
-        raise ComponentError(f"The language model simulator does not answer ({error}).") from error
+        share = None if load.cpu_cores is None else round(load.cpu_cores / at_once, 3)
+        load = replace(load, cpu_cores=share, rss_peak_mb=round(max(*peaks, after.resident_bytes) / 1e6, 1))
+    return Observed(result=result, turn_ends=ends.at or None, requests=await journal.fresh(), load=load)
 
 
 class TurnEnds(CallListener):

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
-from latency.render.callers import sentences
+from latency.render.benchmark.callers import sentences
 from latency.render.terminal.numbers import things
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
     from latency.benchmark.benchmark import Benchmark
     from latency.benchmark.callers import Callers
-    from pipelines.bench.rounds import ModelSpeed
+    from pipelines.bench.plan import ModelSpeed
     from pipelines.bench.variants import Variant
     from voice.client.fixtures.fixture import Fixture
 
@@ -87,6 +87,13 @@ def _parser() -> Parser:
         help="interrupt answers with each recording N times, and time how fast they stop",
     )
     parser.add_argument(
+        "--callers",
+        type=count,
+        default=1,
+        metavar="N",
+        help="let N callers call each agent at the same time, each with all recordings (default: 1)",
+    )
+    parser.add_argument(
         "--rounds", type=count, default=1, metavar="N", help="call each agent with all recordings N times (default: 1)"
     )
     parser.add_argument(
@@ -120,7 +127,8 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
 
     prepare_process(verbose=args.verbose)
     with loading_code():
-        from pipelines.bench.rounds import BenchmarkPlan, run_rounds
+        from pipelines.bench.plan import BenchmarkPlan
+        from pipelines.bench.rounds import run_rounds
         from voice.tts.piper.voice import embedded_voice
     speeds = parse_speeds(args.llm)
     variants, skipped = _variants(args.only)
@@ -190,7 +198,8 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], C
         recordings = things(sum(len(fixture.turns) for fixture in fixtures), "recording")
         _say(f"{recordings} with a pause inserted: {folder / 'fixtures'}")
     names = {fixture.name for fixture in found}
-    who = replace(callers(fixtures, fitted=fitted_speakers(), conversations=names), left_out=left_out)
+    found_callers = callers(fixtures, fitted=fitted_speakers(), conversations=names)
+    who = replace(found_callers, left_out=left_out, at_once=args.callers)
     for line in sentences(who):
         _say(line)
     return fixtures, who
@@ -212,7 +221,7 @@ def parse_speeds(text: str) -> "list[ModelSpeed]":
     Raises:
         ConfigurationError: The text has another form, or repeats a speed.
     """
-    from pipelines.bench.rounds import ModelSpeed
+    from pipelines.bench.plan import ModelSpeed
 
     found = [_SPEED.fullmatch(part.strip()) for part in text.split(",")]
     speeds = [ModelSpeed(float(match[1]), float(match[2])) for match in found if match]
@@ -233,16 +242,17 @@ def _say(line: str) -> None:
 
 def _show(folder: Path, *, as_json: bool) -> int:
     from latency.benchmark.benchmark import Benchmark
-    from latency.render import benchmark as render
+    from latency.render.benchmark.as_json import text
+    from latency.render.benchmark.tables import write
 
     found = Benchmark.load(folder)
     if not found.rows:
         raise RunError(f"{folder} holds no turns yet", exit_code=3)
     with printing():
         if as_json:
-            print(render.text(found))
+            print(text(found))
         else:
-            render.write(found, sys.stdout)
+            write(found, sys.stdout)
     if not any(row.answered for row in found.rows):
         raise RunError(_nothing_heard(found), exit_code=3)
     return 0

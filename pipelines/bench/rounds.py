@@ -1,23 +1,23 @@
 """Runs the rounds of a benchmark: all agents get the same conversations, one agent at a time, in rotating order."""
 
+import asyncio
 import json
 import os
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from latency.benchmark.benchmark import CALLS, INDEX, SCHEMA
-from latency.benchmark.callers import Callers
 from latency.record.run import Status
 from latency.record.run_writer import RunWriter
 from pipelines.bench.agents import serving
-from pipelines.bench.call import Observed, observe
+from pipelines.bench.call import Journal, Observed, observe
 from pipelines.bench.peer import Parts
-from pipelines.bench.variants import BASELINE, Variant
+from pipelines.bench.plan import FAST, BenchmarkPlan, Trial, trials_of
+from pipelines.bench.variants import BASELINE
 from pipelines.providers.tiers import PROMPT
 from pipelines.replaying.run_folder import run_header, save, writing
 from pipelines.serving.child import Server, announced
@@ -32,75 +32,7 @@ TRIES = 2
 """How often a call is attempted if it cannot begin, or its audio cannot be sent in real time."""
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ModelSpeed:
-    """A simulated language model's speed: milliseconds to the first token, then tokens per second."""
-
-    ttft_ms: float
-    tokens_per_s: float
-
-    def __str__(self) -> str:
-        return f"{self.ttft_ms:g}:{self.tokens_per_s:g}"
-
-    def url(self, simulator: str) -> str:
-        """The base URL at which the simulator at "http://host:port/v1" answers at this speed."""
-        options = f"ttft_ms={self.ttft_ms:g}&tokens_per_s={self.tokens_per_s:g}"
-        return f"{simulator.removesuffix('/v1')}/with/{options}/v1"
-
-
-FAST = ModelSpeed(100, 1000)
-"""The speed of the fast tier in a variant with two tiers, and of the only model of a peer beside it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkPlan:
-    """Which agents are called, with what, and how often.
-
-    Parameters:
-        folder: the benchmark's folder, which is created.
-        variants: the agents that take part.
-        skipped: the agents that do not, and why.
-        fixtures: the conversations.
-        callers: who speaks in them.
-        speeds: the language model's speeds.
-        rounds: how often each agent gets all conversations at each speed.
-        whisper: folder of the Whisper model.
-        voice: a Piper voice's .onnx file.
-        environment: the peers' environment variables.
-        command: the command line.
-    """
-
-    folder: Path
-    variants: Sequence[Variant]
-    skipped: Mapping[str, str]
-    fixtures: Sequence[Fixture]
-    callers: Callers
-    speeds: Sequence[ModelSpeed]
-    rounds: int
-    whisper: Path
-    voice: Path
-    environment: Mapping[str, str]
-    command: Sequence[str]
-
-
-@dataclass(slots=True)
-class Trial:
-    """One agent at one speed of the language model: its run folder and its repeated calls."""
-
-    variant: Variant
-    speed: ModelSpeed
-    folder: str
-    writer: RunWriter | None = None
-    repeated: list[dict[str, str]] = field(default_factory=list)
-
-    def entry(self) -> dict[str, Any]:
-        """Its entry in the benchmark's index."""
-        variant = self.variant
-        entry = {"llm": str(self.speed), "variant": variant.name, "about": variant.about, "folder": self.folder}
-        part = {"set": list(variant.settings), "without": variant.without, "of": variant.of}
-        return {**entry, **part, "repeated": self.repeated}
+Item = TypeVar("Item")
 
 
 async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
@@ -123,24 +55,14 @@ async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
                     update()
 
 
-def trials_of(variants: Sequence[Variant], speeds: Sequence[ModelSpeed]) -> list[Trial]:
-    """Each agent at each speed; where the model is the fast one, a peer is not called once more with the fast one."""
-    return [
-        Trial(variant, speed, f"{speed.ttft_ms:g}-{speed.tokens_per_s:g}/{variant.name}")
-        for speed in speeds
-        for variant in variants
-        if not (variant.fast and speed == FAST)
-    ]
-
-
-def rotated(trials: Sequence[Trial], by: int) -> list[Trial]:
-    """The order of a round: each round begins with another trial, so that no trial always has the same place."""
-    first = by % len(trials)
-    return [*trials[first:], *trials[:first]]
+def rotated(items: Sequence[Item], by: int) -> list[Item]:
+    """An order that begins with another item each time, so that none always has the same place."""
+    first = by % len(items)
+    return [*items[first:], *items[:first]]
 
 
 async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
-    """Start one agent, call it with every conversation, and stop it."""
+    """Start one agent, call it with every conversation, once for each caller, and stop it."""
     parts = Parts(
         whisper=plan.whisper,
         voice=plan.voice,
@@ -157,30 +79,59 @@ async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str,
         if trial.writer is None:
             with writing(folder):
                 trial.writer = RunWriter(folder, header=run_header(server, plan.command))
-        for number, fixture in enumerate(plan.fixtures):
-            name = f"{fixture.name}-{round_ + 1}"
-            seen = await _call(server, fixture, name, trial, simulator, say)
-            with writing(folder):
-                save(seen.result, fixture, name, trial.writer, cold=not number, load=seen.load)
-                with (folder / CALLS).open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(seen.beside(name)) + "\n")
-            if seen.result.closed:
-                say(f"  {name}: the call ended early: {seen.result.closed}")
-
-
-async def _call(server: Server, fixture: Fixture, name: str, trial: Trial, simulator: str, say: Say) -> Observed:
-    """Make one call, and repeat it if it could not begin or its audio could not be sent in real time."""
-    for _ in range(TRIES - 1):
+        visit = Visit(plan, trial, trial.writer, round_, server, Journal(simulator), say)
         try:
-            seen = await observe(server, fixture, simulator)
-            why = seen.pacing.complaint
-        except ComponentError as error:
-            why = str(error)
-        if why is None:
-            return seen
-        say(f"  {name}: {why}; calling again")
-        trial.repeated.append({"session": name, "why": why})
-    return await observe(server, fixture, simulator)
+            async with asyncio.TaskGroup() as group:
+                for caller in range(plan.callers.at_once):
+                    group.create_task(visit.speak(caller))
+        except ExceptionGroup as errors:
+            # The first one ended the other calls.
+            raise errors.exceptions[0] from errors
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The calls to one agent in one round."""
+
+    plan: BenchmarkPlan
+    trial: Trial
+    writer: RunWriter
+    round: int
+    server: Server
+    journal: Journal
+    say: Say
+
+    async def speak(self, caller: int) -> None:
+        """Hold every conversation, one after the other; each caller begins with another one."""
+        names = [f"{fixture.name}-{self.round + 1}" for fixture in self.plan.fixtures]
+        several = self.plan.callers.at_once > 1
+        for number, (fixture, name) in enumerate(rotated(list(zip(self.plan.fixtures, names, strict=True)), caller)):
+            await self._hold(fixture, f"{name}-{caller + 1}" if several else name, cold=not number)
+
+    async def _hold(self, fixture: Fixture, name: str, *, cold: bool) -> None:
+        seen = await self._call(fixture, name)
+        folder = self.writer.folder
+        with writing(folder):
+            save(seen.result, fixture, name, self.writer, cold=cold, load=seen.load)
+            with (folder / CALLS).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(seen.beside(name)) + "\n")
+        if seen.result.closed:
+            self.say(f"  {name}: the call ended early: {seen.result.closed}")
+
+    async def _call(self, fixture: Fixture, name: str) -> Observed:
+        """Make one call, and repeat it if it could not begin or its audio could not be sent in real time."""
+        at_once = self.plan.callers.at_once
+        for _ in range(TRIES - 1):
+            try:
+                seen = await observe(self.server, fixture, self.journal, at_once=at_once)
+                why = seen.pacing.complaint
+            except ComponentError as error:
+                why = str(error)
+            if why is None:
+                return seen
+            self.say(f"  {name}: {why}; calling again")
+            self.trial.repeated.append({"session": name, "why": why})
+        return await observe(self.server, fixture, self.journal, at_once=at_once)
 
 
 @contextmanager

@@ -6,14 +6,17 @@ from typing import Any
 import pytest
 
 from latency.benchmark.ablation import Worth, difference, worth
-from latency.benchmark.benchmark import Benchmark, BenchmarkRow
+from latency.benchmark.benchmark import Benchmark
 from latency.benchmark.callers import Callers
+from latency.benchmark.interruptions import Interruptions
+from latency.benchmark.row import BenchmarkRow, Tally
 from latency.judge.cut_offs import CutOffs
 from latency.report.stats import Distribution
 
 OURS = [0.50, 0.60, 0.70, 0.80, 0.90, 1.00, 1.10, 1.20, 1.30]
 
 CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
+NO_BARGE_INS = Interruptions(stopped=0, ended=0, missed=0, unplayed=0, stop_ms=Distribution.of([]))
 
 
 def a_row(
@@ -23,9 +26,9 @@ def a_row(
     latencies = {("a", "a-1", turn): value for turn, value in enumerate(seconds)}
     return BenchmarkRow(
         llm=llm, variant=variant, about="", settings=(), without=without, of=of, run=Path(variant), calls=1,
-        turn_ms=Distribution.of(seconds), expected=len(seconds), unanswered={},
-        cut_offs=CutOffs(pauses=0, in_pauses=0, elsewhere=0, heard=0), broken_off=0, barge_in={}, requests=None,
-        cpu_s_per_minute=per_minute, cpu_s_per_answer=per_answer, rss_peak_mb=None, latencies=latencies, simulated=[],
+        tally=Tally(latencies=latencies), expected=len(seconds), answered=len(seconds), unanswered={},
+        cut_offs=CutOffs(pauses=0, in_pauses=0, elsewhere=0, heard=0), broken_off=0, interruptions=NO_BARGE_INS,
+        requests=None, cpu_s_per_minute=per_minute, cpu_s_per_answer=per_answer, rss_peak_mb=None, simulated=[],
         refused=None, repeated=0,
     )  # fmt: skip
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from latency.benchmark.ablation import worth
-from latency.benchmark.benchmark import CALLS, INDEX, Benchmark
+from latency.benchmark.benchmark import CALLS, INDEX, SCHEMA, Benchmark, usually_at_once
+from latency.benchmark.row import Tally
 from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader
 from latency.record.run_writer import RunWriter
@@ -56,7 +57,7 @@ def write_run(
 
 
 def write_index(folder: Path, *runs: dict[str, Any], **more: Any) -> None:
-    told = {"schema": 1, "created": "now", "baseline": "stock", "rounds": 1, "fixtures": ["a"], "host": {},
+    told = {"schema": SCHEMA, "created": "now", "baseline": "stock", "rounds": 1, "fixtures": ["a"], "host": {},
             "callers": {"turns": 9, "speakers": ["ann"], "fitted": []}}  # fmt: skip
     entries = [
         {"llm": "450:65", "about": "", "set": [], "without": None, "of": None, "repeated": [], **run} for run in runs
@@ -80,9 +81,11 @@ def folder(tmp_path: Path) -> Path:
 def test_rows_are_derived_from_the_folder_alone(folder: Path) -> None:
     found = Benchmark.load(folder)
     ours, stock = found.rows
-    assert (ours.turn_ms.n, ours.expected, ours.unanswered) == (TURNS - 1, TURNS, {})
+    assert (ours.turn_ms.n, ours.expected, ours.answered, ours.unanswered) == (TURNS - 1, TURNS, TURNS, {})
     assert ours.turn_ms.p50 == pytest.approx(700, abs=3), "the cold turn is not in it"
     assert (stock.turn_ms.n, stock.unanswered) == (TURNS - 2, {"no speech from the bot": 1})
+    assert (stock.turn_ms.total, stock.tally.turns) == (TURNS - 1, TURNS - 1), "the unanswered turn counts as late"
+    assert stock.turn_ms.p95 is None
     assert (ours.cpu_s_per_minute, ours.rss_peak_mb) == (15.0, 410.0)
     assert ours.cpu_s_per_answer == 2.5, "22.5 s of CPU in 90 s of conversation, nine answers"
     assert ours.refused is None
@@ -122,6 +125,35 @@ def test_requests_beyond_one_for_each_answered_turn_are_wasted(folder: Path) -> 
     assert stock.requests.wasted_share == 0.0
 
 
+def test_an_answer_to_a_turn_that_the_agent_took_for_finished_too_early_is_no_fast_one(folder: Path) -> None:
+    ends = [11.5, 31.5, 32.2, 42.2]  # turns start at 1, 11, 21 ... and last a second
+    write_run(folder / "hasty", [0.9, 0.1, 0.6, 0.4, *[0.5] * 5], calls={"turn_ends": ends})
+    write_index(folder, {"variant": "ours", "folder": "hasty"})
+    (row,) = Benchmark.load(folder).rows
+    assert row.tally.cut_off == {("a", "a-1", 1)}, "turn 3 was taken for finished once more, after its true end"
+    assert sorted(number for _, _, number in row.tally.latencies) == [2, 3, 4, 5, 6, 7, 8]
+    assert row.cut_offs.elsewhere == 2
+
+
+def test_intervals_draw_recordings(folder: Path) -> None:
+    repeated = {("a", f"a-{round_}", turn): 1.0 + turn / 10 for turn in range(8) for round_ in range(20)}
+    single = {("a", "a-1", turn): 1.0 + turn / 200 for turn in range(160)}
+    few, many = (Tally(latencies=found).distribution() for found in (repeated, single))
+    assert (few.n, many.n) == (160, 160)
+    assert few.p50_ci is not None
+    assert many.p50_ci is not None
+    assert few.p50_ci[1] - few.p50_ci[0] > 2 * (many.p50_ci[1] - many.p50_ci[0]), "eight recordings say less"
+    late = Tally(latencies=single, unanswered=frozenset({("a", "a-1", 200)})).distribution()
+    assert (late.total, late.p95_ci is None) == (161, False)
+    assert Tally(latencies=repeated).distribution(only={("a", 0)}).p50 == 1000.0
+
+
+def test_words_are_finished_where_our_agent_said_so_in_most_rounds() -> None:
+    turns = {("a", f"a-{round_}", turn): 1.0 for turn in range(2) for round_ in range(3)}
+    at_once = {("a", "a-0", 0), ("a", "a-1", 0), ("a", "a-2", 1)}
+    assert usually_at_once(Tally(latencies=turns, at_once=frozenset(at_once))) == {("a", 0)}
+
+
 def test_without_the_baseline_there_is_no_ratio(folder: Path) -> None:
     write_index(folder, {"variant": "ours", "folder": "ours"})
     found = Benchmark.load(folder)
@@ -155,6 +187,9 @@ def test_repetitions_of_a_recording_are_drawn_together() -> None:
 def test_what_is_no_benchmark_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="is not a benchmark"):
         Benchmark.load(tmp_path)
-    (tmp_path / INDEX).write_text('{"schema": 1}')
+    (tmp_path / INDEX).write_text(json.dumps({"schema": SCHEMA}))
     with pytest.raises(RunError, match="is not what a benchmark writes"):
+        Benchmark.load(tmp_path)
+    (tmp_path / INDEX).write_text('{"schema": 1}')
+    with pytest.raises(RunError, match="was written by another version of latency bench"):
         Benchmark.load(tmp_path)

@@ -37,7 +37,7 @@ def called(folder: Path, variant: str) -> tuple[dict[str, Any], dict[str, Any], 
 def test_pipecats_bot_answers_a_call(variant: str, conversation: Callable[..., Path], tmp_path: Path) -> None:
     found = bench(tmp_path / "out", conversation("call", ("commands/01", "question")), variant)
     (row,) = found["rows"]
-    assert row["turns"] == {"expected": 1, "unanswered": {}}
+    assert row["all_turns"] == {"expected": 1, "unanswered": {}}
     assert row["turn_ms"]["n"] == 0, "the first turn of a process is not counted"
     assert row["cpu_s_per_minute"] > 0
     assert row["rss_peak_mb"] > 100
@@ -55,4 +55,4 @@ def test_all_agents_answer_the_same_call(conversation: Callable[..., Path], tmp_
     names = [variant.name for variant in read_variants() if not variant.missing]
     found = bench(tmp_path / "out", conversation("call", ("commands/01", "question")))
     assert [row["variant"] for row in found["rows"]] == names
-    assert all(row["turns"]["unanswered"] == {} for row in found["rows"])
+    assert all(row["all_turns"]["unanswered"] == {} for row in found["rows"])

@@ -11,9 +11,10 @@ import pytest
 from latency.benchmark.benchmark import Benchmark
 from pipelines.bench import command, rounds
 from pipelines.bench.command import main, parse_speeds
-from pipelines.bench.rounds import FAST, BenchmarkPlan, ModelSpeed, Say, Trial, rotated, trials_of
+from pipelines.bench.plan import FAST, BenchmarkPlan, ModelSpeed, Trial, trials_of
+from pipelines.bench.rounds import Say, rotated
 from pipelines.bench.variants import Variant
-from tests.latency.render.test_benchmark import a_row, made_up
+from tests.latency.render.benchmark.test_tables import a_row, made_up
 from voice.errors import ConfigurationError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,7 +104,9 @@ def test_a_benchmark_in_which_nothing_was_heard_is_no_success(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    row = replace(a_row("ours", 0.5), expected=expected, unanswered=unanswered)
+    row = replace(
+        a_row("ours", 0.5), expected=expected, unanswered=unanswered, answered=expected - sum(unanswered.values())
+    )
     monkeypatch.setattr(Benchmark, "load", lambda _folder: made_up(row))
     assert main(["--read", "anywhere"]) == code
     shown = capsys.readouterr()

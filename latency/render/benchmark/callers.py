@@ -9,6 +9,8 @@ from latency.render.terminal.numbers import things
 def sentences(callers: Callers) -> Iterator[str]:
     """What a reader of the figures has to know of them."""
     yield f"Callers: {', '.join(_who(callers))}"
+    if callers.at_once > 1:
+        yield f"AT ONCE: {callers.at_once} callers on one server of each agent, each with all the turns"
     if callers.left_out:
         yield f"Left out: {things(callers.left_out, 'turn')} by speakers that endpointing was fitted to"
     if callers.estimated:

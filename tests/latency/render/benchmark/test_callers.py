@@ -1,7 +1,7 @@
 import pytest
 
 from latency.benchmark.callers import Callers
-from latency.render.callers import sentences
+from latency.render.benchmark.callers import sentences
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,241 @@
+"""One agent's row of a benchmark, from its run folder and from what was observed of its calls from outside.
+
+Every turn that wants an answer, is warm and is no barge-in counts once: it was answered, cut off, or unanswered.
+
+* Turn latency: of the answered turns, as in a report, to the answer itself, or to the first audible sample if an agent
+  does not report when its answer starts. An unanswered turn is later than any limit. The intervals draw recordings,
+  each with its repetitions, with replacement, because repeating a recording says little about others.
+* Cut off: an answer was heard that the agent began before the user had finished, by the same rule for every agent.
+  Pauses are counted by `latency.judge.cut_offs`.
+* Wasted: the share of requests to the language model beyond one for each answered turn.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from latency.benchmark.interruptions import Interruptions, interruptions
+from latency.judge.cut_offs import CutOffs, cut_offs
+from latency.judge.outcome import Outcome
+from latency.record.turn import AT_ONCE
+from latency.report.report import Report
+from latency.report.stats import Distribution, Latencies, group_interval
+
+NEVER = float("inf")
+"""Seconds until the answer to an unanswered turn."""
+
+Turn = tuple[str, str, int]
+"""A turn's scenario, session and number."""
+
+_SIMULATED = re.compile(r"\b(?:sim|scripted):[\w.:-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """The requests to a language model."""
+
+    n: int
+    cancelled: int
+    wasted_share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What became of the warm turns that want an answer and are no barge-ins."""
+
+    latencies: Latencies
+    """Of the answered turns."""
+    cut_off: frozenset[Turn] = frozenset()
+    unanswered: frozenset[Turn] = frozenset()
+    at_once: frozenset[Turn] = frozenset()
+    """Turns whose words our agent took for finished as soon as they ended; empty for another agent."""
+    early: int = 0
+    """Answered turns whose answer was heard sooner than people answer."""
+
+    @property
+    def turns(self) -> int:
+        """How many turns they are."""
+        return len(self.latencies) + len(self.cut_off) + len(self.unanswered)
+
+    def distribution(self, only: Collection[tuple[str, int]] | None = None) -> Distribution:
+        """The latencies with the unanswered turns, of all recordings or of those (scenario and number of the turn)."""
+        seconds = {**self.latencies, **dict.fromkeys(self.unanswered, NEVER)}
+        groups: dict[tuple[str, int], list[float]] = {}
+        for (scenario, _, number), value in sorted(seconds.items()):
+            if only is None or (scenario, number) in only:
+                groups.setdefault((scenario, number), []).append(value)
+        values = [value for group in groups.values() for value in group]
+        answered = [value for value in values if value != NEVER]
+        found = Distribution.of(answered, unanswered=len(values) - len(answered))
+        in_ms = [[value * 1000 for value in group] for group in groups.values()]
+        return replace(found, p50_ci=group_interval(in_ms, 50), p95_ci=group_interval(in_ms, 95))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkRow:
+    """One agent with one language model."""
+
+    llm: str
+    variant: str
+    about: str
+    settings: Sequence[str]
+    """What was set, as `key=value`; empty for an agent as shipped."""
+    without: str | None
+    """The piece of our agent that it lacks, in words; None if it lacks none."""
+    of: str | None
+    """The variant that has the piece."""
+    run: Path
+    calls: int
+    tally: Tally = field(repr=False)
+    expected: int
+    """Turns that want an answer, cold ones and barge-ins too."""
+    answered: int
+    """Those of them that were answered."""
+    unanswered: Mapping[str, int]
+    """The others, by reason."""
+    cut_offs: CutOffs
+    broken_off: int | None
+    """Answers that the agent stopped although the user was silent."""
+    interruptions: Interruptions
+    requests: Requests | None
+    cpu_s_per_minute: float | None
+    """CPU seconds of the agent's processes per minute of conversation, including models loaded at a call's start."""
+    cpu_s_per_answer: float | None
+    """The same per answered turn."""
+    rss_peak_mb: float | None
+    simulated: Sequence[str]
+    """The names of its simulated parts."""
+    refused: str | None
+    """Why its latencies are not credible; None when they are."""
+    repeated: int
+    """Calls that were repeated because their audio had not been sent in real time."""
+
+    @property
+    def turn_ms(self) -> Distribution:
+        """Turn latencies."""
+        return self.tally.distribution()
+
+
+def row(
+    report: Report,
+    calls: Sequence[Mapping[str, Any]],
+    *,
+    llm: str,
+    variant: str,
+    about: str,
+    settings: Sequence[str] = (),
+    without: str | None = None,
+    of: str | None = None,
+    repeated: int = 0,
+) -> BenchmarkRow:
+    """An agent's row.
+
+    Args:
+        report: Its run.
+        calls: What was observed of its calls from outside: session, turn_ends (when it took the user's turn for
+            finished, seconds on the recording's clock; None when it does not report that) and requests (the
+            simulator's records).
+        llm: The language model.
+        variant: Its name.
+        about: Its description.
+        settings: What was set.
+        without: The piece of ours that it lacks.
+        of: The variant that has the piece.
+        repeated: How many of its calls were repeated.
+    """
+    ends = {call["session"]: call.get("turn_ends") or () for call in calls}
+    per_minute, per_answer = _cpu(report)
+    return BenchmarkRow(
+        llm=llm,
+        variant=variant,
+        about=about,
+        settings=settings,
+        without=without,
+        of=of,
+        run=Path(report.run),
+        calls=len(report.sessions),
+        tally=tally(report.outcomes, ends),
+        expected=report.turns.expected,
+        answered=report.turns.answered,
+        unanswered=report.turns.unanswered,
+        cut_offs=cut_offs(report.outcomes, ends),
+        broken_off=report.barge_in.false,
+        interruptions=interruptions(report.sessions),
+        requests=_requests(calls, answered=report.turns.answered),
+        cpu_s_per_minute=per_minute,
+        cpu_s_per_answer=per_answer,
+        rss_peak_mb=_peak(report),
+        simulated=sorted({found for name in report.simulated for found in _SIMULATED.findall(name)}),
+        refused=report.refused,
+        repeated=repeated,
+    )
+
+
+def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> Tally:
+    """What became of the warm turns that want an answer and are no barge-ins.
+
+    Args:
+        outcomes: The turns.
+        ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
+    """
+    latencies: dict[Turn, float] = {}
+    cut, unanswered, at_once = set[Turn](), set[Turn](), set[Turn]()
+    early = 0
+    for one in outcomes:
+        turn = one.turn
+        if not turn.wants_answer or turn.cold or turn.barge_in:
+            continue
+        key = (turn.scenario, turn.session, turn.turn)
+        took = one.latency if one.answer is None or not turn.server_turns else one.answer
+        if one.is_unanswered:
+            unanswered.add(key)
+        elif was_cut_off(one, ends.get(turn.session, ())):
+            cut.add(key)
+        elif took is not None:
+            latencies[key] = took
+            early += one.is_early
+        if turn.ended_by in AT_ONCE:
+            at_once.add(key)
+    cut_off, without_answer, finished = (frozenset(found) for found in (cut, unanswered, at_once))
+    return Tally(latencies=latencies, cut_off=cut_off, unanswered=without_answer, at_once=finished, early=early)
+
+
+def was_cut_off(outcome: Outcome, ends: Sequence[float]) -> bool:
+    """Whether an answer was heard that the agent began before the user had finished.
+
+    It spoke before the user's end, or it reported an end of the turn before that and none between it and the answer.
+    """
+    turn = outcome.turn
+    if outcome.cut_off or turn.start is None or turn.end is None or outcome.latency is None:
+        return outcome.cut_off
+    known = [at for at in ends if turn.start <= at <= turn.end + outcome.latency]
+    return bool(known) and max(known) < turn.end
+
+
+def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests | None:
+    if not calls:
+        return None
+    asked = [request for call in calls for request in call["requests"] if not request.get("warm_up")]
+    cancelled = sum(request.get("outcome") != "completed" for request in asked)
+    wasted = max(0.0, 1 - answered / len(asked)) if asked else None
+    return Requests(n=len(asked), cancelled=cancelled, wasted_share=None if wasted is None else round(wasted, 4))
+
+
+def _cpu(report: Report) -> tuple[float | None, float | None]:
+    """CPU seconds per minute of conversation, and per answered turn."""
+    known = [
+        (one.session.seconds, one.session.server.cpu_cores, one.outcomes)
+        for one in report.sessions
+        if one.session.seconds and one.session.server and one.session.server.cpu_cores is not None
+    ]
+    seconds = sum(length for length, _, _ in known)
+    used = sum(cores * length for length, cores, _ in known)
+    answers = sum(outcome.answered for _, _, outcomes in known for outcome in outcomes)
+    return round(used / seconds * 60, 1) if seconds else None, round(used / answers, 3) if answers else None
+
+
+def _peak(report: Report) -> float | None:
+    peaks = [one.session.server.rss_peak_mb for one in report.sessions if one.session.server]
+    return max((peak for peak in peaks if peak is not None), default=None)

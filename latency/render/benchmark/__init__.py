@@ -1,0 +1,1 @@
+"""A benchmark for people, as tables for each language model, and for programs, as JSON."""

@@ -178,7 +178,7 @@ async def test_a_speculative_answer_that_breaks_off_is_completed_before_it_is_he
                 verdict(), SleepFrame(0.1),
             ]
         )  # fmt: skip
-    assert rig.said(down) == (f"From the large model,  {quick.text}" if heard else "")
+    assert rig.said(down) == (f"From the large model, {quick.text}" if heard else "")
     kinds = [type(frame) for frame in down]
     assert kinds.count(LLMFullResponseStartFrame) == kinds.count(LLMFullResponseEndFrame) == heard
 

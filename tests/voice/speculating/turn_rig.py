@@ -336,4 +336,4 @@ def answered(text: str) -> str:
 
 def texts(rng: random.Random, count: int) -> Sequence[str]:
     """What a user says piece by piece; no two calls of a run say the same."""
-    return [f"word {rng.randrange(10**6)}" for _ in range(count)]
+    return [f"word {rng.randrange(10**6)} indeed" for _ in range(count)]

@@ -85,8 +85,9 @@ class LiveAttempt:
             text = f" {text}"
         self._text += text
         if finished := self._splitter.feed(text):
-            # The white space that showed where the clause ends belongs to it.
-            self._give(len(self._text) - len(self._splitter.pending) + 1, finished, now)
+            # The white space that follows the clause belongs to it, if it is there.
+            until = len(self._text) - len(self._splitter.pending) + 1
+            self._give(min(until, len(self._text)), finished, now)
         return progress or bool(finished)
 
     def add_frame(self, frame: Frame) -> None:

@@ -3,7 +3,12 @@
 The first piece of an answer ends at its first clause, so that speech starts early; later pieces are whole sentences,
 cut at a clause only when they are long. A mark ends a piece only when white space follows it, which keeps decimals
 ("3.5"), times ("4:10"), thousands ("1,000"), addresses and file names whole. Text
-after that white space does not matter: a piece ends as soon as it is there.
+after that white space does not matter: a piece ends as soon as it is there. The comma or semicolon that ends the first
+piece need not wait for the white space when it follows a letter: a model sends that only with its next token.
+
+No piece ends where there is no mark. With our voice (six sentences of either kind, said three times), a cut at a comma
+makes the pause there 235 ms instead of 110; a cut inside a phrase makes one of 135 ms where there is none, and
+lengthens the words before it as at the end of a sentence.
 """
 
 import re
@@ -17,6 +22,8 @@ _ABBREVIATION = re.compile(
 LONGEST_ABBREVIATION = 6
 SENTENCE_MARKS = ".!?…"
 CLAUSE_MARKS = ",;:"
+MARKS_AT_ONCE = ",;"
+"""Those that end the first piece without white space after them."""
 DASHES = "—–-"
 OPENERS = "\"'“‘([{"
 CLOSERS = "\"'”’)]}"
@@ -74,9 +81,11 @@ class ClauseSplitter:
         return rest if has_words(rest) else None
 
     def _next_end(self, start: int) -> int | None:
-        """Index just after the piece that begins at `start`, once white space follows its mark."""
-        for i in range(max(self._scanned, start + 1), len(self._text)):
-            if self._text[i].isspace():
+        """Index just after the piece that begins at `start`, once its end is certain."""
+        for i in range(max(self._scanned, start + 1), len(self._text) + 1):
+            if self._ends_at_once(start, i - 1):
+                return i
+            if i < len(self._text) and self._text[i].isspace():
                 mark = i - 1
                 while mark > start and self._text[mark] in CLOSERS:
                     mark -= 1
@@ -84,6 +93,12 @@ class ClauseSplitter:
                     return i
         self._scanned = max(len(self._text) - 1, start)
         return None
+
+    def _ends_at_once(self, start: int, mark: int) -> bool:
+        """Whether the first piece ends with the mark at `mark`, whatever follows."""
+        if not self._first or mark <= start or self._text[mark] not in MARKS_AT_ONCE:
+            return False
+        return self._text[mark - 1].isalpha() and self._ends_piece(start, mark)
 
     def _ends_piece(self, start: int, mark: int) -> bool:
         char = self._text[mark]

@@ -94,6 +94,20 @@ def test_the_first_piece_is_released_before_the_sentence_ends() -> None:
     assert splitter.feed("Giraffe is spelled G, ") == ["Giraffe is spelled G,"]
 
 
+def test_the_first_clause_ends_with_its_comma_before_the_next_token_comes() -> None:
+    splitter = ClauseSplitter()
+    assert splitter.feed("That is a good question,") == ["That is a good question,"]
+    assert splitter.feed(" and I am glad,") == []
+    assert splitter.feed(" too. ") == ["and I am glad, too."]
+
+
+@pytest.mark.parametrize(
+    "text", ["It costs you 1,", "It is, e.g.,", "Well,", "He said to me:", "She said no.", "By J.,"]
+)
+def test_a_mark_that_may_go_on_waits_for_white_space(text: str) -> None:
+    assert ClauseSplitter().feed(text) == []
+
+
 def test_text_that_continues_an_answer_has_no_first_clause() -> None:
     splitter = ClauseSplitter(begun=True)
     assert splitter.feed("because the air, as we know, is thin. So") == ["because the air, as we know, is thin."]

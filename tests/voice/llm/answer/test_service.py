@@ -69,7 +69,7 @@ async def test_an_answer_that_breaks_off_is_continued_by_the_other_tier_from_wha
     async with rig.serving(rig.large(fault="midfail")) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("fallback", slow, quick, budget=1.0)
         down = await call.run([rig.ask()])
-    assert rig.said(down) == f"From the large model,  {quick.text}"
+    assert rig.said(down) == f"From the large model, {quick.text}"
     continuation = quick.asked[0]["messages"]
     assert continuation[-2] == {"role": "assistant", "content": "From the large model,"}
     assert "Go on from exactly there" in continuation[-1]["content"]
@@ -82,7 +82,7 @@ async def test_an_answer_that_stalls_is_continued_before_playout_runs_dry() -> N
     async with rig.serving(rig.large(fault="stall")) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("fallback", slow, quick, budget=1.0)
         down = await call.run([rig.ask(), lambda: slow.left])
-    assert rig.said(down) == f"From the large model,  {quick.text}"
+    assert rig.said(down) == f"From the large model, {quick.text}"
     stalled, going_on = call.records[0].attempts
     assert (stalled.outcome, going_on.outcome) == ("spoken", "spoken")
     assert going_on.continues == 0

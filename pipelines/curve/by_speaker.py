@@ -74,7 +74,7 @@ class BySpeaker:
         tails = np.array([np.percentile(np.concatenate(parts), 95) for parts in self._drawn(one.delay[0]) if parts])
         return InForce(
             point=point,
-            share=self._estimate(share, self._shares(one, self._weights)[:, 0]),
+            share=self._at_most(self._estimate(share, self._shares(one, self._weights)[:, 0])),
             mean=self._estimate(np.array([point.mean]), self._means(one, self._weights)[:, 0]),
             p95=self._estimate(np.array([point.p95]), tails),
             inside=int((one.inside[0] & (self._pauses == 0)).sum()),
@@ -121,6 +121,13 @@ class BySpeaker:
             [np.repeat(part, int(times)) for part, times in zip(by_speaker, row, strict=True) if times]
             for row in self._weights
         ]
+
+    def _at_most(self, share: Estimate) -> Estimate:
+        """The share with what it may be at most if no pause was cut off: resamples of nothing hold nothing."""
+        if share.value != 0 or share.interval is None:
+            return share
+        highest = 1 - ((100 - INTERVAL) / 200) ** (1 / self._pauses.sum())
+        return Estimate(value=0.0, interval=(0.0, float(highest)))
 
     def _estimate(self, value: Floats, resampled: Floats) -> Estimate:
         known = None if np.isnan(value[0]) else float(value[0])

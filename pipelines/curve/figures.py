@@ -53,6 +53,8 @@ class InForce:
 
     point: Point
     share: Estimate
+    """Of pauses cut off. If none was, the interval ends at the share of which chance would show none in 2.5 % of all
+    cases (binomial)."""
     mean: Estimate
     p95: Estimate
     inside: int

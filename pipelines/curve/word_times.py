@@ -17,7 +17,7 @@ FRAME = 0.01
 LEAST_KNOWN = 0.6
 """The least share of a transcript's words that must be in the dictionary; the others lie between their neighbours."""
 WIDE = {"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}
-"""Beams that keep paths through noise and slips of the tongue."""
+"""Beams that keep paths through noise and slips of the tongue; tried second, because they can lose the last word."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _VARIANT = re.compile(r"\(\d+\)$")
 """The decoder's mark of a pronunciation, as in "your(2)"."""
@@ -38,34 +38,22 @@ class Word:
 
 
 class WordAligner:
-    """Aligns transcripts with PocketSphinx; loading its acoustic model takes 0.3 s."""
+    """Aligns transcripts with PocketSphinx; loading its acoustic model takes 0.5 s."""
 
     def __init__(self) -> None:
-        self._decoder = pocketsphinx.Decoder(lm=None, loglevel="FATAL", **WIDE)
+        self._decoders = [pocketsphinx.Decoder(lm=None, loglevel="FATAL", **beams) for beams in ({}, WIDE)]
 
     def align(self, turn: FixtureTurn) -> tuple[list[Word], Alignment]:
         """The words of the turn's text with their times, and how they were found."""
         words = [word for part in _WORD.findall(turn.text.lower()) for word in _spoken(part)]
         if not words:
             return [], "none"
-        known = [word for word in words if self._decoder.lookup_word(word)]
-        if len(known) >= LEAST_KNOWN * len(words) and (found := self._aligned(known, turn)):
-            return list(_with_unknown(words, found, turn.speech)), "forced"
+        known = [word for word in words if self._decoders[0].lookup_word(word)]
+        if len(known) >= LEAST_KNOWN * len(words):
+            for decoder in self._decoders:
+                if found := _aligned(decoder, known, turn):
+                    return list(_with_unknown(words, found, turn.speech)), "forced"
         return list(spread(words, turn.speech)), "proportional"
-
-    def _aligned(self, words: list[str], turn: FixtureTurn) -> list[Word]:
-        """The words as the decoder places them; none when it cannot."""
-        decoder = self._decoder
-        decoder.set_align_text(" ".join(words))
-        decoder.start_utt()
-        decoder.process_raw(np.asarray(turn.samples).tobytes(), full_utt=True)
-        decoder.end_utt()
-        found = [
-            Word(_VARIANT.sub("", one.word), one.start_frame * FRAME, (one.end_frame + 1) * FRAME)
-            for one in decoder.seg() or ()
-            if not one.word.startswith(("<", "["))
-        ]
-        return found if [word.text for word in found] == words else []
 
 
 def spread(words: list[str], speech: tuple[Stretch, ...]) -> Iterator[Word]:
@@ -85,6 +73,20 @@ def spread(words: list[str], speech: tuple[Stretch, ...]) -> Iterator[Word]:
     for word in words:
         yield Word(word, at(before / letters), at((before + len(word)) / letters))
         before += len(word)
+
+
+def _aligned(decoder: pocketsphinx.Decoder, words: list[str], turn: FixtureTurn) -> list[Word]:
+    """The words as the decoder places them; none when it cannot place all."""
+    decoder.set_align_text(" ".join(words))
+    decoder.start_utt()
+    decoder.process_raw(np.asarray(turn.samples).tobytes(), full_utt=True)
+    decoder.end_utt()
+    found = [
+        Word(_VARIANT.sub("", one.word), one.start_frame * FRAME, (one.end_frame + 1) * FRAME)
+        for one in decoder.seg() or ()
+        if not one.word.startswith(("<", "["))
+    ]
+    return found if [word.text for word in found] == words else []
 
 
 def _with_unknown(words: list[str], known: list[Word], speech: tuple[Stretch, ...]) -> Iterator[Word]:

@@ -58,6 +58,14 @@ def test_intervals_are_over_speakers_and_need_eight() -> None:
     assert share.interval == (0.0, pytest.approx(0.3, abs=0.1))
 
 
+def test_no_cut_off_among_few_pauses_may_be_luck() -> None:
+    patient = replace(RULE, risk=1e-4)
+    clips = [turn(f"{n}", pause=0.3, sound=0.01, end_sound=0.98, speaker=f"S{n % 10}") for n in range(30)]
+    share = make_curve("People", clips, patient, seed=1).in_force.share
+    assert share.value == 0
+    assert share.interval == (0, pytest.approx(0.116, abs=0.001))
+
+
 def test_the_point_in_force_is_the_rule_s_own_risk(curve: Curve) -> None:
     force = curve.in_force
     assert force.point.settings == {"risk": RULE.risk}

@@ -18,6 +18,8 @@ LEAST_KNOWN = 0.6
 """The least share of a transcript's words that must be in the dictionary; the others lie between their neighbours."""
 WIDE = {"beam": 1e-80, "wbeam": 1e-60, "pbeam": 1e-80}
 """Beams that keep paths through noise and slips of the tongue; tried second, because they can lose the last word."""
+LONGEST_NUMBER = 4
+"""Figures that are read as one number; more are read one by one."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _VARIANT = re.compile(r"\(\d+\)$")
 """The decoder's mark of a pronunciation, as in "your(2)"."""
@@ -112,7 +114,8 @@ def _before(words: list[str], known: str | None) -> int:
 
 
 def _spoken(word: str) -> list[str]:
-    """A word as the dictionary has it: figures in words."""
+    """A word as the dictionary has it: figures in words, a long number digit by digit."""
     if word.isdecimal():
-        return _WORD.findall(num2words(int(word)))
+        numbers = word if len(word) > LONGEST_NUMBER else [word]
+        return [part for number in numbers for part in _WORD.findall(num2words(int(number)))]
     return [word.replace("’", "'")]

@@ -58,6 +58,8 @@ class Outcome:
     barge_in_stop: float | None = None
     talk_over: float = 0.0
     """Seconds during which both spoke, including the time until the bot stopped for a barge-in."""
+    early_heard: float = 0.0
+    """Seconds that were heard of utterances begun before the user had finished."""
     pauses: int = 0
     pauses_cut: int = 0
     """Pauses in which the bot started to speak or the server took the turn for finished."""
@@ -139,6 +141,7 @@ def judge_turn(
         unanswered=unanswered,
         right=_right(turn, unanswered),
         talk_over=talk_over(turn, spoken),
+        early_heard=sum(u.end - u.start for u in early),
         pauses=len(turn.pauses),
         pauses_cut=_pauses_cut(turn, spoken),
         residual=_residual(turn, latency),

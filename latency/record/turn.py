@@ -87,6 +87,11 @@ class TurnRecord(Reported):
         return tuple(gap for gap in gaps if gap[1] - gap[0] >= SHORTEST_PAUSE)
 
     @property
+    def joins(self) -> int:
+        """How often the server ended the turn too early and then joined what followed to it."""
+        return sum(turn.joined for turn in self.server_turns)
+
+    @property
     def watched(self) -> bool:
         """Whether the server's event loop was watched for stalls."""
         return any(turn.stalls is not None for turn in self.server_turns)

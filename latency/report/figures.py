@@ -52,6 +52,10 @@ class Quality:
     """The share of pauses in which the bot spoke or the server took the turn for finished."""
     gaps: int | None
     wer: float | None
+    joined: int | None
+    """Turns that were ended too early, and what was said then joined to them: one message, answered anew."""
+    joined_heard_ms: float | None
+    """The most that was heard of a first answer to one of these turns; None without any."""
     early: int | None
     """Answers that were heard less than 200 ms after the user's end."""
 
@@ -102,12 +106,15 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
     pauses = sum(outcome.pauses for outcome in outcomes)
+    heard = [outcome.early_heard for outcome in outcomes if outcome.turn.joins]
     return Quality(
         cut_offs=sum(outcome.cut_off for outcome in outcomes) if outcomes else None,
         pauses=pauses if outcomes else None,
         false_cut_off_rate=round(sum(o.pauses_cut for o in outcomes) / pauses, 4) if pauses else None,
         gaps=sum(len(session.gaps) for session in recorded) if recorded else None,
         wer=None if scripted else _wer(sessions),
+        joined=len(heard) if outcomes else None,
+        joined_heard_ms=round(1000 * max(heard), 1) if heard else None,
         early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
     )
 

@@ -68,6 +68,12 @@ def _figures(report: Report) -> Iterator[str]:
         f"end); early {count(quality.early)} (answers within {EARLY * 1000:.0f} ms, sooner than people answer); gaps "
         f"in bot speech {count(quality.gaps)}",
     )
+    if quality.joined:
+        yield labelled(
+            "joined",
+            f"{things(quality.joined, 'turn')} ended too early and then joined by what followed, answered as one; "
+            f"at most {ms(quality.joined_heard_ms)} ms of a first answer were heard",
+        )
     times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
     yield labelled("barge-in", f"n {stop.n}{times}; false {count(stop.false)} (interruptions without cause)")
     yield from llm_lines(report.llm)

@@ -8,6 +8,7 @@ from latency.judge.session_outcome import SessionOutcome, judge_session
 from latency.judge.unanswered import Unanswered
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
+from latency.report.figures import quality
 from tests.latency.conversations import Conversation
 
 NEAR = 0.010
@@ -73,6 +74,17 @@ def test_a_pause_that_was_taken_for_the_end_is_no_cut_off_when_only_the_whole_tu
     assert (found.cut_off, found.pauses_cut, found.is_timed) == (False, 1, True)
     one_answer = only(Conversation(8).bot(4.2, 5), turn(0, (1, 2), (2.8, 4), server_turns=commits))
     assert one_answer.cut_off, "it was heard before the second commit, so it is the first one's"
+
+
+def test_of_a_turn_that_was_joined_the_report_says_what_was_heard_of_the_first_answer() -> None:
+    reports = [{"turn": 0, "marks": {"turn_commit": 2.2}}, {"turn": 1, "joined": True, "marks": {"turn_commit": 4.2}}]
+    speech = turn(0, (1, 2), (2.8, 4), server_turns=reports)
+    for talk, heard in ((Conversation(8).bot(2.9, 3.02).bot(4.6, 5), 120.0), (Conversation(8).bot(4.6, 5), 0.0)):
+        found = quality([judge(talk, speech)])
+        assert found.joined == 1
+        assert found.joined_heard_ms == pytest.approx(heard, abs=10)
+    apart = turn(0, (1, 2), (2.8, 4), server_turns=[{**report, "joined": False} for report in reports])
+    assert quality([judge(Conversation(8).bot(4.6, 5), apart)]).joined == 0
 
 
 @pytest.mark.parametrize(("begin", "early"), [(2.19, True), (2.21, False)])

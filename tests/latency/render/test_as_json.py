@@ -32,7 +32,16 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"
     assert list(found["barge_in"]) == ["n", "stop_p50_ms", "stop_p95_ms", "false"]
-    assert list(found["quality"]) == ["cut_offs", "pauses", "false_cut_off_rate", "gaps", "wer", "early"]
+    assert list(found["quality"]) == [
+        "cut_offs",
+        "pauses",
+        "false_cut_off_rate",
+        "gaps",
+        "wer",
+        "joined",
+        "joined_heard_ms",
+        "early",
+    ]
     assert list(found["speculation"]) == [
         "started", "discarded", "saved_p50_ms", "used", "spoken_ahead", "hints", "early",
         "discarded_tokens",

@@ -1,9 +1,12 @@
 """`engine = "whisper"`: faster-whisper on this machine."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from pipelines.engines.engine import AsrTable, Recogniser
 from pipelines.versions import version
@@ -12,6 +15,8 @@ from voice.errors import ComponentError
 if TYPE_CHECKING:
     from pipecat.services.stt_service import STTService
 
+    from pipelines.calibrating.measuring import Weights
+    from voice.asr.whisper.decoding import Decoding
     from voice.asr.whisper.model import SharedWhisper
 
 
@@ -25,9 +30,18 @@ class Whisper(AsrTable):
     """Where it runs."""
     compute_type: Literal["int8", "int8_float16", "float16", "float32"] = "int8"
     """The precision of its weights."""
-    context: Literal["full", "auto"] = "full"
-    """What a pass encodes: whole windows of 30 s, or (`auto`) little more than the audio, several times faster; see
-    `voice.asr.whisper.decoding`."""
+    context: Literal["measured", "full", "auto"] = "measured"
+    """What a pass encodes: whole windows of 30 s (`full`), or little more than the audio, much faster (`auto`).
+    `measured` takes what `voice calibrate` found best for these weights on this machine; if that has not been done, it
+    is done at the first start. Scripted weights are not calibrated and use `full`."""
+    least_context_ms: Annotated[int, Field(ge=1000, le=30_000)] | None = None
+    """The least that `auto` encodes: 6000, or as calibrated."""
+    beam_size: Annotated[int, Field(ge=1, le=20)] | None = None
+    """How many texts are compared while decoding: 1, or as calibrated."""
+    temperature_fallback: bool | None = None
+    """Whether a final text that looks wrong is drawn again at higher temperatures: `false`, or as calibrated."""
+    threads: Annotated[int, Field(ge=1, le=64)] | None = None
+    """Threads of one pass: 1, or as calibrated."""
     streaming: bool = True
     """Whether it decodes while the user speaks, where a pass is fast enough for that."""
 
@@ -52,44 +66,69 @@ class Whisper(AsrTable):
         """The model; not loaded yet."""
         return WhisperRecogniser(self)
 
+    def model_class(self) -> Callable[..., Any] | None:
+        """The class that runs a model folder; None for faster-whisper's own. It is imported here."""
+        return None
+
+    def weights(self) -> "Weights":
+        """The weights, found or downloaded."""
+        from pipelines.calibrating.measuring import Weights
+        from voice.asr.whisper.weights import resolve
+
+        found = resolve(self.model)
+        return Weights(
+            name=found.name,
+            path=found.path,
+            device=self.device,
+            compute_type=self.compute_type,
+            model_class=self.model_class(),
+        )
+
+    def decoding(self, calibrated: "Decoding | None") -> "Decoding":
+        """How to decode: as set, where something is set, and otherwise as calibrated."""
+        from voice.asr.whisper.decoding import FULL, Decoding
+
+        base = calibrated or FULL
+        return Decoding(
+            context=base.context if self.context == "measured" else self.context,
+            least_context=base.least_context if self.least_context_ms is None else self.least_context_ms / 1000,
+            beam_size=base.beam_size if self.beam_size is None else self.beam_size,
+            temperature_fallback=(
+                base.temperature_fallback if self.temperature_fallback is None else self.temperature_fallback
+            ),
+            threads=base.threads if self.threads is None else self.threads,
+        )
+
 
 class WhisperRecogniser:
-    """The weights are found or downloaded, loaded and run once.
+    """The weights are found or downloaded, calibrated if that has not been done, loaded and run once."""
 
-    Args:
-        asr: the settings.
-        model_class: gives the class that runs a model folder; None for faster-whisper's own.
-    """
-
-    def __init__(self, asr: Whisper, *, model_class: Callable[[], Callable[..., Any]] | None = None) -> None:
+    def __init__(self, asr: Whisper) -> None:
         self._asr = asr
-        self._model_class = model_class
         self._whisper: SharedWhisper | None = None
+        self._decoding: Decoding | None = None
+        self._why = "as set"
 
     @property
     def name(self) -> str:
-        """The model's name and where it runs."""
+        """The model's name, where it runs and how it decodes, and why."""
         model = self._whisper.name if self._whisper else self._asr.model
-        details = f"{self._asr.compute_type}, {self._asr.device}, context {self._asr.context}"
+        how = f"context {self._decoding or self._asr.context}; {self._why}"
+        details = f"{self._asr.compute_type}, {self._asr.device}, {how}"
         return f"faster-whisper {version('faster-whisper')} {model} ({details})"
 
     async def start(self) -> None:
-        """Find or download the weights and load them."""
+        """Find or download the weights, decide how they decode, and load them."""
         import voice.asr.whisper.service  # noqa: F401  (not in the first call)
-        from voice.asr.whisper.model import SharedWhisper
-        from voice.asr.whisper.weights import resolve
 
-        weights = await asyncio.to_thread(resolve, self._asr.model)
-        self._whisper = await asyncio.to_thread(
-            lambda: SharedWhisper.load(
-                weights.path,
-                name=weights.name,
-                device=self._asr.device,
-                compute_type=self._asr.compute_type,
-                context=self._asr.context,
-                model_class=self._model_class and self._model_class(),
-            )
-        )
+        weights = await asyncio.to_thread(self._asr.weights)
+        given_up = threading.Event()
+        try:
+            self._decoding = await asyncio.to_thread(self._decide, weights, given_up)
+        finally:
+            # A thread cannot be cancelled, and a calibration takes a minute.
+            given_up.set()
+        self._whisper = await asyncio.to_thread(self._load, weights, self._decoding)
 
     def service(self, *, at_fades: bool = False) -> "STTService":
         """A call's recogniser on the shared model."""
@@ -99,6 +138,32 @@ class WhisperRecogniser:
         return WhisperSTTService(self._whisper, streaming=self._asr.streaming, at_fades=at_fades)
 
     async def close(self) -> None:
-        """End the model's thread."""
+        """End the model's threads."""
         if self._whisper:
             self._whisper.close()
+
+    def _decide(self, weights: "Weights", given_up: threading.Event) -> "Decoding":
+        """How to decode; measures first where nothing is set and nothing has been measured."""
+        from pipelines.calibrating.calibrate import calibration, is_scripted
+        from voice.cache import user_cache
+
+        if self._asr.context != "measured":
+            return self._asr.decoding(None)
+        if is_scripted(weights.name):
+            self._why = "scripted weights are not calibrated"
+            return self._asr.decoding(None)
+        found = calibration(weights, folder=user_cache(), is_wanted=lambda: not given_up.is_set())
+        self._why = found.why if found else "not calibrated"
+        return self._asr.decoding(found.chosen if found else None)
+
+    def _load(self, weights: "Weights", decoding: "Decoding") -> "SharedWhisper":
+        from voice.asr.whisper.model import SharedWhisper
+
+        return SharedWhisper.load(
+            weights.path,
+            name=weights.name,
+            device=weights.device,
+            compute_type=weights.compute_type,
+            decoding=decoding,
+            model_class=weights.model_class,
+        )

@@ -31,7 +31,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
 from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures
-from voice.asr.whisper.decoding import SAMPLE_RATE, Context
+from voice.asr.whisper.decoding import SAMPLE_RATE, Context, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
 from voice.asr.whisper.weights import from_folder
@@ -127,7 +127,7 @@ async def test_final_text_after_the_end_of_speech(
 ) -> None:
     turns = [turn for fixture in load_fixtures(FIXTURES) for turn in fixture.turns if len(turn.speech) == 1][:22]
     folder = build_for_fixtures(tmp_path, FIXTURES, size=size)
-    model = SharedWhisper.load(folder, context=context, model_class=ScriptedWhisperModel)
+    model = SharedWhisper.load(folder, decoding=Decoding(context=context), model_class=ScriptedWhisperModel)
     ear = await replay(WhisperSTTService(model, streaming=streaming), turns, hints=hints)
     model.close()
     waits = [final - stop for stop, (final, _) in zip(ear.stopped, ear.finals, strict=True)]
@@ -152,7 +152,7 @@ def test_word_error_rate_of_both_contexts(capsys: pytest.CaptureFixture[str]) ->
     words = sum(len(bare(turn.text)) for turn in turns)
     errors = {}
     for context in ("full", "auto"):
-        model = SharedWhisper.load(folder.path, name=folder.name, context=context)
+        model = SharedWhisper.load(folder.path, name=folder.name, decoding=Decoding(context=context))
         heard = [model.transcribe(turn.samples.astype(np.float32) / 32768) for turn in turns]
         model.close()
         errors[context] = sum(distance(bare(t.text), bare(text)) for t, text in zip(turns, heard, strict=True))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from pipelines.bench.scripted import model_folder
-from voice.asr.whisper.decoding import SAMPLE_RATE, Context
+from voice.asr.whisper.decoding import SAMPLE_RATE, Context, Decoding
 from voice.asr.whisper.model import SharedWhisper
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ def test_a_later_pass_does_not_wait_for_a_withdrawn_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], context: Context
 ) -> None:
     folder = model_folder.build(tmp_path, text="set a timer for ten minutes please", size="tiny")
-    whisper = SharedWhisper.load(folder, context=context)
+    whisper = SharedWhisper.load(folder, decoding=Decoding(context=context))
     audio = (np.random.default_rng(0).standard_normal(3 * SAMPLE_RATE) * 0.1).astype(np.float32)
     alone = statistics.median(timed(whisper, audio) for _ in range(ROUNDS))
     for share in (0.1, 0.5, 0.9):

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipelines.bench.scripted import SCRIPT
-from pipelines.engines.engine import Recogniser
-from pipelines.engines.whisper import Whisper, WhisperRecogniser
+from pipelines.engines.whisper import Whisper
 
 
 class ScriptedWhisper(Whisper):
@@ -20,17 +19,13 @@ class ScriptedWhisper(Whisper):
             return []
         return [f"a scripted model in the folder {self.model}: make one with `python -m pipelines.bench.scripted`"]
 
-    def recogniser(self) -> Recogniser:
-        """The recogniser, with its model not loaded yet."""
-        return WhisperRecogniser(self, model_class=_model_class)
+    def model_class(self) -> Callable[..., Any]:
+        """The class that hears by script."""
+        from pipelines.bench.scripted.model import ScriptedWhisperModel
+
+        return ScriptedWhisperModel
 
 
 def whisper_engine(folder: Path) -> str:
     """The engine for a model folder: "scripted" if it has a script, otherwise "whisper"."""
     return "scripted" if (folder / SCRIPT).is_file() else "whisper"
-
-
-def _model_class() -> Callable[..., Any]:
-    from pipelines.bench.scripted.model import ScriptedWhisperModel
-
-    return ScriptedWhisperModel

@@ -4,8 +4,6 @@ It is built once and kept in the user's cache folder, as a file that PocketSphin
 """
 
 import hashlib
-import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from loguru import logger
 from voice.asr.sphinx import DOMAIN_WEIGHT
 from voice.asr.sphinx.ngram import DISCOUNT, count_domain, interpolate
 from voice.asr.sphinx.trie_format import TrieFormatError, read_trie, write_trie
+from voice.cache import user_cache
 from voice.errors import ComponentError, ConfigurationError
 
 _LAYOUT = 2  # raise it when the same sentences give another file
@@ -100,13 +99,6 @@ def dictionary_words() -> set[str]:
             return {line.split(None, 1)[0] for line in lines if line.strip()}
     except OSError as error:
         raise ComponentError(f"{path} cannot be read ({error.strerror}): reinstall pocketsphinx.") from error
-
-
-def user_cache() -> Path:
-    """The folder for files that can be built again: in $XDG_CACHE_HOME, ~/.cache or ~/Library/Caches."""
-    if configured := os.environ.get("XDG_CACHE_HOME"):
-        return Path(configured) / "turnaround"
-    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "turnaround"
 
 
 def _models() -> Path:

@@ -3,8 +3,9 @@
 Whisper was trained on windows of 30 s, and faster-whisper always encodes a whole window: with a small model on a CPU
 this is most of the time of a short utterance. With context "auto" only the audio and `SILENCE_AFTER` seconds of silence
 are encoded. Others report little loss with such a margin and loops without it (whisper.cpp issues 1855, 1951), but also
-a strong loss on short telephone turns without padding (CTranslate2 issue 2100). So "full" stays the default until both
-have been compared on real weights, and a result of "auto" that looks wrong is decoded again with the full window.
+a strong loss on short telephone turns without padding (CTranslate2 issue 2100). So what real weights do with "auto" is
+measured before it is used (`pipelines.calibrating`), and a result of "auto" that looks wrong is decoded again with the
+full window.
 
 A text can be made to begin with a prefix, so that confirmed words stay. CTranslate2 forces the prefix upon the decoder
 token by token, so it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free ones).
@@ -31,7 +32,10 @@ PASS_SECONDS = 30.0
 """Seconds of audio in one pass."""
 
 SILENCE_AFTER, LEAST_CONTEXT = 2.5, 6.0
-"""Seconds of silence that "auto" encodes after the audio, and the least that it encodes in total."""
+"""Seconds of silence that "auto" encodes after the audio, and the least that it encodes in total unless told."""
+
+TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""With fallback, a text that looks wrong is drawn again at each of these until it does not: faster-whisper's own."""
 
 # Whisper was trained to write at most 224 tokens a window. English at reading speed has 4 tokens a second, spelled
 # letters with commas have 8; the constant leaves room for punctuation in the shortest answers. So a runaway decode of
@@ -45,6 +49,36 @@ TRAILING_SILENCE = 0.5
 
 _FRAMES_PER_SECOND = 100
 _WHOLE_WINDOW = round(PASS_SECONDS * _FRAMES_PER_SECOND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoding:
+    """How passes decode: what they compute, and with how many threads."""
+
+    context: Context = "full"
+    """How much the encoder is given: "full", a window of 30 s, or "auto", little more than the audio."""
+    least_context: float = LEAST_CONTEXT
+    """Seconds that "auto" encodes at least."""
+    beam_size: int = 1
+    """Texts that are compared while decoding; 1 takes the likeliest token each time."""
+    temperature_fallback: bool = False
+    """Whether the last pass over a window draws a text that looks wrong again, at higher temperatures."""
+    threads: int = 1
+    """Threads of one pass. A second thread slows down the decoder, whose matrices are small."""
+
+    def __str__(self) -> str:
+        parts = [self.context if self.context == "full" else f"auto of at least {self.least_context:g} s"]
+        if self.beam_size > 1:
+            parts.append(f"beam {self.beam_size}")
+        if self.temperature_fallback:
+            parts.append("temperature fallback")
+        if self.threads > 1:
+            parts.append(f"{self.threads} threads")
+        return ", ".join(parts)
+
+
+FULL = Decoding()
+"""Whole windows, the likeliest tokens, one thread: used unless something else is set or has been measured."""
 
 
 def always() -> bool:
@@ -70,20 +104,20 @@ class WhisperPasses:
         model: faster-whisper's, loaded.
         name: Its name in logs.
         language: The language spoken; None to have a multilingual model detect it.
-        context: How much the encoder is given, "full" or "auto".
+        decoding: How it decodes; the threads are the model's own.
     """
 
-    def __init__(self, model: "WhisperModel", *, name: str, language: str | None, context: Context) -> None:
+    def __init__(self, model: "WhisperModel", *, name: str, language: str | None, decoding: Decoding) -> None:
         self._model = model
         self._name = name
         self._language = language
-        self._context = context
+        self._decoding = decoding
         # Only this call makes faster-whisper's options and suppressed tokens; it decodes nothing yet.
         _, info = model.transcribe(
             np.zeros(SAMPLE_RATE, np.float32),
             language=language or "en",
-            beam_size=1,
-            temperature=0.0,
+            beam_size=decoding.beam_size,
+            temperature=TEMPERATURES if decoding.temperature_fallback else TEMPERATURES[:1],
             condition_on_previous_text=False,
             without_timestamps=True,
         )
@@ -115,25 +149,29 @@ class WhisperPasses:
         Raises:
             WithdrawnError: Nobody waits any more.
         """
-        decoded = self._decode(audio, prefix, self._frames(audio), is_wanted)
+        decoded = self._decode(audio, prefix, self._frames(audio), is_wanted, is_last=False)
         return None if decoded.looks_wrong else decoded.text
 
     def _window(self, audio: NDArray[np.float32], prefix: str, is_wanted: IsWanted) -> str:
         frames = self._frames(audio)
-        decoded = self._decode(audio, prefix, frames, is_wanted)
-        if decoded.looks_wrong and (prefix or frames < _WHOLE_WINDOW):
+        is_last = frames == _WHOLE_WINDOW and not prefix
+        decoded = self._decode(audio, prefix, frames, is_wanted, is_last=is_last)
+        if decoded.looks_wrong and not is_last:
             logger.debug(f"{self._name}: decoding again, because this looks wrong: {decoded.text}")
-            decoded = self._decode(audio, "", _WHOLE_WINDOW, is_wanted)
+            decoded = self._decode(audio, "", _WHOLE_WINDOW, is_wanted, is_last=True)
         return decoded.text
 
     def _frames(self, audio: NDArray[np.float32]) -> int:
         """How many frames of features the encoder is given."""
-        if self._context == "full":
+        if self._decoding.context == "full":
             return _WHOLE_WINDOW
-        seconds = max(LEAST_CONTEXT, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
+        seconds = max(self._decoding.least_context, len(audio) / SAMPLE_RATE + SILENCE_AFTER)
         return min(_WHOLE_WINDOW, math.ceil(seconds * _FRAMES_PER_SECOND))
 
-    def _decode(self, audio: NDArray[np.float32], prefix: str, frames: int, is_wanted: IsWanted) -> Decoded:
+    def _decode(
+        self, audio: NDArray[np.float32], prefix: str, frames: int, is_wanted: IsWanted, *, is_last: bool
+    ) -> Decoded:
+        """One decoding of one window; `is_last` if no other follows where the text looks wrong."""
         from faster_whisper.audio import pad_or_trim
 
         model, seconds = self._model, len(audio) / SAMPLE_RATE
@@ -148,7 +186,12 @@ class WhisperPasses:
         given = len(prompt_text(prompt, tokenizer))
         cap = min(TOKENS_AT_MOST, TOKENS_ALWAYS + math.ceil(TOKENS_PER_SECOND * seconds))
         # The first token may end the text only if there is a prefix.
-        options = replace(self._options, max_new_tokens=length_limit(cap, given, len(prompt)), suppress_blank=not given)
+        options = replace(
+            self._options,
+            max_new_tokens=length_limit(cap, given, len(prompt)),
+            suppress_blank=not given,
+            temperatures=self._options.temperatures if is_last else TEMPERATURES[:1],
+        )
         result, log_probability, _, compression = model.generate_with_fallback(encoded, prompt, tokenizer, options)
         tokens = result.sequences_ids[0]
         # The mean is over all tokens, and the given ones count as certain: take it over the free ones.

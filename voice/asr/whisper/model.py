@@ -10,7 +10,8 @@ after every 10,000 messages, on the event loop, which then takes 6-14 ms instead
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voice.asr.pace import Pace
-from voice.asr.whisper.decoding import SAMPLE_RATE, Context, WhisperPasses, always
+from voice.asr.whisper.decoding import FULL, SAMPLE_RATE, Decoding, WhisperPasses, always
 from voice.asr.whisper.pass_queue import IsWanted, Pass, PassQueue, Text, WithdrawnError
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
@@ -30,6 +31,55 @@ PASSES_AT_ONCE = {"cpu": 2, "cuda": 1}
 """How many passes a model runs at a time: the one that is waited for, and on a CPU one that has been withdrawn."""
 
 
+def load_model(
+    path: Path,
+    *,
+    name: str,
+    device: str,
+    compute_type: str,
+    threads: int,
+    language: str | None = "en",
+    model_class: Callable[..., "WhisperModel"] | None = None,
+) -> "WhisperModel":
+    """Load a model folder; use it inside `loading`, which explains its failures. Arguments as of `SharedWhisper.load`.
+
+    Raises:
+        ConfigurationError: The folder is not a model, or it does not know the language.
+    """
+    from_folder(path)
+    if model_class is None:
+        from faster_whisper import WhisperModel
+
+        model_class = WhisperModel
+    workers = PASSES_AT_ONCE[device]
+    model = model_class(str(path), device=device, compute_type=compute_type, cpu_threads=threads, num_workers=workers)
+    if language is not None and language not in model.supported_languages:
+        raise ConfigurationError(
+            f"The Whisper model {name} does not know asr.language {language!r}; "
+            "only models without .en in their name know others than 'en'."
+        )
+    return model
+
+
+@contextmanager
+def loading(path: Path, *, device: str, compute_type: str) -> Iterator[None]:
+    """While a model is loaded and run for the first time: what the engine raises becomes one sentence.
+
+    Raises:
+        ConfigurationError: The model cannot use the compute type.
+        ComponentError: The engine cannot load or run the model.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigurationError(f"Whisper cannot run on {device} with {compute_type}: {error}.") from error
+    except RuntimeError as error:
+        raise ComponentError(
+            f"The Whisper model in {path} does not run on {device}: {error}; copy or download it again, "
+            'or set asr.device = "cpu".'
+        ) from error
+
+
 class SharedWhisper:
     """One Whisper model and the threads of its passes.
 
@@ -38,12 +88,12 @@ class SharedWhisper:
     begins only if no other pass runs or waits, and is skipped otherwise.
     """
 
-    def __init__(self, model: "WhisperModel", *, name: str, language: str | None, context: Context = "full") -> None:
+    def __init__(self, model: "WhisperModel", *, name: str, language: str | None, decoding: Decoding) -> None:
         self.name = name
         """The model's name in reports; begins with "scripted:" for a test double."""
         self.language = language
         """The language spoken; None if a multilingual model detects it."""
-        self._passes = WhisperPasses(model, name=name, language=language, context=context)
+        self._passes = WhisperPasses(model, name=name, language=language, decoding=decoding)
         self._queue = PassQueue("whisper", threads=model.model.num_workers)
         self._pace = Pace(0.0)
         second = np.zeros(SAMPLE_RATE, np.float32)
@@ -62,9 +112,8 @@ class SharedWhisper:
         name: str | None = None,
         device: str = "cpu",
         compute_type: str = "int8",
-        cpu_threads: int = 1,
         language: str | None = "en",
-        context: Context = "full",
+        decoding: Decoding = FULL,
         model_class: Callable[..., "WhisperModel"] | None = None,
     ) -> Self:
         """Load a model folder and run it; blocks for about a second.
@@ -74,41 +123,26 @@ class SharedWhisper:
             name: Its name in reports; None for the name of the folder.
             device: "cpu" or "cuda".
             compute_type: CTranslate2's; int8 halves the memory, and the decoder's time on a CPU.
-            cpu_threads: Threads of one pass. A second thread slows down the decoder, whose matrices are small.
             language: The language spoken, such as "en"; None to have a multilingual model detect it.
-            context: What each pass encodes: "full", a window of 30 s, or "auto", little more than the audio.
+            decoding: How each pass decodes.
             model_class: Used instead of `faster_whisper.WhisperModel`; None for that class.
 
         Raises:
             ConfigurationError: The model does not know the language or compute type.
             ComponentError: The folder is not a model, or the engine cannot load or run it.
         """
-        folder_name = from_folder(path).name
-        if model_class is None:
-            from faster_whisper import WhisperModel
-
-            model_class = WhisperModel
-        try:
-            model = model_class(
-                str(path),
+        name = name or from_folder(path).name
+        with loading(path, device=device, compute_type=compute_type):
+            model = load_model(
+                path,
+                name=name,
                 device=device,
                 compute_type=compute_type,
-                cpu_threads=cpu_threads,
-                num_workers=PASSES_AT_ONCE[device],
+                threads=decoding.threads,
+                language=language,
+                model_class=model_class,
             )
-            if language is not None and language not in model.supported_languages:
-                raise ConfigurationError(
-                    f"The Whisper model {name or folder_name} does not know asr.language {language!r}; "
-                    "only models without .en in their name know others than 'en'."
-                )
-            return cls(model, name=name or folder_name, language=language, context=context)
-        except ValueError as error:
-            raise ConfigurationError(f"Whisper cannot run on {device} with {compute_type}: {error}.") from error
-        except RuntimeError as error:
-            raise ComponentError(
-                f"The Whisper model in {path} does not run on {device}: {error}; copy or download it again, "
-                'or set asr.device = "cpu".'
-            ) from error
+            return cls(model, name=name, language=language, decoding=decoding)
 
     def may_listen(self, *, at_once: float = 0.0) -> bool:
         """Whether a partial pass may begin now: no pass runs or waits, and partial passes have time left.

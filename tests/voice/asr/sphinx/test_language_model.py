@@ -1,11 +1,10 @@
-import os
 from pathlib import Path
 
 import pocketsphinx
 import pytest
 from loguru import logger
 
-from voice.asr.sphinx.language_model import GENERAL, build_language_model, pronounceable, user_cache
+from voice.asr.sphinx.language_model import GENERAL, build_language_model, pronounceable
 from voice.errors import ComponentError, ConfigurationError
 
 SENTENCES = ["what time is it", "set a timer for ten seconds", "what is seven times eight"]
@@ -78,14 +77,3 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ComponentError, match="XDG_CACHE_HOME"):
         build_language_model(lambda: SENTENCES, edition="a", cache=tmp_path / "file")
-
-
-def test_the_cache_is_where_the_platform_keeps_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert user_cache() == tmp_path / "turnaround"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", os.sep + "somebody")
-    monkeypatch.setattr("sys.platform", "linux")
-    assert user_cache() == Path("/somebody/.cache/turnaround")
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert user_cache() == Path("/somebody/Library/Caches/turnaround")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pipelines.bench.scripted import model_folder
 from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures
-from voice.asr.whisper.decoding import SAMPLE_RATE, Context, WhisperPasses
+from voice.asr.whisper.decoding import SAMPLE_RATE, TEMPERATURES, Context, Decoding, WhisperPasses
 from voice.client.fixtures.fixture import load_fixtures
 
 SAMPLES = Path(__file__).parents[4] / "samples" / "arithmetic"
@@ -51,8 +51,9 @@ class Spy:
         monkeypatch.setattr(model, "get_prompt", noting_prompt)
 
 
-def passes(model: WhisperModel, context: Context) -> WhisperPasses:
-    return WhisperPasses(model, name="scripted:whisper", language="en", context=context)
+def passes(model: WhisperModel, context: Context, **options: Any) -> WhisperPasses:
+    decoding = Decoding(context=context, **options)
+    return WhisperPasses(model, name="scripted:whisper", language="en", decoding=decoding)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,68 @@ def test_auto_encodes_the_audio_and_a_margin(
     spy = Spy(model, monkeypatch)
     assert passes(model, "auto").transcribe(noise(seconds)) == "Yes."
     assert spy.encoded == [frames]
+
+
+@pytest.mark.parametrize(("least", "frames"), [(1.0, 450), (5.0, 500), (10.0, 1000), (30.0, 3000)])
+def test_auto_encodes_at_least_what_it_is_told(
+    load: Load, monkeypatch: pytest.MonkeyPatch, least: float, frames: int
+) -> None:
+    model = load("Yes.")
+    spy = Spy(model, monkeypatch)
+    assert passes(model, "auto", least_context=least).transcribe(noise(2.0)) == "Yes."
+    assert spy.encoded == [frames]
+
+
+class Asked:
+    """What CTranslate2 is asked: beam sizes and temperatures, in order."""
+
+    def __init__(self, model: WhisperModel) -> None:
+        self.beams: list[int] = []
+        self.temperatures: list[float] = []
+        self._genuine = model.model
+        model.model = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._genuine, name)
+
+    def generate(self, *args: Any, **options: Any) -> Any:
+        self.beams.append(options["beam_size"])
+        self.temperatures.append(options.get("sampling_temperature", 0.0))
+        return self._genuine.generate(*args, **options)
+
+
+@pytest.mark.parametrize("beam_size", [1, 5])
+def test_the_beam_is_as_wide_as_set(load: Load, beam_size: int) -> None:
+    model = load("Yes.")
+    asked = Asked(model)
+    assert passes(model, "auto", beam_size=beam_size).transcribe(noise(2.0)) == "Yes."
+    assert asked.beams == [beam_size]
+
+
+def test_with_temperature_fallback_the_last_pass_draws_a_text_that_looks_wrong_again(load: Load) -> None:
+    model = load("no " * 25)
+    asked = Asked(model)
+    passes(model, "auto").transcribe(noise(2.0))
+    assert asked.temperatures == [0.0, 0.0]
+    asked.temperatures.clear()
+    hot = passes(model, "auto", temperature_fallback=True)
+    hot.transcribe(noise(2.0))
+    assert asked.temperatures == [0.0, *TEMPERATURES]
+    asked.temperatures.clear()
+    hot.listen(noise(2.0))
+    assert asked.temperatures == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("decoding", "shown"),
+    [
+        (Decoding(), "full"),
+        (Decoding(context="auto", least_context=5.0), "auto of at least 5 s"),
+        (Decoding(beam_size=5, temperature_fallback=True, threads=2), "full, beam 5, temperature fallback, 2 threads"),
+    ],
+)
+def test_a_decoding_is_shown_by_what_differs_from_the_simplest(decoding: Decoding, shown: str) -> None:
+    assert str(decoding) == shown
 
 
 @pytest.mark.parametrize("seconds", [0.0, 4.0, 30.0])

@@ -13,7 +13,7 @@ from faster_whisper import WhisperModel
 from numpy.typing import NDArray
 
 from pipelines.bench.scripted import model_folder
-from voice.asr.whisper.decoding import SAMPLE_RATE
+from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.pass_queue import IsWanted, PassQueue, WithdrawnError
 
@@ -210,7 +210,7 @@ def test_a_later_callers_text_is_there_before_the_withdrawn_pass_has_ended(
 def test_a_withdrawn_pass_is_not_decoded_again_with_the_whole_window(
     load: Callable[..., tuple[SharedWhisper, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whisper, engine = load("no " * 25, context="auto")  # a loop, which looks wrong
+    whisper, engine = load("no " * 25, decoding=Decoding(context="auto"))  # a loop, which looks wrong
     halted = Halted(engine, "generate_with_fallback", monkeypatch)
     withdrawn = whisper.submit(noise(2.0))
     assert halted.there.wait(WITHIN)

@@ -24,7 +24,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.pace import Pace
-from voice.asr.whisper.decoding import SAMPLE_RATE
+from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
@@ -77,7 +77,7 @@ class Noting(SharedWhisper):
 
 @pytest.fixture
 def model(folder: Path) -> Iterator[Noting]:
-    model = Noting.load(folder, context="auto", model_class=ScriptedWhisperModel)
+    model = Noting.load(folder, decoding=Decoding(context="auto"), model_class=ScriptedWhisperModel)
     yield model
     model.gate.set()
     model.close()

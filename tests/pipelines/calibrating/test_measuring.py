@@ -1,0 +1,114 @@
+"""What is measured, in which order, and on how many recordings; the clock is manual."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pipelines.calibrating.decision import CONTEXTS
+from pipelines.calibrating.measuring import BUDGET, measure_all
+from pipelines.calibrating.recordings import Utterance, spread, utterances
+from voice.asr.whisper.decoding import FULL, SAMPLE_RATE, Decoding
+from voice.client.fixtures.fixture import load_fixtures
+
+SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+FIVE = CONTEXTS[1]
+
+
+class Ear:
+    """Weights that hear what they are made to, and whose time is the manual clock's."""
+
+    def __init__(self, slowness: float = 1.0) -> None:
+        self.now = 0.0
+        self.asked: list[tuple[Decoding, int]] = []
+        self.deaf: set[Decoding] = set()
+        self._slowness = slowness
+
+    def hear(self, decoding: Decoding, samples: NDArray[np.float32]) -> str:
+        self.asked.append((decoding, len(samples)))
+        cost = 0.4 if decoding.context == "full" else decoding.least_context / 100
+        cost *= (1.5 if decoding.beam_size > 1 else 1.0) / (1.6 if decoding.threads > 1 else 1.0)
+        self.now += self._slowness * cost
+        return "" if decoding in self.deaf and len(samples) % 2 else "set a timer for ten minutes"
+
+    def clock(self) -> float:
+        return self.now
+
+
+def some(count: int) -> list[Utterance]:
+    return [Utterance(text="Set a timer for 10 minutes.", samples=np.zeros(n, np.float32)) for n in range(count)]
+
+
+def test_contexts_come_first_then_options_then_threads() -> None:
+    ear, lines = Ear(), list[str]()
+    found = measure_all(ear.hear, some(60), say=lines.append, cores=2, clock=ear.clock)
+    shown = [str(row.decoding) for row in found.rows]
+    five = str(FIVE)
+    assert shown == [
+        *(str(decoding) for decoding in CONTEXTS),
+        f"{five}, beam 5",
+        f"{five}, temperature fallback",
+        five,
+        f"{five}, 2 threads",
+    ]
+    assert found.chosen == Decoding(context="auto", least_context=5.0, threads=2)
+    assert found.words == (6,) * 60
+    assert found.rows[0].mean_seconds == pytest.approx(0.4)
+    assert lines[0] == "  60 recordings with 360 words, about 55 s"
+    assert [line.split()[0] for line in lines[1:5]] == ["15", "30", "45", "60"]
+    assert ear.now < 1.5 * BUDGET
+
+
+def test_each_recording_is_heard_in_every_way_before_the_next_one() -> None:
+    ear = Ear()
+    measure_all(ear.hear, some(40), say=lambda _: None, cores=1, clock=ear.clock)
+    contexts = [length for decoding, length in ear.asked if decoding in CONTEXTS]
+    last = contexts[-4 * 39 :]
+    assert all(len(set(last[at : at + 4])) == 1 for at in range(0, len(last), 4))
+
+
+def test_words_that_a_context_loses_keep_it_from_being_chosen() -> None:
+    ear = Ear()
+    ear.deaf = {FIVE}
+    found = measure_all(ear.hear, some(60), say=lambda _: None, cores=1, clock=ear.clock)
+    assert found.chosen == Decoding(context="auto")
+    assert sum(found.rows[1].errors) == 6 * 30
+    ear.deaf = set(CONTEXTS[1:])
+    assert measure_all(ear.hear, some(60), say=lambda _: None, cores=1, clock=ear.clock).chosen == FULL
+
+
+def test_slow_weights_hear_fewer_recordings_but_enough_to_decide() -> None:
+    for slowness in (5.0, 500.0):
+        ear = Ear(slowness)
+        found = measure_all(ear.hear, some(200), say=lambda _: None, cores=2, clock=ear.clock)
+        assert sum(found.words) >= 225
+        assert found.chosen.context == "auto"
+    assert len(found.words) == 38
+
+
+def test_recordings_are_left_out_evenly() -> None:
+    found = some(10)
+    assert [len(one.samples) for one in spread(found, 4)] == [0, 2, 5, 7]
+    assert spread(found, 10) == spread(found, 99) == found
+
+
+def test_an_utterance_is_cut_as_in_a_call_and_turns_without_words_are_left_out() -> None:
+    fixtures = load_fixtures([SAMPLES / "backchannel", SAMPLES / "long_sentences"])
+    turns = [turn for fixture in fixtures for turn in fixture.turns if turn.text and turn.speech]
+    found = utterances(fixtures)
+    assert [one.text for one in found] == [turn.text for turn in turns]
+    assert len(found) < sum(len(fixture.turns) for fixture in fixtures)
+    for one, turn in zip(found, turns, strict=True):
+        assert len(one.samples) / SAMPLE_RATE == pytest.approx(
+            min(turn.onset, 0.5) + turn.end - turn.onset + 0.1, abs=1e-3
+        )
+        assert one.samples.dtype == np.float32
+        assert 0.1 < np.abs(one.samples).max() <= 1.0
+
+
+def test_our_samples_can_decide() -> None:
+    words = Counter(one.words > 0 for one in utterances(load_fixtures([SAMPLES])))
+    assert words[True] >= 60
+    assert words[False] == 0

@@ -129,8 +129,8 @@ async def test_a_result_is_discarded_when_the_user_goes_on_and_its_audio_decoded
     model = Gated.load(folder)
     model.gate.clear()
     service = WhisperSTTService(model)
-    release = asyncio.get_running_loop().call_later(1.0, model.gate.set)
-    frames = await outcome(service, [*spoken(1.0), SleepFrame(0.2), *audio(0.2), *spoken(0.6)])
+    release = asyncio.get_running_loop().call_later(2.0, model.gate.set)
+    frames = await outcome(service, [*spoken(1.0), SleepFrame(1.0), *audio(0.2), *spoken(0.6)])
     release.cancel()
     assert [getattr(frame, "text", None) for frame in frames] == [TEXT]
     assert model.heard == [pytest.approx(1.0), pytest.approx(1.8)]

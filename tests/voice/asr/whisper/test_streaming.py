@@ -222,11 +222,11 @@ async def test_a_wrong_hint_costs_a_pass_and_the_rest_is_still_recognised(
 async def test_no_early_text_comes_after_speech_has_gone_on(model: Noting, turns: dict[str, FixtureTurn]) -> None:
     turn = turns["what is twelve minus five"]
     model.gate.clear()
-    threading.Timer(1.0, model.gate.set).start()
+    threading.Timer(2.0, model.gate.set).start()
     frames = await heard(
         WhisperSTTService(model, streaming=False),
         speech(turn),
-        [*hint(), SleepFrame(0.1), SpeechResumedFrame(), *silence(0.1)],
+        [*hint(), SleepFrame(1.0), SpeechResumedFrame(), *silence(0.1)],
         stop(),
     )
     assert texts(frames, TranscriptionFrame) == [turn.text]
@@ -275,7 +275,7 @@ async def test_a_withdrawn_hints_pass_does_not_keep_the_next_one_waiting(
     frames = await heard(
         WhisperSTTService(model, streaming=False),
         speech(turn),
-        [*hint(), SleepFrame(0.2), SpeechResumedFrame(), *silence(0.1)],
+        [*hint(), SleepFrame(1.0), SpeechResumedFrame(), *silence(0.1)],
         stop(),
     )
     assert texts(frames, TranscriptionFrame) == [turn.text]

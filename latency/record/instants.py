@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 from latency.record.marks import Marks
-from latency.record.units import Instant
+from latency.record.units import EarlierInstant, Instant
 
 Record = TypeVar("Record")
 Convert = Callable[[float], float | None]
@@ -44,4 +44,5 @@ def _moved(value: Any, convert: Convert) -> Any:
 @cache
 def _instants_of(kind: type) -> frozenset[str]:
     hints = get_type_hints(kind, include_extras=True)
-    return frozenset(name for name, hint in hints.items() if hint in (Instant, Instant | None))
+    kinds = (Instant, Instant | None, EarlierInstant)
+    return frozenset(name for name, hint in hints.items() if hint in kinds)

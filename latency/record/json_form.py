@@ -78,7 +78,7 @@ def _instant(mark: Mark, at: object) -> float:
     try:
         return msgspec.convert(at, Instant)
     except msgspec.ValidationError as error:
-        raise TurnError(f"the mark {mark} is {shown(at)}, not seconds") from error
+        raise TurnError(f"the mark {mark} is {shown(at)}, not seconds from 0 on") from error
 
 
 def _sentence(error: msgspec.ValidationError, kind: type, data: object) -> str:

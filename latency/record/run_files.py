@@ -14,7 +14,7 @@ from typing import Any
 from latency.audio.recording import RecordedTime, RecordingError, extent
 from latency.record.json_form import parse, shown
 from latency.record.session import Session, SessionFiles
-from latency.record.turn import KEYS, TurnError, TurnRecord
+from latency.record.turn import KEYS, NewerTurnError, TurnError, TurnRecord
 
 SCHEMA = 1
 """Of run.json. Keys are only ever added: one that an older run lacks is unknown."""
@@ -55,10 +55,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or not isinstance(schema, int):
         raise RunError(f"{path} is not what a run writes: it has no schema number")
     if schema > SCHEMA:
-        raise RunError(
-            f"{path} was written by a newer version (schema {schema}; this one reads {SCHEMA}); "
-            "upgrade with `pip install -U turnaround`"
-        )
+        raise _newer(path, f"schema {schema}; this one reads {SCHEMA}")
     if schema < SCHEMA:
         raise RunError(
             f"{path} was written by an older version (schema {schema}; this one reads {SCHEMA}); "
@@ -76,7 +73,7 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
     """The turns of turns.jsonl and the notes on them; none when there is no such file.
 
     Raises:
-        RunError: A whole line is no turn, or a turn is there twice with different contents.
+        RunError: A whole line is no turn or a newer version's, or a turn is there twice with different contents.
     """
     if not path.is_file():
         return (), []
@@ -94,6 +91,8 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         try:
             content = parse(line)
             turn = TurnRecord.from_json(content)
+        except NewerTurnError as error:
+            raise _newer(path, str(error)) from error
         except TurnError as error:
             raise _damaged(path, number, str(error)) from error
         unknown |= content.keys() - KEYS
@@ -204,6 +203,10 @@ def changed_fixtures(listed: Iterable[SessionFiles]) -> Iterator[str]:
             seen.add(source)
             if _checksum(Path(source)) not in (None, checksum):
                 yield f"{source} has changed since it was replayed in this run"
+
+
+def _newer(path: Path, schemas: str) -> RunError:
+    return RunError(f"{path} was written by a newer version ({schemas}); upgrade with `pip install -U turnaround`")
 
 
 def _damaged(path: Path, line: int, why: str) -> RunError:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from latency.record.units import Instant, Milliseconds
+from latency.record.units import EarlierInstant, Milliseconds
 
 StallKind = Literal["event loop", "garbage collection"]
 SHORTEST_MS = 20.0
@@ -14,7 +14,7 @@ SHORTEST_MS = 20.0
 class Stall:
     """One such time of at least 20 ms."""
 
-    at: Instant
+    at: EarlierInstant
     """When it began."""
     ms: Milliseconds
     """How long it lasted."""

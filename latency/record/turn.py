@@ -10,7 +10,7 @@ from latency.record.server_turn import EndedBy, Reported, ServerTurn
 from latency.record.stall import Stall
 from latency.record.units import Count, Instant, Milliseconds
 
-__all__ = ["CONTRIBUTIONS", "UNNAMED", "TurnError", "TurnRecord"]
+__all__ = ["CONTRIBUTIONS", "UNNAMED", "NewerTurnError", "TurnError", "TurnRecord"]
 
 SCHEMA = 1
 """Of a line of turns.jsonl. Keys are only ever added: one that an older line lacks is unknown."""
@@ -20,6 +20,10 @@ SHORTEST_PAUSE = 0.1
 Truth = Literal["labelled", "estimated"]
 AT_ONCE: frozenset[EndedBy] = frozenset({"smart_turn", "whole_request"})
 """Ends of turns whose words were judged complete as soon as the voice detector reported the stop."""
+
+
+class NewerTurnError(TurnError):
+    """A record of a newer schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +43,8 @@ class TurnRecord(Reported):
     fixture: str | None = None
     text: str | None = None
     """What the user really says."""
+    speaker: str | None = None
+    """Who speaks; the name of a synthesiser begins with "sim:". None when that is unknown."""
     truth: Truth = "labelled"
     """Whether `speech` was labelled or measured from the audio."""
     speech: tuple[tuple[Instant, Instant], ...] = ()
@@ -122,12 +128,15 @@ class TurnRecord(Reported):
         """Read a line of turns.jsonl, or the object that it holds; keys of newer versions are ignored.
 
         Raises:
+            NewerTurnError: A newer version wrote it, in a form that this one does not know.
             TurnError: No object, another schema, a missing key, or values that cannot be.
         """
         content = parse(line) if isinstance(line, str) else line
         if not isinstance(content, dict):
             raise TurnError("a turn is a JSON object")
-        if (schema := content.get("schema", SCHEMA)) != SCHEMA:
+        if isinstance(schema := content.get("schema", SCHEMA), int) and schema > SCHEMA:
+            raise NewerTurnError(f"schema {schema}; this one reads {SCHEMA}")
+        if schema != SCHEMA:
             raise TurnError(f"schema is {shown(schema)}, not the {SCHEMA} that this version reads")
         return from_json(cls, content)
 

@@ -25,6 +25,10 @@ RESIDUAL_FLAG_MS = FLAGGED * 1000
 """A turn with more unexplained latency than this is flagged."""
 LATE_FLAG_MS = 20.0
 """A turn with an audio frame sent later than this is flagged."""
+SYNTHESISER = "sim:"
+"""The beginning of the name of a speaker that is no person."""
+NO_MODEL = "no language model"
+"""How the responder, which answers by rules, calls itself among the components."""
 HOST = ("platform", "python", "cpus", "load_before", "load_after")
 
 
@@ -92,6 +96,19 @@ class Report:
     def has_latencies(self) -> bool:
         """Whether any turn has a latency."""
         return any(one.n for one in (self.turn_ms, self.turn_ms_cold, self.turn_ms_barge_in))
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """What the figures rest on where that is less than people, their own requests and a language model."""
+        speakers = {outcome.turn.speaker for outcome in self.outcomes if outcome.turn.speaker}
+        synthetic = sum(speaker.startswith(SYNTHESISER) for speaker in speakers)
+        callers = f"{synthetic} synthetic caller{'' if synthetic == 1 else 's'}"
+        if synthetic < len(speakers):
+            callers = f"{synthetic} synthetic of {len(speakers)} callers"
+        limited = (
+            ("a closed set of requests", "no language model") if NO_MODEL in self.components.get("llm", "") else ()
+        )
+        return ((callers,) if synthetic else ()) + limited
 
     @property
     def is_unanswered(self) -> bool:

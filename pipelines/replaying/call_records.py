@@ -104,6 +104,7 @@ def _record(
         scenario=fixture.name,
         fixture=f"{fixture.group}/{turn.name}" if fixture.group else turn.name,
         text=turn.text,
+        speaker=turn.speaker,
         truth=turn.truth,
         speech=_rounded_all(placed.speech),
         labels=tuple((_rounded(start), _rounded(end), label) for start, end, label in placed.labels),

@@ -22,6 +22,8 @@ def headline(report: Report) -> Iterator[Line]:
         yield f"LATENCIES REFUSED: {report.refused}", "bold red"
     for note in report.notes:
         yield f"note: {note}", "yellow"
+    if report.rests_on:
+        yield f"Rests on      {', '.join(report.rests_on)}", "yellow"
     yield "", ""
     refused, turns = " (refused)" if report.refused else "", report.turns
     if report.only_cold:

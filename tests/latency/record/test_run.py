@@ -211,6 +211,16 @@ def edit(**values: Any) -> Callable[[Path], object]:
         (lambda root: Path(__file__), "is not a folder", 2),
         (lambda root: root, "is not a run: it has no run.json", 2),
         (broken(edit(schema=2)), "newer version .schema 2; this one reads 1.; upgrade with `pip", 2),
+        (
+            broken(lambda folder: append(folder / "turns.jsonl", line(schema=2, turn=1))),
+            "turns.jsonl was written by a newer version .schema 2; this one reads 1.; upgrade with `pip",
+            2,
+        ),
+        (
+            broken(lambda folder: append(folder / "turns.jsonl", line(turn=1, speech=[[-1.0, 2.0]]))),
+            r"turns.jsonl is damaged in line 2 .speech.0..0. is -1.0, not a number >= 0",
+            2,
+        ),
         (broken(edit(schema=0, command=["voice", "replay", "my calls"])), "again with `voice replay 'my calls'`", 2),
         (broken(edit(schema=0)), "older version .schema 0; this one reads 1.; make the run again with `voice rep", 2),
         (broken(edit(status="finished")), "status is 'finished', not one of complete, interrupted, running", 2),

@@ -172,10 +172,8 @@ def test_a_trace_is_replaced_and_any_other_file_left_alone(tmp_path: Path, repor
 def test_what_the_server_dates_before_the_recording_begins_at_its_first_sample(report: Report) -> None:
     (session,) = report.sessions
     first, *others = session.outcomes
-    early = {"tier": "large", "request": -0.4, "end": 0.3, "outcome": "spoken"}
-    attempts = from_json(tuple[AttemptRecord, ...], [early, {**early, "request": -0.2}])
-    asked = replace(first, turn=replace(first.turn, attempts=attempts, server_turns=()))
-    content = trace(replace(report, sessions=(replace(session, outcomes=(asked, *others)),)), {})
+    early = Stall(at=-0.4, ms=700.0, kind="event loop")
+    stalled = replace(first, turn=replace(first.turn, stalls=(early,)))
+    content = trace(replace(report, sessions=(replace(session, outcomes=(stalled, *others)),)), {})
     assert_follows_the_format(content)
-    lanes = [event for event in content["traceEvents"] if event.get("cat") == "LLM large"]
-    assert [(event["ts"], event["dur"]) for event in lanes] == [(0, 300_000), (0, 300_000)]
+    assert [(event["ts"], event["dur"]) for event in named(content, "stalls")] == [(0, 300_000)]

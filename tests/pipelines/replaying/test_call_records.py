@@ -138,7 +138,15 @@ def test_server_instants_are_told_on_the_recordings_clock():
 
 
 def test_when_an_answer_was_begun_ahead_is_told_on_the_recordings_clock():
-    ahead = {"hints": 1, "started": 1, "discarded": 0, "used": True, "request": server(12.1), "spoken_ahead": False}
+    ahead = {
+        "hints": 1,
+        "started": 1,
+        "discarded": 0,
+        "used": True,
+        "request": server(12.1),
+        "spoken_ahead": False,
+        "early": 0,
+    }
     off = report(1, marks={"turn_commit": server(12.4)}, heard="one", speculation=None)
     aligned = report(0, marks={"turn_commit": server(12.25)}, heard="one", speculation=ahead)
     result, fixture = call(reports=(aligned, off))

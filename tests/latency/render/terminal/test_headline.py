@@ -62,6 +62,18 @@ def test_what_is_simulated_is_named_first(report: Report) -> None:
     )
 
 
+def test_what_the_figures_rest_on_is_said_before_them(report: Report) -> None:
+    spoken = [replace(one, turn=replace(one.turn, speaker="sim:flite rms")) for one in report.outcomes]
+    (session,) = report.sessions
+    tour = replace(report, sessions=(replace(session, outcomes=tuple(spoken)),))
+    embedded = replace(tour, components={"llm": "responder (no language model)"})
+    assert lines(embedded)[1] == "Rests on      1 synthetic caller, a closed set of requests, no language model"
+    assert lines(replace(tour, components={"llm": "gpt-4.1"}))[1] == "Rests on      1 synthetic caller"
+    mixed = [replace(spoken[0], turn=replace(spoken[0].turn, speaker="ann")), *spoken[1:]]
+    some = replace(tour, sessions=(replace(session, outcomes=tuple(mixed)),))
+    assert lines(some)[1] == "Rests on      1 synthetic of 2 callers"
+
+
 def test_a_phrase_that_bridges_sets_the_answer_apart(report: Report) -> None:
     *_, last = lines(replace(report, llm=replace(report.llm, phrases={"hold": 1})))
     assert last.startswith("First answer  p50 never")

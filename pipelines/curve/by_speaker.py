@@ -37,22 +37,32 @@ class BySpeaker:
         drawn = np.random.default_rng(_SEED).multinomial(len(names), [1 / len(names)] * len(names), RESAMPLES)
         self._weights: Floats = drawn.astype(float)
 
-    def curve(self, rule: str, sweep: Sweep) -> RuleCurve:
-        """The rule at its best settings, with intervals."""
+    def curve(self, rule: str, sweep: Sweep, *, protocol: Sweep) -> RuleCurve:
+        """The rule at its best settings.
+
+        Args:
+            rule: its name.
+            sweep: the settings among which the best are chosen for each share of pauses cut off.
+            protocol: those among which eot-bench's two points are chosen, with intervals.
+        """
         once = np.ones((1, len(self.names)))
-        shares, means = self._shares(sweep, once), self._means(sweep, once)
-        resampled = self._shares(sweep, self._weights), self._means(sweep, self._weights)
+        means, shares = self._means(sweep, once), self._shares(sweep, once)
         best = [_best(means, shares <= budget + ROUNDING)[1][0] for budget in BUDGETS]
+        delay, share = self._protocol(protocol, once)
+        delays, least = self._protocol(protocol, self._weights)
         return RuleCurve(
             rule=rule,
             points=tuple(None if number < 0 else self.point(sweep, int(number)) for number in best),
-            delay_at_budget=self._estimate(
-                _best(means, shares <= BUDGET + ROUNDING)[0], _best(resampled[1], resampled[0] <= BUDGET + ROUNDING)[0]
-            ),
-            share_at_delay=self._estimate(
-                _best(shares, means <= MOST_DELAY + ROUNDING)[0],
-                _best(resampled[0], resampled[1] <= MOST_DELAY + ROUNDING)[0],
-            ),
+            delay_at_budget=self._estimate(delay, delays),
+            share_at_delay=self._estimate(share, least),
+        )
+
+    def _protocol(self, sweep: Sweep, weights: Floats) -> tuple[Floats, Floats]:
+        """In each resample, the least mean delay at `BUDGET` and the least share cut off at `MOST_DELAY`."""
+        means, shares = self._means(sweep, weights), self._shares(sweep, weights)
+        return (
+            _best(means, shares <= BUDGET + ROUNDING)[0],
+            _best(shares, means <= MOST_DELAY + ROUNDING)[0],
         )
 
     def point(self, sweep: Sweep, number: int) -> Point:

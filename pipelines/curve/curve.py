@@ -15,7 +15,14 @@ from latency.render.terminal.numbers import percent
 from pipelines.curve.by_speaker import BySpeaker
 from pipelines.curve.figures import BUDGET, ROUNDING, InForce, Point, RuleCurve, SpeakerLine
 from pipelines.curve.recorded import Clip
-from pipelines.curve.sweep import counted_pauses, sweep_ours, sweep_silence, sweep_smart_turn
+from pipelines.curve.sweep import (
+    counted_pauses,
+    sweep_ours,
+    sweep_silence,
+    sweep_smart_turn,
+    with_each_risk,
+    with_each_timeout,
+)
 from voice.turns.endpointing import Endpointing
 from voice.turns.fitted import fitted_speakers
 
@@ -62,16 +69,14 @@ def make_curve(group: str, clips: Sequence[Clip], rule: Endpointing, *, seed: in
     heard = [clip for clip in clips if any(one.kind == "end" and one.stopped is not None for one in clip.silences)]
     lengths = sorted(clip.pauses[index] for clip in heard for index in counted_pauses(clip))
     figures = BySpeaker(heard)
-    ours = sweep_ours(heard, rule, seed)
-    rules = tuple(
-        figures.curve(name, sweep)
-        for name, sweep in (
-            ("our rule", ours),
-            ("Smart Turn alone", sweep_smart_turn(heard)),
-            ("silence alone", sweep_silence(heard)),
-        )
+    risks = with_each_risk(rule)
+    ours, number = sweep_ours(heard, risks, seed), risks.index(rule)
+    smart_turn, silence = sweep_smart_turn(heard), sweep_silence(heard)
+    rules = (
+        figures.curve("our rule", ours, protocol=ours.with_others(sweep_ours(heard, with_each_timeout(rule), seed))),
+        figures.curve("Smart Turn alone", smart_turn, protocol=smart_turn),
+        figures.curve("silence alone", silence, protocol=silence),
     )
-    number = ours.settings.index((("risk", rule.risk),))
     points = tuple(figures.point(ours, each) for each in range(len(ours.settings)))
     in_force = figures.in_force(ours, number)
     return Curve(

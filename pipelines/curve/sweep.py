@@ -47,27 +47,45 @@ class Sweep:
         one = slice(number, number + 1)
         return Sweep(self.settings[one], self.cut[one], self.inside[one], self.delay[one])
 
+    def with_others(self, others: "Sweep") -> "Sweep":
+        """These outcomes and those at other settings."""
+        return Sweep(
+            (*self.settings, *others.settings),
+            np.concatenate([self.cut, others.cut]),
+            np.concatenate([self.inside, others.inside]),
+            np.concatenate([self.delay, others.delay]),
+        )
+
 
 def counted_pauses(clip: Clip) -> set[int]:
     """The labelled pauses that count."""
     return {index for index, pause in enumerate(clip.pauses) if SHORTEST_PAUSE - 1e-6 <= pause <= LONGEST_PAUSE}
 
 
-def sweep_ours(clips: Sequence[Clip], rule: Endpointing, seed: int) -> Sweep:
-    """Our rule with each of `RISKS` and with its own risk, everything else as it is."""
-    risks = sorted({*RISKS, rule.risk})
+def with_each_risk(rule: Endpointing) -> list[Endpointing]:
+    """The rule with each of `RISKS` and with its own, the smallest first."""
+    return [replace(rule, risk=risk) for risk in sorted({*RISKS, rule.risk})]
+
+
+def with_each_timeout(rule: Endpointing) -> list[Endpointing]:
+    """The rule with every other of `RISKS` and each of `TIMEOUTS` as its longest wait."""
+    return [replace(rule, risk=risk, longest=timeout) for timeout in TIMEOUTS for risk in RISKS[::2]]
+
+
+def sweep_ours(clips: Sequence[Clip], rules: Sequence[Endpointing], seed: int) -> Sweep:
+    """Our rule as it is set in each of `rules`, with calls in an order drawn by `seed`."""
     counted = [counted_pauses(clip) for clip in clips]
     order = list(calls(clips, seed))
     outcomes: list[list[TurnOutcome]] = []
-    for risk in risks:
-        needed = our_rule(replace(rule, risk=risk))
+    for rule in rules:
+        needed = our_rule(rule)
         row = [TurnOutcome() for _ in clips]
         for call in order:
             for index, outcome in zip(call, judge_call([clips[one] for one in call], needed), strict=True):
                 row[index] = outcome
         outcomes.append(row)
     return Sweep(
-        settings=tuple((("risk", risk),) for risk in risks),
+        settings=tuple((("risk", rule.risk), ("longest", rule.longest)) for rule in rules),
         cut=np.array([[len(one.cut & pauses) for one, pauses in zip(row, counted, strict=True)] for row in outcomes]),
         inside=np.array([[one.inside for one in row] for row in outcomes]),
         delay=np.array([[np.nan if one.delay is None else one.delay for one in row] for row in outcomes]),

@@ -48,6 +48,13 @@ def test_silence_alone_must_outlast_the_pauses_and_smart_turn_need_not(curve: Cu
     assert smart_turn.share_at_delay.value == 0
 
 
+def test_the_protocol_chooses_the_longest_wait_as_well() -> None:
+    hesitant = [turn(f"{n}", pause=2.4, sound=0.02, end_sound=0.98, speaker=f"S{n % 10}") for n in range(20)]
+    ours = make_curve("People", hesitant, replace(RULE, longest=2.0), seed=1).rules[0]
+    assert ours.points == (None,) * len(BUDGETS), "the risk alone cannot wait for such a pause"
+    assert ours.delay_at_budget.value is not None
+
+
 def test_intervals_are_over_speakers_and_need_eight() -> None:
     few = make_curve("People", callers(7), RULE, seed=1)
     assert few.in_force.share.interval is None
@@ -68,7 +75,7 @@ def test_no_cut_off_among_few_pauses_may_be_luck() -> None:
 
 def test_the_point_in_force_is_the_rule_s_own_risk(curve: Curve) -> None:
     force = curve.in_force
-    assert force.point.settings == {"risk": RULE.risk}
+    assert force.point.settings == {"risk": RULE.risk, "longest": RULE.longest}
     assert force.point in curve.sweep
     assert sum(line.cut for line in curve.speakers) == round((force.share.value or 0) * curve.pauses)
 
@@ -146,7 +153,7 @@ def test_tables_fit_80_columns(all_speakers: bool) -> None:
 def test_json_holds_every_figure_of_the_tables(curve: Curve) -> None:
     content = json.loads(render.json([curve], recorded("pauses", 1, 4, 7).detectors, seed=7))
     (one,) = content["curves"]
-    assert one["in_force"]["point"]["settings"] == {"risk": RULE.risk}
+    assert one["in_force"]["point"]["settings"]["risk"] == RULE.risk
     assert [rule["rule"] for rule in one["rules"]] == ["our rule", "Smart Turn alone", "silence alone"]
     assert len(one["sweep"]) > 40
     assert content["method"]["seed"] == 7

@@ -5,7 +5,7 @@ import pytest
 
 from pipelines.curve.recorded import STEP, Silence
 from pipelines.curve.rules import calls, judge_call
-from pipelines.curve.sweep import Sweep, counted_pauses, sweep_ours, sweep_silence, sweep_smart_turn
+from pipelines.curve.sweep import Sweep, counted_pauses, sweep_ours, sweep_silence, sweep_smart_turn, with_each_risk
 from tests.pipelines.curve.rig import recorded
 from tests.pipelines.curve.silences import clip, silence, turn
 from voice.turns.endpointing import Endpointing, Pauses
@@ -81,10 +81,10 @@ def test_the_table_and_the_judgement_of_a_call_agree(timeout: float) -> None:
 
 def test_our_rule_waits_longer_the_smaller_the_risk() -> None:
     clips = recorded("pauses", 1, 4, 7).clips
-    sweep = sweep_ours(clips, RULE, seed=1)
+    sweep = sweep_ours(clips, with_each_risk(RULE), seed=1)
     assert (np.diff(sweep.delay.mean(axis=1)) <= 1e-9).all()
     assert (np.diff(sweep.cut.sum(axis=1)) >= 0).all()
-    assert (("risk", RULE.risk),) in sweep.settings
+    assert (("risk", RULE.risk), ("longest", RULE.longest)) in sweep.settings
 
 
 def test_a_call_has_one_speaker_and_at_most_eight_turns_in_an_order_that_the_seed_draws() -> None:

@@ -56,6 +56,7 @@ def drop_oldest(context: LLMContext, *, turns: int) -> int:
     begin = max((index for index in begins if index <= until), default=0)
     if begin <= first:
         return 0
-    context.set_messages([*messages[:first], *messages[begin:]])
-    log.info("%d messages of old turns were dropped; the conversation keeps %d", begin - first, len(messages) - begin)
+    left = [*messages[:first], *messages[begin:]]
+    context.set_messages(left)
+    log.info("%d messages of old turns were dropped; the conversation keeps %d", begin - first, len(left))
     return begin - first

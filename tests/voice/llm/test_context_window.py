@@ -1,6 +1,7 @@
 """A call's conversation stays within its turns, and no tool call is parted from its result."""
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -33,12 +34,15 @@ def call(result: str | None) -> list[Any]:
 
 
 @pytest.mark.parametrize("lead", [[], [SYSTEM]])
-def test_the_latest_half_is_kept_once_there_are_too_many(lead: list[Any]) -> None:
+def test_the_latest_half_is_kept_once_there_are_too_many(lead: list[Any], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
     context = LLMContext([*lead, *turns(*range(6))])
     assert drop_oldest(context, turns=6) == 0
     context.add_messages(turn(6))
     assert drop_oldest(context, turns=6) == 8
     assert context.get_messages() == [*lead, *turns(4, 5, 6)]
+    (told,) = caplog.messages
+    assert told == f"8 messages of old turns were dropped; the conversation keeps {6 + len(lead)}"
 
 
 def test_turns_without_words_count_too() -> None:

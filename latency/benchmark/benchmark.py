@@ -6,8 +6,8 @@ come from the recordings, or from outside the agents: requests at the language m
 
 * Ratio: one agent's median divided by the other's, over the turns that both answered. Its interval draws turns of the
   fixture, each with its repetitions, with replacement, because repeating a recording says little about others.
-* Finished words: the recordings whose words our agent as shipped took for finished at once, in most of the rounds. All
-  agents are shown on the same recordings.
+* Finished words: the recordings whose words our agent as shipped took for finished in most of the rounds. All agents
+  are shown on the same recordings.
 """
 
 import json
@@ -69,7 +69,7 @@ class Benchmark:
     def finished(self, row: BenchmarkRow) -> Distribution | None:
         """A row's latencies where the words are finished; None without our agent's judgement."""
         ours = next((one for one in self.rows if one.variant == OURS and one.llm == row.llm), None)
-        recordings = usually_at_once(ours.tally) if ours else frozenset()
+        recordings = usually_finished(ours.tally) if ours else frozenset()
         return row.tally.distribution(recordings) if recordings else None
 
     @classmethod
@@ -97,12 +97,12 @@ class Benchmark:
             raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
 
 
-def usually_at_once(tally: Tally) -> frozenset[tuple[str, int]]:
-    """The recordings (scenario and number of the turn) whose words were finished at once in most of the rounds."""
-    at_once = Counter((scenario, number) for scenario, _, number in tally.at_once)
+def usually_finished(tally: Tally) -> frozenset[tuple[str, int]]:
+    """The recordings (scenario and number of the turn) whose words were finished in most of the rounds."""
+    finished = Counter((scenario, number) for scenario, _, number in tally.finished)
     turns = [*tally.latencies, *tally.cut_off, *tally.unanswered]
     spoken = Counter((scenario, number) for scenario, _, number in turns)
-    return frozenset(recording for recording, times in spoken.items() if at_once[recording] > times / 2)
+    return frozenset(recording for recording, times in spoken.items() if finished[recording] > times / 2)
 
 
 def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:

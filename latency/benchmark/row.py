@@ -19,12 +19,15 @@ from typing import Any
 from latency.benchmark.interruptions import Interruptions, interruptions
 from latency.judge.cut_offs import CutOffs, cut_offs
 from latency.judge.outcome import Outcome
-from latency.record.turn import AT_ONCE
+from latency.record.turn import AT_ONCE, TurnRecord
 from latency.report.report import Report
 from latency.report.stats import Distribution, Latencies, group_interval
 
 NEVER = float("inf")
 """Seconds until the answer to an unanswered turn."""
+
+FINISHED = 0.5
+"""Our agent's probability that a turn is over, pauses being as frequent as ends, from which its words are finished."""
 
 Turn = tuple[str, str, int]
 """A turn's scenario, session and number."""
@@ -49,8 +52,8 @@ class Tally:
     """Of the answered turns."""
     cut_off: frozenset[Turn] = frozenset()
     unanswered: frozenset[Turn] = frozenset()
-    at_once: frozenset[Turn] = frozenset()
-    """Turns whose words our agent took for finished as soon as they ended; empty for another agent."""
+    finished: frozenset[Turn] = frozenset()
+    """Turns whose words our agent took for finished; empty for another agent."""
     early: int = 0
     """Answered turns whose answer was heard sooner than people answer."""
 
@@ -181,7 +184,7 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
         ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
     """
     latencies: dict[Turn, float] = {}
-    cut, unanswered, at_once = set[Turn](), set[Turn](), set[Turn]()
+    cut, unanswered, finished = set[Turn](), set[Turn](), set[Turn]()
     early = 0
     for one in outcomes:
         turn = one.turn
@@ -196,10 +199,21 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
         elif took is not None:
             latencies[key] = took
             early += one.is_early
-        if turn.ended_by in AT_ONCE:
-            at_once.add(key)
-    cut_off, without_answer, finished = (frozenset(found) for found in (cut, unanswered, at_once))
-    return Tally(latencies=latencies, cut_off=cut_off, unanswered=without_answer, at_once=finished, early=early)
+        if sounds_finished(turn):
+            finished.add(key)
+    return Tally(
+        latencies=latencies,
+        cut_off=frozenset(cut),
+        unanswered=frozenset(unanswered),
+        finished=frozenset(finished),
+        early=early,
+    )
+
+
+def sounds_finished(turn: TurnRecord) -> bool:
+    """Whether our agent took the words for finished when the turn ended: more likely than not, by all its evidence."""
+    chance = turn.smart_turn.finished if turn.smart_turn else None
+    return turn.ended_by in AT_ONCE or (chance is not None and chance >= FINISHED)
 
 
 def was_cut_off(outcome: Outcome, ends: Sequence[float]) -> bool:

@@ -27,7 +27,7 @@ def notes(benchmark: Benchmark) -> Iterator[str]:
     )
     yield f"ratio of p50: relative to {benchmark.baseline}, on the turns that both answered"
     if any(benchmark.finished(row) for row in benchmark.rows):
-        yield f"words are finished: as {OURS} judged at once in most rounds; all agents are shown on these recordings"
+        yield f"words are finished: as {OURS} judged in most rounds; all agents are shown on these recordings"
     yield (
         "turns: answered, cut off (an answer was heard that was begun before the user had finished; no latency is "
         "counted) or unanswered; early: answered within 200 ms, sooner than people answer"

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from latency.benchmark.ablation import worth
-from latency.benchmark.benchmark import CALLS, INDEX, SCHEMA, Benchmark, usually_at_once
-from latency.benchmark.row import Tally
+from latency.benchmark.benchmark import CALLS, INDEX, SCHEMA, Benchmark, usually_finished
+from latency.benchmark.row import Tally, sounds_finished
 from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader
 from latency.record.run_writer import RunWriter
+from latency.record.server_turn import EndedBy, SmartTurnOpinion
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 from latency.report.stats import compare
@@ -150,8 +151,8 @@ def test_intervals_draw_recordings(folder: Path) -> None:
 
 def test_words_are_finished_where_our_agent_said_so_in_most_rounds() -> None:
     turns = {("a", f"a-{round_}", turn): 1.0 for turn in range(2) for round_ in range(3)}
-    at_once = {("a", "a-0", 0), ("a", "a-1", 0), ("a", "a-2", 1)}
-    assert usually_at_once(Tally(latencies=turns, at_once=frozenset(at_once))) == {("a", 0)}
+    finished = {("a", "a-0", 0), ("a", "a-1", 0), ("a", "a-2", 1)}
+    assert usually_finished(Tally(latencies=turns, finished=frozenset(finished))) == {("a", 0)}
 
 
 def test_without_the_baseline_there_is_no_ratio(folder: Path) -> None:
@@ -193,3 +194,15 @@ def test_what_is_no_benchmark_is_refused(tmp_path: Path) -> None:
     (tmp_path / INDEX).write_text('{"schema": 1}')
     with pytest.raises(RunError, match="was written by another version of latency bench"):
         Benchmark.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "finished", "expected"),
+    [("smart_turn", None, True), ("fallback", 0.5, True), ("fallback", 0.49, False), ("fallback", None, False)],
+)
+def test_words_are_finished_if_the_turn_was_more_likely_over_than_not(
+    ended_by: EndedBy, finished: float | None, expected: bool
+) -> None:
+    opinion = SmartTurnOpinion(probability=0.5, ms=50.0, finished=finished)
+    turn = TurnRecord(session="a", turn=0, scenario="a", wants_answer=False, ended_by=ended_by, smart_turn=opinion)
+    assert sounds_finished(turn) is expected

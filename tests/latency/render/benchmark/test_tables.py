@@ -24,7 +24,7 @@ def a_row(
     latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
     tally = Tally(
         latencies=latencies, cut_off=frozenset({("a", "a-1", 10)}), unanswered=frozenset({("a", "a-1", 11)}),
-        at_once=frozenset(("a", "a-1", turn) for turn in range(8)) if variant == "ours" else frozenset(), early=1,
+        finished=frozenset(("a", "a-1", turn) for turn in range(8)) if variant == "ours" else frozenset(), early=1,
     )  # fmt: skip
     return BenchmarkRow(
         llm="450:65", variant=variant, about=f"about {variant}", settings=("a=1",) if without else (), without=without,

@@ -74,7 +74,12 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
     if turn.contains:
         verdict = {True: "yes", False: "NO", None: "unknown"}[outcome.right]
         yield "answer ok", f"{verdict}; a right answer contains " + ", ".join(f'"{words}"' for words in turn.contains)
-    remarks = [("cut off", outcome.cut_off), ("interrupted", turn.interrupted), ("barge-in", turn.barge_in)]
+    remarks = [
+        ("cut off", outcome.cut_off),
+        ("early", outcome.is_early),
+        ("interrupted", turn.interrupted),
+        ("barge-in", turn.barge_in),
+    ]
     if said := [name for name, holds in remarks if holds]:
         yield "remarks", ", ".join(said)
     if turn.failed:

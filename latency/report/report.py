@@ -118,4 +118,4 @@ class Report:
     @property
     def only_cold(self) -> bool:
         """Whether the only turn with a latency was the first of its process, so that no warm one has a figure."""
-        return self.turn_ms_cold.total == 1 and not (self.turn_ms.total or self.turn_ms_barge_in.total)
+        return self.turn_ms_cold.n == 1 and not (self.turn_ms.total or self.turn_ms_barge_in.total)

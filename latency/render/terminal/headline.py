@@ -25,31 +25,28 @@ def headline(report: Report) -> Iterator[Line]:
     if report.rests_on:
         yield f"Rests on      {', '.join(report.rests_on)}", "yellow"
     yield "", ""
-    refused, turns = " (refused)" if report.refused else "", report.turns
-    if report.only_cold:
-        yield (
-            (
-                f"Turn latency{refused}  {ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered "
-                f"(of {turns.expected}) was the first of its process; for a warm figure, replay it with --repeat 2"
-            ),
-            "bold",
-        )
-        return
-    if not report.has_latencies:
-        why = f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
-        yield f"Turn latency{refused}  none; {why}", "bold"
-        return
-    yield (
-        (
-            f"Turn latency{refused}  {_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; "
-            f"{turns.answered} of {turns.expected} answered"
-        ),
-        "bold",
-    )
-    yield from _apart(report)
-    if report.llm.phrases:
+    refused = " (refused)" if report.refused else ""
+    yield f"Turn latency{refused}  {_turn_latency(report)}", "bold"
+    if report.llm.phrases and report.has_latencies:
         answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
         yield f"{answer} (phrases are no answer)", "bold"
+    yield from _apart(report)
+
+
+def _turn_latency(report: Report) -> str:
+    turns = report.turns
+    if report.only_cold:
+        return (
+            f"{ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered (of {turns.expected}) was the "
+            "first of its process; for a warm figure, replay it with --repeat 2"
+        )
+    if not report.has_latencies:
+        return "none; " + (
+            f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
+        )
+    return (
+        f"{_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; {turns.answered} of {turns.expected} answered"
+    )
 
 
 def _apart(report: Report) -> Iterator[Line]:

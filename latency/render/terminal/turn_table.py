@@ -141,7 +141,7 @@ def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:
 def _remarks(outcome: Outcome) -> Iterator[str]:
     turn = outcome.turn
     if outcome.unanswered:
-        yield f"UNANSWERED: {outcome.unanswered}" + (f" ({turn.failed})" if turn.failed else "")
+        yield f"UNANSWERED: {outcome.unanswered}" + (f" ({turn.failed.rstrip('.')})" if turn.failed else "")
     elif turn.failed:
         yield turn.failed
     if outcome.cut_off:

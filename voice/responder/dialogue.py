@@ -138,9 +138,12 @@ class Responder:
         """The reply to a text that continues the last one, as if that had not been answered.
 
         A timer of the last answer is stopped, if the whole text asks for the same kind of thing. What a tool did
-        stays: the same call is not made again, and its result is the answer.
+        stays: the same call is not made again, and its result is the answer. What follows is answered by itself if it
+        is a whole request ("stop").
         """
         whole, rest = self._propose(text, last.before, now), _rest(text, last.text)
+        if rest and parses(rest):
+            return self._propose(rest, self._state, now)
         outside = last.reply.timer or last.reply.cancelled or last.reply.call
         if whole.reply.call is not None and whole.reply.call == last.reply.call:
             return with_result(replace(whole, reply=replace(whole.reply, call=None)), last.reply.text)

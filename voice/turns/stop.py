@@ -156,7 +156,6 @@ class TurnStop(BaseUserTurnStopStrategy):
                 self._weighing.asked = asked(frame.text)
             case BotStartedSpeakingFrame():
                 self._waiting.end(id(self))
-                turn.answer_started()
             case BotStoppedSpeakingFrame():
                 turn.answer_ended()
             case _:

@@ -9,9 +9,8 @@ such a sound."""
 DETECTION = 0.23
 """Seconds from the start of speech to the voice detector's report of it (median; see `voice.turns.barge_in`)."""
 ONE_TURN = 1.5
-"""A caller who speaks again within this many seconds of silence continues the turn, even if it was committed."""
-REACTION = 1.0
-"""Seconds of an answer, up to the detector's report of speech, after which what the caller says is a reaction to it."""
+"""A caller who speaks again within this many seconds of silence continues the turn, even if it was committed, unless
+the agent has said all it had to say."""
 MOST_JOINS = 3
 """How often one turn is continued after its commit. An agent that hears itself would otherwise never finish one."""
 
@@ -36,7 +35,7 @@ class TurnSoFar:
         """How often the turn has been committed too early and then continued."""
         self.pauses = Pauses()
         self._committed: list[str] = []
-        self._answer_heard: float | None = None
+        self._answered = False
         self._eager = ""
         self._since_start = START_TRIES
         self._since_first = 0.0
@@ -61,10 +60,7 @@ class TurnSoFar:
         self._forget_words()
         self.is_open = True
         continues = (
-            self.silence is not None
-            and self.silence < ONE_TURN
-            and (self._answer_heard or 0.0) < REACTION
-            and self.joins < MOST_JOINS
+            self.silence is not None and self.silence < ONE_TURN and not self._answered and self.joins < MOST_JOINS
         )
         if continues:
             self.pauses.turn_goes_on()
@@ -79,15 +75,13 @@ class TurnSoFar:
     def end(self) -> None:
         """The turn was committed."""
         self.is_open = False
-        self._committed, self._answer_heard = self.words, None
+        self._committed, self._answered = self.words, False
         self._forget_words()
         self.pauses.turn_over()
 
     def hear(self, seconds: float, *, may_be_starting: bool) -> bool:
         """Count audio; returns whether it was silence. `may_be_starting`: it may be the start of speech."""
         self._since_first += seconds
-        if self._answer_heard is not None:
-            self._answer_heard += seconds
         self._since_start = 0.0 if may_be_starting else self._since_start + seconds
         if self.silence is None or self._since_start <= START_TRIES:
             return False
@@ -114,14 +108,10 @@ class TurnSoFar:
         self.speaking = False
         self.speech_may_have_stopped(silence)
 
-    def answer_started(self) -> None:
-        """The agent's voice begins."""
-        self._answer_heard = 0.0
-
     def answer_ended(self) -> None:
         """The agent has finished: whatever the caller says next is a new turn."""
-        if not self.is_open:
-            self._answer_heard = REACTION
+        # While a turn is open, the agent was stopped by it.
+        self._answered = not self.is_open
 
     def expect(self, text: str) -> bool:
         """Take an eager transcript of the speech that may just have ended; returns whether it is of use."""

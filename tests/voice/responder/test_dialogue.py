@@ -198,6 +198,14 @@ def test_a_timer_is_replaced_when_its_request_goes_on() -> None:
     assert [timer.seconds for timer in responder.state.timers] == [600]
 
 
+def test_what_follows_is_answered_by_itself_if_it_is_a_whole_request() -> None:
+    responder, reply = joined("tell me a story", "stop")
+    assert reply.text == "Okay."
+    responder, reply = joined("set a timer for ten minutes", "cancel the timer")
+    assert reply.text == "Timer cancelled."
+    assert responder.state.timers == ()
+
+
 def test_a_tool_is_not_called_again_for_the_same() -> None:
     calls: list[str] = []
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.command_line import FINE, INTERRUPTED, Parser, complain, count, printing, seed
+from latency.command_line import FINE, INTERRUPTED, NO_DATA, Parser, complain, count, printing, seed
 from pipelines.curve.recorded import Detectors, Recorded
 from voice.errors import ConfigurationError, VoiceError
 
@@ -118,10 +118,19 @@ def _record(args: argparse.Namespace) -> Recorded:
 def _show(recorded: Recorded, args: argparse.Namespace) -> int:
     """Print the curves of people and of synthesisers."""
     from pipelines.curve import render
-    from pipelines.curve.curve import groups, make_curve
+    from pipelines.curve.curve import groups, is_heard, make_curve
 
+    if not any(map(is_heard, recorded.clips)):
+        complain(
+            "latency", "the voice detector noticed no end of speech in any recording, so there is nothing to measure."
+        )
+        return NO_DATA
     rule = _rule(recorded.detectors)
-    curves = [make_curve(group, clips, rule, seed=args.seed) for group, clips in groups(recorded.clips).items()]
+    curves = [
+        make_curve(group, clips, rule, seed=args.seed)
+        for group, clips in groups(recorded.clips).items()
+        if any(map(is_heard, clips))
+    ]
     with printing():
         if args.json:
             print(render.json(curves, recorded.detectors, seed=args.seed))

@@ -62,11 +62,11 @@ def make_curve(group: str, clips: Sequence[Clip], rule: Endpointing, *, seed: in
 
     Args:
         group: what the recordings have in common.
-        clips: at least one.
+        clips: at least one must be heard.
         rule: ours, as it is set.
         seed: draws the order of the turns in the calls.
     """
-    heard = [clip for clip in clips if any(one.kind == "end" and one.stopped is not None for one in clip.silences)]
+    heard = [clip for clip in clips if is_heard(clip)]
     lengths = sorted(clip.pauses[index] for clip in heard for index in counted_pauses(clip))
     figures = BySpeaker(heard)
     risks = with_each_risk(rule)
@@ -95,6 +95,11 @@ def make_curve(group: str, clips: Sequence[Clip], rule: Endpointing, *, seed: in
         sweep=points,
         advice=advice(points, in_force, pauses=len(lengths)),
     )
+
+
+def is_heard(clip: Clip) -> bool:
+    """Whether the voice detector noticed the end of its speech."""
+    return any(one.kind == "end" and one.stopped is not None for one in clip.silences)
 
 
 def groups(clips: Sequence[Clip]) -> dict[str, list[Clip]]:

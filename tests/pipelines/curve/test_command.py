@@ -6,7 +6,9 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 
 from pipelines.curve.command import main
 from tests.pipelines.curve.rig import SAMPLES
@@ -47,6 +49,15 @@ def test_pauses_are_inserted_and_kept_beside_the_file(tmp_path: Path, capsys: py
     assert len(list((tmp_path / "reports").glob("*.wav"))) == 2
     assert main([str(tmp_path / "03.wav"), "--pauses", "2", "--save", str(reports)]) == 2
     assert "is not empty; name another file" in capsys.readouterr().err
+
+
+def test_speech_that_the_detector_does_not_notice_is_no_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    soundfile.write(tmp_path / "hum.wav", np.full(32000, 1e-3), 16000)
+    (tmp_path / "hum.txt").write_text("0.5\t1.5\tspeech\n")
+    assert main([str(tmp_path / "hum.wav")]) == 3
+    assert "the voice detector noticed no end of speech in any recording" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,9 @@ def replay(start: Callable[..., Command], conversation: Callable[..., Path]) -> 
 
 def report(folder: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "latency", "report", str(folder), "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True)
+    # What was cut short may hold no answer yet, which is no success.
+    assert done.returncode in (0, 3, 4), done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

@@ -119,7 +119,7 @@ def advice(points: Sequence[Point], in_force: InForce, *, pauses: int) -> str:
         return f"{pauses} pauses are too few for advice: add recordings with pauses, or insert some with --pauses 4."
     fitting = [one for one in points if one.share is not None and one.share <= BUDGET + ROUNDING]
     if not fitting:
-        return f"Every risk cuts off more than {percent(BUDGET)} of the pauses: they outlast the rule's longest wait."
+        return f"No turns.risk cuts off as few as {percent(BUDGET)} of the pauses: try a longer turns.longest_ms."
     best = min(fitting, key=lambda one: one.mean)
     wanted, gained = f"turns.risk = {best.settings['risk']:.3g} would", (in_force.point.mean - best.mean) * 1000
     if share.interval and share.interval[0] <= BUDGET <= (share.interval[1] or 1.0):

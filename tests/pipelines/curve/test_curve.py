@@ -135,7 +135,7 @@ def test_the_advice_aims_at_five_percent(now: int, low: float, high: float, sent
 def test_there_is_advice_only_where_there_is_something_to_say() -> None:
     points = [point(0.01, 0.1, 0.8)]
     assert advice(points, in_force(points[0], 0.05, 0.2), pauses=39).startswith("39 pauses are too few")
-    assert advice(points, in_force(points[0], 0.06, 0.2), pauses=40).startswith("Every risk cuts off more than 5 %")
+    assert advice(points, in_force(points[0], 0.06, 0.2), pauses=40).startswith("No turns.risk cuts off as few as 5 %")
 
 
 @pytest.mark.parametrize("all_speakers", [False, True])

@@ -271,9 +271,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Make all conversations, or the named ones."""
     parser = argparse.ArgumentParser(description="Make the recorded conversations from tests/conversations.yaml.")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into: samples")
+    parser.add_argument("--conversations", type=Path, default=CONVERSATIONS, metavar="FILE", help="take them from here")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="make only these conversations, and no checksums")
     arguments = parser.parse_args(argv)
-    conversations = {conversation.name: conversation for conversation in read_conversations()}
+    conversations = {conversation.name: conversation for conversation in read_conversations(arguments.conversations)}
     if unknown := set(arguments.only or ()) - conversations.keys():
         parser.error(f"no conversation is called {', '.join(sorted(unknown))}; there are {', '.join(conversations)}")
     for name in arguments.only or conversations:

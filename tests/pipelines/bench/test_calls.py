@@ -1,9 +1,10 @@
 """Real calls to the stock bot and our agent, each with one recording, in one benchmark."""
 
 import json
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from pipelines.bench.variants import read_variants
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def bench(folder: Path, fixture: Path, *variants: str) -> dict[str, Any]:
+def bench(folder: Path, fixture: Path, *variants: str, options: Sequence[str] = ()) -> dict[str, Any]:
     only = ["--only", *variants] if variants else []
-    command = ["bench", "--fixtures", str(fixture), "--llm", "50:1000", *only, "--out", str(folder), "--json"]
+    command = ["bench", "--fixtures", str(fixture), "--llm", "50:1000", *only, "--out", str(folder), "--json", *options]
     done = subprocess.run(
         [sys.executable, "-m", "latency", *command], cwd=ROOT, capture_output=True, text=True, timeout=180
     )
@@ -48,6 +49,22 @@ def test_pipecats_bot_answers_a_call(variant: str, conversation: Callable[..., P
     assert any(at > turn["speech"][-1][1] for at in seen["turn_ends"]), "pipecat's own messages tell when a turn ended"
     assert any("scripted:whisper" in name for name in run["simulated"])
     assert any("sim:steady" in name for name in run["simulated"])
+
+
+@pytest.mark.slow
+def test_two_callers_speak_recordings_without_a_text_at_once(tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for clip in ("commands/01", "units/01"):
+        shutil.copy(ROOT / "samples" / f"{clip}.wav", bare / f"{clip.replace('/', '-')}.wav")
+    found = bench(tmp_path / "out", bare, "ours", options=["--callers", "2"])
+    assert (found["callers"]["wordless"], found["callers"]["estimated"], found["callers"]["at_once"]) == (2, 2, 2)
+    (row,) = found["rows"]
+    assert (row["calls"], row["all_turns"]) == (4, {"expected": 4, "unanswered": {}})
+    assert row["turns"]["n"] == 2, "the first turn of each caller is not counted"
+    assert row["llm_requests"]["n"] >= 4
+    sessions = json.loads((tmp_path / "out" / "50-1000" / "ours" / "run.json").read_text())["sessions"]
+    assert len({session["name"] for session in sessions}) == 4
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from voice.llm.answer.bridging import NOT_ANSWERING
 from voice.llm.policy.tier_stats import PROBE_EVERY, TokenBucket
 from voice.llm.tools import describe
 from voice.tts.piper.voice import Voice
+from voice.turns.turn_frames import EagerHintFrame
 
 
 @pytest.mark.parametrize("finished", [False, True])
@@ -268,3 +269,20 @@ async def test_a_hedge_request_of_a_discarded_answer_uses_the_allowance() -> Non
             ]
         )  # fmt: skip
     assert not call.book.hedges.allows
+
+
+async def test_an_answer_asked_for_while_the_user_speaks_has_a_deadline_from_the_hint_on() -> None:
+    async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick)
+
+        def not_rescued() -> bool:
+            assert not quick.asked
+            return True
+
+        await call.run(
+            [
+                UserStartedSpeakingFrame(), rig.ask(speculation=True), lambda: slow.asked, SleepFrame(1.0), not_rescued,
+                EagerHintFrame(silence=0.064), lambda: quick.asked, EagerEndOfTurnCancelFrame(), SleepFrame(0.1),
+            ]
+        )  # fmt: skip
+    assert len(quick.asked) == 1

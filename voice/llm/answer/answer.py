@@ -77,6 +77,7 @@ class Answer:
         """Note the deadline that would hold if the turn were committed now."""
         if not self.committed:
             self._deadline = deadline
+            self._changed.set()
 
     def commit(self, at: float, deadline: Deadline) -> None:
         """The turn is committed; the budget runs from `at`."""

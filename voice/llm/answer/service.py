@@ -35,7 +35,7 @@ from voice.llm.policy import Plan, Policy
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
-from voice.turns.turn_frames import TurnEndFrame
+from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
 
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""
@@ -136,6 +136,9 @@ class BudgetedLLMService(TieredLLMService):
                     return
             case VADUserStartedSpeakingFrame():
                 self._phrase_at = None
+            case EagerHintFrame() if ahead and (hinted := self._turn.ahead()):
+                # It may have been asked for while the user was still speaking.
+                ahead.expect(hinted)
             case TurnEndFrame() if self._answer and (deadline := self._turn.charged(frame)):
                 self._answer.charge(deadline)
                 await self._answer.report()

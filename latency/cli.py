@@ -78,6 +78,7 @@ def show(
     trace: Path | None = None,
     refused_is_no_data: bool = False,
     spoken_live: bool = False,
+    program: str = "latency",
 ) -> int:
     """Print a run's report on standard output and return the exit status that it deserves, as `main` does.
 
@@ -91,6 +92,7 @@ def show(
             threshold asks for any.
         spoken_live: Whether a person spoke, who may leave a call before it is answered; otherwise a run in which no
             turn was answered has no data, whatever the thresholds say, or a component that failed.
+        program: The command's name, with which its complaints begin.
     """
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.report.build import build
@@ -103,29 +105,29 @@ def show(
         if trace:
             _write_trace(run, report, trace)
     except RunError as error:
-        return _refuse(str(error), error.exit_code)
+        return _refuse(str(error), error.exit_code, program)
     verdicts = {item.verdict for item in report.thresholds}
     with printing():
         _print(report, as_json=as_json, as_csv=as_csv)
     if "failed" in verdicts:
         return FAILED
     if report.is_unanswered and not spoken_live:
-        return _unanswered(report)
+        return _unanswered(report, program)
     if refused_is_no_data and report.refused and not report.thresholds:
-        return _refuse(f"the latencies of {folder} are no data: {report.refused}", NO_DATA)
+        return _refuse(f"the latencies of {folder} are no data: {report.refused}", NO_DATA, program)
     return NO_DATA if "no data" in verdicts else FINE
 
 
-def _unanswered(report: "Report") -> int:
+def _unanswered(report: "Report", program: str) -> int:
     """Say why no turn of a run was answered; returns the status for it."""
     from latency.judge.unanswered import Unanswered
 
     failed = next((one.turn.failed for one in report.outcomes if one.unanswered is Unanswered.FAILED), None)
     if failed:
-        return _refuse(f"no turn of {report.run} was answered: {failed.rstrip('.')}", MISSING)
+        return _refuse(f"no turn of {report.run} was answered: {failed.rstrip('.')}", MISSING, program)
     reasons = ", ".join(f"{reason} ({count})" for reason, count in report.turns.unanswered.items())
     known = "is known to have been answered" if report.turns.lost else "was answered"
-    return _refuse(f"no turn of {report.run} {known}: {reasons}", NO_DATA)
+    return _refuse(f"no turn of {report.run} {known}: {reasons}", NO_DATA, program)
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -235,6 +237,6 @@ def _summaries() -> Iterator[tuple[str, str]]:
         yield name, f"{summary[:1].lower()}{summary[1:]}".replace("%", "%%")
 
 
-def _refuse(message: str, status: int) -> int:
-    complain("latency", message)
+def _refuse(message: str, status: int, program: str = "latency") -> int:
+    complain(program, message)
     return status

@@ -36,7 +36,7 @@ def run_replay(args: argparse.Namespace) -> int:
     check_folder(args.out)
     fixtures = chosen_fixtures(args.fixtures, everything=args.all)
     folder = asyncio.run(_replay(args, fixtures))
-    return show(folder, thresholds)
+    return show(folder, thresholds, program="voice")
 
 
 def parse_checks(expressions: Sequence[str]) -> list[Threshold]:

@@ -107,7 +107,9 @@ def test_without_the_server_the_caller_is_told_and_the_report_names_it(
         fixture = conversation("gone", ("commands/01", "you said"))
         done = voice("replay", str(fixture), "--url", local.url, "--out", str(tmp_path / "run"))
     assert done.returncode == 4, "nobody was answered, because a component failed"
-    assert done.stderr.rstrip().endswith(f"was answered: large: sim:echo at {openai_server.url} refused the connection")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("voice: no turn of ")
+    assert last.endswith(f" was answered: large: sim:echo at {openai_server.url} refused the connection")
     (turn,) = turns(tmp_path / "run")
     assert turn["said"] == APOLOGY
     assert turn["failed"] == f"large: sim:echo at {openai_server.url} refused the connection."

@@ -90,6 +90,13 @@ def test_columns_are_aligned_and_figures_right_aligned(short_run: Path, load: Ca
     ]
 
 
+def test_an_answer_sooner_than_people_give_one_is_marked(short_run: Path, load: Callable[[Path], Run]) -> None:
+    report = build(load(short_run))
+    (session,) = report.sessions
+    early = replace(session, outcomes=(replace(session.outcomes[0], latency=0.15),))
+    assert lines(replace(report, sessions=(early,)))[2].endswith("150   smart turn   yes   EARLY: within 200 ms")
+
+
 def test_the_legend_explains_a_blank_where_one_stands(short_run: Path, load: Callable[[Path], Run]) -> None:
     report = build(load(short_run))
     assert "blank" not in legend(report)

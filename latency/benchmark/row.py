@@ -19,7 +19,7 @@ from typing import Any
 from latency.benchmark.interruptions import Interruptions, interruptions
 from latency.judge.cut_offs import CutOffs, cut_offs
 from latency.judge.outcome import Outcome
-from latency.record.turn import AT_ONCE, TurnRecord
+from latency.record.turn import JUDGED_COMPLETE, TurnRecord
 from latency.report.report import Report
 from latency.report.stats import Distribution, Latencies, group_interval
 
@@ -213,7 +213,7 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
 def sounds_finished(turn: TurnRecord) -> bool:
     """Whether our agent took the words for finished when the turn ended: more likely than not, by all its evidence."""
     chance = turn.smart_turn.finished if turn.smart_turn else None
-    return turn.ended_by in AT_ONCE or (chance is not None and chance >= FINISHED)
+    return turn.ended_by in JUDGED_COMPLETE or (chance is not None and chance >= FINISHED)
 
 
 def was_cut_off(outcome: Outcome, ends: Sequence[float]) -> bool:

@@ -17,7 +17,7 @@ from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
 from latency.record.server_turn import EndedBy, SmartTurnOpinion
 from latency.record.stall import Stall
-from latency.record.turn import AT_ONCE, TurnRecord
+from latency.record.turn import JUDGED_COMPLETE, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
 from latency.report.request_endings import SENT, failure, had
 
@@ -28,6 +28,7 @@ WORST = 3
 _LATE_MS = 20.0
 _NAMED = 2
 _NOTEWORTHY = 0.01
+_WINDOW = 0.032  # seconds that the voice detector judges at a time
 """Seconds beyond its share; recordings are read in frames of this length."""
 _HELD = 0.02
 """Seconds; a clause that was held for less counts as handed on at once."""
@@ -148,15 +149,15 @@ def _endpointing(turn: TurnRecord, transcription: float) -> tuple[float, str] | 
         transcription: Seconds for which only the recogniser was waited for.
     """
     commit = turn.marks.get(Mark.TURN_COMMIT)
-    if commit is None or turn.end is None or turn.ended_by is None or turn.ended_by in AT_ONCE:
+    if commit is None or turn.end is None or turn.ended_by is None or _ended_at_once(turn):
         return None
     waited, judged = commit - turn.end - transcription, turn.smart_turn or SmartTurnOpinion()
     gave, finished = judged.probability, judged.finished
     match turn.ended_by:
-        case "fallback" if finished is not None:
+        case "fallback" | "smart_turn" | "whole_request" if finished is not None:
             # Smart Turn's probability is only part of this estimate.
             return waited, f"waited {_ms(waited)}: by all evidence, the turn was {_percent(finished)} complete"
-        case "fallback":
+        case "fallback" | "smart_turn" | "whole_request":
             because = "" if gave is None else f": Smart Turn judged the turn {_percent(gave)} complete"
             return waited, f"waited {_ms(waited)}{because or ' for the silence that ends a turn'}"
         case "nothing_heard":
@@ -165,6 +166,13 @@ def _endpointing(turn: TurnRecord, transcription: float) -> tuple[float, str] | 
             return waited, f"waited {_ms(waited)} for a recogniser that failed"
         case _:
             return waited, f"waited {_ms(waited)} until the watchdog ended the turn"
+
+
+def _ended_at_once(turn: TurnRecord) -> bool:
+    """Whether a turn whose words were judged complete needed no more silence than the voice detector."""
+    needed, stop = turn.marks.get(Mark.SILENT_ENOUGH), turn.marks.get(Mark.VAD_STOP)
+    waited = 0.0 if needed is None or stop is None else needed - stop
+    return turn.ended_by in JUDGED_COMPLETE and waited < _WINDOW
 
 
 def _detection(turn: TurnRecord, parts: dict[str, float]) -> str:

@@ -13,9 +13,9 @@ from latency.record.stall import Stall
 from latency.record.units import Count, Instant, Milliseconds, Probability, Seconds
 
 EndedBy = Literal["smart_turn", "fallback", "whole_request", "nothing_heard", "recogniser_failed", "timeout"]
-"""What ended the user's turn: Smart Turn judged the words complete; the silence timeout of unfinished words had passed;
-the words are a whole request; the recogniser heard no words; the recogniser failed; or pipecat's watchdog stopped
-waiting."""
+"""What ended the user's turn: the words were judged complete, by Smart Turn and all other evidence; the words were in
+doubt, and the silence that they need had passed; the words are a whole request; the recogniser heard no words; the
+recogniser failed; or pipecat's watchdog stopped waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

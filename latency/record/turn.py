@@ -18,8 +18,8 @@ SHORTEST_PAUSE = 0.1
 """Seconds; a shorter silence inside a turn is part of a word, not a pause."""
 
 Truth = Literal["labelled", "estimated"]
-AT_ONCE: frozenset[EndedBy] = frozenset({"smart_turn", "whole_request"})
-"""Ends of turns whose words were judged complete as soon as the voice detector reported the stop."""
+JUDGED_COMPLETE: frozenset[EndedBy] = frozenset({"smart_turn", "whole_request"})
+"""Ends of turns whose words were judged complete, though they may have needed more silence than the voice detector."""
 
 
 class NewerTurnError(TurnError):

@@ -14,7 +14,7 @@ from latency.judge.session_outcome import SessionOutcome, judge_session
 from latency.record.run import Run, RunError
 from latency.record.session import PacingFigures, Session
 from latency.record.stall import TurnStall
-from latency.record.turn import AT_ONCE, CONTRIBUTIONS, TurnRecord
+from latency.record.turn import CONTRIBUTIONS, JUDGED_COMPLETE, TurnRecord
 from latency.report.figures import Cost, barge_ins, quality, residual, turn_counts
 from latency.report.llm_budget import llm_figures
 from latency.report.report import HOST, LATE_FLAG_MS, SCHEMA, Report
@@ -42,7 +42,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         turns=turn_counts(outcomes),
         turn_ms=_latencies(usual),
         turn_ms_cold=_latencies(o for o in outcomes if o.turn.cold),
-        turn_ms_detected_complete=_latencies(o for o in usual if o.turn.ended_by in AT_ONCE),
+        turn_ms_detected_complete=_latencies(o for o in usual if o.turn.ended_by in JUDGED_COMPLETE),
         turn_ms_fallback=_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
         answer_ms=Distribution.of(
             (o.answer for o in usual if o.is_timed and o.answer is not None),

@@ -8,7 +8,7 @@ LONGEST_PASS = 0.2
 when the user falls silent delays the final pass. A pass as long as the silence that ends an utterance would cost more
 than partial texts are worth."""
 
-AT_ONCE = 0.09
+JUDGED_COMPLETE = 0.09
 """Seconds of passes that may be made up for afterwards, where the moment of a pass matters: one pass of tiny."""
 
 _WEIGHT = 0.3  # of the latest pass in the estimate

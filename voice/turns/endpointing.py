@@ -43,6 +43,8 @@ LEAD_IN_SILENCE = 0.65
 """The least silence in seconds that ends a turn which so far is only a lead-in ("hello"). A request that follows after
 0.4 s then belongs to it: the start of speech is in doubt some 0.05 s after its onset, and what the voice detector calls
 silence begins up to 0.1 s before the labelled end of the speech."""
+FINISHED = 0.5
+"""Probability from which words count as finished."""
 LIKELY_OVER = 0.7
 """Chance that the turn is over from which a speculative answer is worth its cost."""
 
@@ -131,8 +133,8 @@ class Endpointing:
     def judge(self, evidence: Evidence, pauses: Pauses) -> Silence:
         """What a silence means after words with this evidence, spoken by a caller with these pauses."""
         if not self.adaptive:
-            believed = (evidence.sound or 0.0) >= 0.5
-            return Silence(needed=self.stop if believed else max(self.stop, self.fallback), likely=0.0)
+            finished = self.judges_finished(evidence)
+            return Silence(needed=self.stop if finished else max(self.stop, self.fallback), likely=0.0)
         if not evidence.known:
             return Silence(needed=max(self.stop, self.fallback), likely=max(self.stop, self.fallback))
         over = evidence.probability
@@ -143,11 +145,13 @@ class Endpointing:
         needed = self._until(weight * odds * PAUSE_SCALE / scale, scale, PAUSE_SHAPE + 1)
         if evidence.leads_in:
             needed = max(needed, LEAD_IN_SILENCE)
-            if evidence.lead_in != "joint":
-                needed = min(needed, max(self.fallback, LEAD_IN_SILENCE))
         # Bayes: since the end of speech, the odds of going on have shrunk to the share of longer pauses.
         likely = min(self._until(odds * LIKELY_OVER / (1 - LIKELY_OVER), scale, PAUSE_SHAPE), needed)
         return Silence(needed=needed, likely=0.0 if likely <= self.stop else likely)
+
+    def judges_finished(self, evidence: Evidence) -> bool:
+        """Whether the words are finished more likely than not, if pauses were as frequent as ends."""
+        return (evidence.probability if self.adaptive else evidence.sound or 0.0) >= FINISHED
 
     def _until(self, weighed: float, scale: float, power: float) -> float:
         """Seconds of silence at which `weighed` is 1 if it falls as (1 + silence beyond stop / scale)^-power."""

@@ -230,9 +230,9 @@ class TurnStop(BaseUserTurnStopStrategy):
             await self._discard()
 
     def _decided_by(self, evidence: Evidence, needed: float) -> EndedBy:
-        if needed > self._endpointing.stop:
-            return "fallback"
-        return "whole_request" if evidence.is_whole else "smart_turn"
+        if evidence.is_whole and needed <= self._endpointing.stop:
+            return "whole_request"
+        return "smart_turn" if self._endpointing.judges_finished(evidence) else "fallback"
 
     async def _end(
         self,

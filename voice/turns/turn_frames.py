@@ -12,9 +12,7 @@ class TurnEndFrame(SystemFrame):
     """The user's turn is about to be committed.
 
     Parameters:
-        ended_by: what decided it: Smart Turn and the words say that the turn is complete; the silence that unfinished
-            words need has passed; the words are a whole request for the agent; the recogniser heard no words; the
-            recogniser failed; or pipecat's watchdog gave up waiting.
+        ended_by: what decided it; see `EndedBy`.
         probability: Smart Turn's probability that the turn is complete; None when it gave none.
         inference: how long Smart Turn took, in seconds.
         finished: probability, by all evidence, that the turn is over; None without evidence.

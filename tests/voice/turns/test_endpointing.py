@@ -102,7 +102,7 @@ def test_a_lead_in_is_given_time_for_its_request_unless_it_answers_a_question(
             assert silences == [0.2] * 3
         else:
             assert min(silences) >= LEAD_IN_SILENCE
-            assert kind == "joint" or max(silences) <= RULE.fallback
+            assert max(silences) <= RULE.longest
 
 
 def test_between_the_groups_of_a_number_more_silence_is_needed() -> None:

@@ -110,7 +110,7 @@ async def test_a_tool_of_a_discarded_answer_never_runs(turn_rig: Any, embedded: 
 
 async def test_doubtful_words_wait_for_silence_and_are_answered_in_the_meantime(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, wait=0.0) as call:
-        call.judge.probability, call.tempo = 0.1, 0.2
+        call.judge.probability, call.tempo = 0.02, 0.2
         await call.speaks()
         await call.hint()
         await call.eager("I would like")
@@ -119,11 +119,11 @@ async def test_doubtful_words_wait_for_silence_and_are_answered_in_the_meantime(
         await call.final("I would like")
         await call.audio(0.04)
         assert not call.ends
-        await call.audio(0.8)
+        await call.audio(1.2)
         await call.until(lambda: call.answered)
         (end,) = call.ends
         assert end.ended_by == "fallback"
-        assert 0.4 < end.silence <= 0.8
+        assert 0.4 < end.silence <= 1.2
         assert end.confirmed
         assert call.answered == ["I would like"]
 

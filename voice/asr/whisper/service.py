@@ -32,7 +32,7 @@ from pipecat.utils.tracing.service_decorators import traced_stt
 from voice.asr.fades import FadePasses
 from voice.asr.hypothesis import Hypothesis
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.asr.pace import AT_ONCE
+from voice.asr.pace import JUDGED_COMPLETE
 from voice.asr.segment import Segment, SegmentBuffer
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
@@ -204,7 +204,7 @@ class WhisperSTTService(STTService):
                 spoken.partial.cancel()
             return
         seconds = self._buffer.seconds
-        if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=AT_ONCE):
+        if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=JUDGED_COMPLETE):
             spoken.fades.begun(seconds)
             self._listen(spoken)
 

@@ -13,13 +13,13 @@ from voice.turns.words.lead_in import LeadIn
 # of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 85 % of all pairs and
 # above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 85 and 88 % (81 and
 # 73 %; 61 ends, 21 pauses, 64 inserted).
-SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT, BIAS = 0.31, 1.80, 1.84, 0.17
+SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT, BIAS = 0.30, 1.81, 1.93, 0.08
 # The same without how the words read, for a pipeline without a model of the language.
-SOUND_ALONE_WEIGHT, SPOKEN_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.36, 2.05, -1.65
+SOUND_ALONE_WEIGHT, SPOKEN_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.36, 2.15, -1.78
 LEAST_PROBABILITY = 1e-3
 LEAST_READ, MOST_READ = -2.5, -0.5
 """Bounds of `Evidence.read` in the fit; beyond them the model of the language knows no more."""
-LEAST_SPOKEN, MOST_SPOKEN = 0.7, 4.0
+LEAST_SPOKEN, MOST_SPOKEN = 1.0, 4.0
 """Seconds; what is shorter or longer counts as this long."""
 TYPICAL_SPOKEN = 2.0
 """Seconds; the length assumed of a turn whose length is unknown or says nothing."""

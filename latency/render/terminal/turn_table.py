@@ -28,7 +28,7 @@ BELOW = 7
 """Characters by which such a remark is indented."""
 ENDS = {
     "smart_turn": "the words were judged complete",
-    "whole_request": "the responder recognised a complete request",
+    "whole_request": "the words are a complete request or answer",
     "fallback": "the words were in doubt, so a longer silence decided",
     "timeout": "no decision came, so the watchdog ended it",
 }

@@ -12,8 +12,8 @@ from latency.budget import Budget
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import flagged
 from latency.judge.verdict import Judged, judge
-from latency.record.attempt import AttemptRecord
 from latency.record.contributions import UNNAMED
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
 from latency.record.server_turn import EndedBy, SmartTurnOpinion
 from latency.record.stall import Stall

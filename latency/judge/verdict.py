@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from latency.budget import Limit, Stage
-from latency.record.answer import AnswerRecord, Phrase
-from latency.record.attempt import AttemptRecord
+from latency.record.llm.answer import AnswerRecord, Phrase
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
 from latency.record.server_turn import EndedBy, Reported
 

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
-from latency.record.answer import AnswerRecord
-from latency.record.attempt import AttemptRecord
 from latency.record.json_form import TurnError, from_json, shown, to_json
+from latency.record.llm.answer import AnswerRecord
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Marks
 from latency.record.stall import Stall
 from latency.record.units import Count, Instant, Milliseconds, Probability, Seconds

@@ -13,8 +13,8 @@ from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
 from latency.judge.scoring import word_errors
 from latency.judge.verdict import Judged, judge
-from latency.record.attempt import AttemptRecord
 from latency.record.contributions import CONTRIBUTIONS
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 from latency.report.report import Report

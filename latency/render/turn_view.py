@@ -8,7 +8,7 @@ from rich.text import Text
 
 from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
-from latency.record.attempt import Tokens
+from latency.record.llm.attempt import Tokens
 from latency.render.bars import bars
 from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.layout import fitted, table

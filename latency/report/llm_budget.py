@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from latency.judge.verdict import Judged, judge
-from latency.record.answer import Phrase
-from latency.record.attempt import AttemptOutcome, AttemptRecord, Tokens
+from latency.record.llm.answer import Phrase
+from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
 from latency.record.server_turn import Reported
 from latency.record.turn import TurnRecord
 from latency.report.request_endings import CutShort, cut_short, failures

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from latency.record.attempt import AttemptRecord
+from latency.record.llm.attempt import AttemptRecord
 from latency.report.stats import Spread
 
 UNTOLD = "no reason given"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from latency.judge.verdict import in_use
-from latency.record.attempt import AttemptRecord
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
 from latency.record.server_turn import Reported, ServerTurn, SpeculationRecord
 from latency.record.turn import TurnRecord

@@ -9,8 +9,8 @@ from typing import Literal
 
 from latency.judge.explain import LIMITS, ended_by
 from latency.judge.outcome import Outcome
-from latency.record.attempt import AttemptRecord
 from latency.record.contributions import UNNAMED
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages

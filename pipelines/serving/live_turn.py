@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from latency.record.attempt import AttemptOutcome, AttemptRecord
+from latency.record.llm.attempt import AttemptOutcome, AttemptRecord
 from latency.record.marks import Mark, Marks
 from latency.record.server_turn import EndedBy, ServerTurn, SmartTurnOpinion, SpeculationRecord, TurnReport
 from latency.record.stall import Stall

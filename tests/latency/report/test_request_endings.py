@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from latency.record.attempt import AttemptRecord
 from latency.record.json_form import from_json
+from latency.record.llm.attempt import AttemptRecord
 from latency.report.request_endings import cut_short, failures, had
 
 

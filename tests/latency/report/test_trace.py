@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from latency.audio.onset import as_floats, utterances
-from latency.record.attempt import AttemptRecord
 from latency.record.json_form import from_json
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.run import Run, RunError
 from latency.record.stall import Stall
 from latency.report.build import build

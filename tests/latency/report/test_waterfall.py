@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from latency.judge.outcome import Outcome
-from latency.record.attempt import AttemptRecord
 from latency.record.json_form import from_json
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.report.waterfall import Bar, Waterfall, WaterfallRow, attempts_of, outcome_of, waterfall
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from latency.record.answer import AnswerRecord
-from latency.record.attempt import AttemptRecord
 from latency.record.json_form import from_json
+from latency.record.llm.answer import AnswerRecord
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.stall import Stall
 from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog

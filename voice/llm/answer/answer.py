@@ -9,7 +9,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
 from latency.budget import Deadline
-from latency.record.answer import AnswerRecord, Phrase
+from latency.record.llm.answer import AnswerRecord, Phrase
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.continuation import continued

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pipecat.frames.frames import LLMTextFrame, SystemFrame, TTSSpeakFrame
 from pipecat.utils.text.base_text_aggregator import TextType
 
-from latency.record.answer import AnswerRecord, PhraseKind
-from latency.record.attempt import AttemptRecord
+from latency.record.llm.answer import AnswerRecord, PhraseKind
+from latency.record.llm.attempt import AttemptRecord
 
 HOLD_PHRASE = "hold_phrase"
 """The `text_type` of what TTS pushes for a `HoldPhraseFrame`; it tells them apart from an answer's clauses."""

@@ -7,7 +7,7 @@ something is being looked up, because none of that is known yet.
 import re
 from collections.abc import Sequence
 
-from latency.record.answer import PhraseKind
+from latency.record.llm.answer import PhraseKind
 from voice.errors import ConfigurationError
 from voice.llm.answer.clauses import has_words
 

@@ -23,7 +23,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.tracing.service_decorators import traced_llm
 
 from latency.budget import Budget
-from latency.record.answer import PhraseKind
+from latency.record.llm.answer import PhraseKind
 from voice.errors import ConfigurationError
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame

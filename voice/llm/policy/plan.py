@@ -8,7 +8,7 @@ is, a filler phrase is said. When an answer stalls, another tier continues it fr
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from latency.record.answer import PhraseKind
+from latency.record.llm.answer import PhraseKind
 from voice.llm.policy.situation import Attempt, Decision, Situation, Start
 
 HOLD_GUARD = 0.02

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from latency.record.answer import AnswerRecord
-from latency.record.attempt import AttemptRecord
 from latency.record.json_form import from_json
+from latency.record.llm.answer import AnswerRecord
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.render.terminal.llm_block import llm_lines
 from latency.report.llm_budget import Llm, Waste, llm_figures

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from latency.record.units import Count, Instant
+from latency.record.units import Count, Instant, Number
 
 AttemptOutcome = Literal["spoken", "called", "cancelled", "failed", "silent", "withdrawn"]
 """What became of a request: its text was spoken; only its tools were run; another one was used, or the user spoke; it
@@ -18,6 +18,8 @@ class Tokens(Struct, frozen=True, kw_only=True):
 
     prompt: Count | None = field(name="in", default=None)
     completion: Count | None = field(name="out", default=None)
+    cached: Count | None = None
+    """Tokens of the request that the provider had cached, and counted in `prompt`; None where it does not say."""
     estimated: bool = False
     """Whether the counts are estimates, because the provider reported no usage."""
 
@@ -46,3 +48,9 @@ class AttemptRecord:
     calls: tuple[str, ...] = ()
     """Names of the tools that the model asked for."""
     tokens: Tokens | None = None
+    speed: str | None = None
+    """The speed that was asked for, such as "fast" or a service tier; None for the provider's usual one."""
+    served: str | None = None
+    """The speed at which the provider says it answered, and bills; None where it does not say."""
+    usd: Number | None = None
+    """What it cost, in US dollars, at the price of what was served; None without a price."""

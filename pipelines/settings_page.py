@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic.fields import FieldInfo
 
+from pipelines.providers.price_table import PriceTable
 from pipelines.providers.responder import ResponderTable
 from pipelines.providers.sim import SimulatorTable
 from pipelines.providers.tiers import Roles, Tiers
@@ -40,6 +41,7 @@ def page() -> str:
         ("[llm.roles]", Roles),
         ("[llm.simulator]", SimulatorTable),
         *((f'[llm.NAME] with provider = "{_kind(table, "provider")}"', table) for table in PROVIDERS),
+        ("[llm.NAME.price]", PriceTable),
         *((f'[tts] with engine = "{_kind(table, "engine")}"', table) for table in SYNTHESISERS),
     ]
     return "\n".join([HEAD, *(line for heading, table in tables for line in _section(heading, table))])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import Field
 
+from pipelines.providers.price_table import PriceTable
 from pipelines.providers.resources import Resources
 from pipelines.table import Table
 
@@ -40,6 +41,8 @@ class TierTable(Table, ABC):
     provider: str
     p95_ms: Annotated[int, Field(ge=10, le=60_000)] | None = None
     """How long its first clause takes in 95 of 100 requests; assumed until enough has been measured."""
+    price: PriceTable | None = None
+    """What its tokens cost; None when that is not known."""
 
     @property
     @abstractmethod

@@ -57,6 +57,12 @@ BAD = [
     ("local", ["llm.budget_ms=50"], r"llm.budget_ms = 50 .* greater than or equal to 100"),
     ("local", ["llm.budget_ms=9000"], r"llm.budget_ms = 9000 .* less than or equal to 5000"),
     ("local", ["llm.medium.model=x"], r"llm.medium is not a setting; known here: policy, budget_ms, .*large, fast"),
+    (
+        "sim-fallback",
+        ["llm.large.price={input=-5,output=25}"],
+        r"llm.large.price.input = -5 .* greater than or equal to 0",
+    ),
+    ("sim-fallback", ["llm.large.price={input=5}"], r"llm.large.price.output is missing"),
     ("local", ["llm.fast.model=x"], r"llm.fast.provider must be one of openai, sim"),
     ("local", ["llm.fast.provider=psychic"], r"llm.fast.provider must be one of openai, sim"),
     ("local", ["llm.fast.provider=openai"], r"llm.fast.model is missing"),

@@ -20,6 +20,8 @@ class Tokens(Struct, frozen=True, kw_only=True):
     completion: Count | None = field(name="out", default=None)
     cached: Count | None = None
     """Tokens of the request that the provider had cached, and counted in `prompt`; None where it does not say."""
+    cache_written: Count | None = None
+    """Tokens of the request that it has put into its cache, and counted in `prompt`; None where it does not say."""
     estimated: bool = False
     """Whether the counts are estimates, because the provider reported no usage."""
 

@@ -1,16 +1,21 @@
 """What a language model's tokens are billed at. Pure."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from latency.record.llm.attempt import Tokens
 from latency.record.units import Number
 
 _MILLION = 1_000_000
+USUAL_SPEEDS = frozenset({"standard", "standard_only", "default", "auto", "on_demand"})
+"""How providers call the speed that they serve, and bill, unless another one is asked for."""
+_SAME_SPEED = {"priority": "fast"}
+"""OpenAI's guide: the service tier "fast" is the one that was named "priority", and some models still report it so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """US dollars for a million tokens."""
+    """US dollars for a million tokens, at the provider's usual speed."""
 
     input: Number
     """Tokens of the request that were not cached."""
@@ -18,11 +23,33 @@ class Price:
     """Tokens of the answer, thoughts included."""
     cached_input: Number | None = None
     """Tokens of the request that the provider had cached; None: no cheaper than others."""
+    cache_write: Number | None = None
+    """Tokens of the request that the provider has put into its cache; None: no dearer than others."""
+    speeds: Mapping[str, Number] = field(default_factory=dict)
+    """What other speeds cost, as multiples of this price, by the provider's name of the speed."""
+
+    def at(self, speed: str | None) -> "Price | None":
+        """The price at a speed, such as "fast"; None for the usual one. The result is None for an unknown speed."""
+        if speed is None or speed in USUAL_SPEEDS:
+            return self
+        times = {_SAME_SPEED.get(name, name): factor for name, factor in self.speeds.items()}
+        factor = self.speeds.get(speed, times.get(_SAME_SPEED.get(speed, speed)))
+        if factor is None:
+            return None
+        return Price(
+            input=self.input * factor,
+            output=self.output * factor,
+            cached_input=None if self.cached_input is None else self.cached_input * factor,
+            cache_write=None if self.cache_write is None else self.cache_write * factor,
+        )
 
     def usd(self, tokens: Tokens) -> float | None:
         """What a request costs, in US dollars; None when its tokens are unknown."""
         if tokens.prompt is None or tokens.completion is None:
             return None
         cached = min(tokens.cached or 0, tokens.prompt)
+        written = min(tokens.cache_written or 0, tokens.prompt - cached)
         cheap = self.input if self.cached_input is None else self.cached_input
-        return ((tokens.prompt - cached) * self.input + cached * cheap + tokens.completion * self.output) / _MILLION
+        dear = self.input if self.cache_write is None else self.cache_write
+        rest = tokens.prompt - cached - written
+        return (rest * self.input + cached * cheap + written * dear + tokens.completion * self.output) / _MILLION

@@ -31,7 +31,7 @@ from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
 from voice.llm.answer.speaking_ahead import last_user_text
-from voice.llm.policy import Plan, Policy
+from voice.llm.policy import Policy
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
@@ -202,7 +202,7 @@ class BudgetedLLMService(TieredLLMService):
         if not _follows_tool(context):
             self._turn_policy = self._policy
         plan = self._turn_policy.plan(self._book).without(self._book.down(time.monotonic()))
-        self._fast_p95 = self._floor(plan)
+        self._fast_p95 = self._book.tail(plan.floor_tier)
         self._words = last_user_text(context)
         answer = self._answer = Answer(
             number=self._answers,
@@ -237,13 +237,6 @@ class BudgetedLLMService(TieredLLMService):
         """
         confirmed = not self._speculation_gate.is_speculating and self._turn.ended is None
         return frame.speculation and (ahead is not None or confirmed) and last_user_text(frame.context) == self._words
-
-    def _floor(self, plan: Plan) -> float:
-        """The time in which the fast tier, or a lone one, almost always has a clause; the deadline leaves it that time.
-
-        Nothing could answer sooner than a lone tier, so a turn that other stages have delayed does not make it late.
-        """
-        return self._book.tail(plan.fast if plan.fast is not None and plan.fast_p95 is not None else plan.first[0])
 
     def _commit(self, answer: Answer, now: float) -> None:
         answer.commit(now, self._turn.commit(now, fast_p95=self._fast_p95))

@@ -56,6 +56,14 @@ class Plan:
     fast_p95: float | None = None
     """95th percentile of the fast tier in seconds, the basis of the deadline's floor."""
 
+    @property
+    def floor_tier(self) -> str:
+        """The tier that a deadline must leave time for: the fast one, or a lone one.
+
+        Nothing could answer sooner than a lone tier, so a turn that other stages have delayed does not make it late.
+        """
+        return self.fast if self.fast is not None and self.fast_p95 is not None else self.first[0]
+
     def without(self, down: frozenset[str]) -> "Plan":
         """The plan without tiers that cannot answer; the same plan when no tier would be left."""
         asked = [*self.first, *([self.rescue] if self.rescue else [])]

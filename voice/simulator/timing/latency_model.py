@@ -48,14 +48,20 @@ class StallState:
 
     A call follows the common state with probability sqrt(correlation), and otherwise a draw of its own. So any two
     calls in a window have that correlation, and each call keeps its probability of stalling.
+
+    Args:
+        provider: its name.
+        seed: seed of the common state.
+        correlation: of the stalls of two calls at the same time, 0 to 1.
     """
 
-    def __init__(self, provider: str, seed: int) -> None:
+    def __init__(self, provider: str, seed: int, *, correlation: float = STALL_CORRELATION) -> None:
         self._key = f"{seed}:stalls:{provider}"
+        self._followers = math.sqrt(correlation)
 
     def stalls(self, now: float, rate: float, rng: random.Random) -> bool:
         """Whether a call stalls; `now` is in seconds on any clock, `rate` is the share of calls that stall."""
-        own, follows = rng.random(), rng.random() < math.sqrt(STALL_CORRELATION)
+        own, follows = rng.random(), rng.random() < self._followers
         # Seeded per window, so that the order of calls does not matter.
         luck = random.Random(f"{self._key}:{math.floor(now / STALL_WINDOW)}").random() if follows else own
         return luck < rate

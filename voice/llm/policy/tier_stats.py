@@ -6,6 +6,7 @@ One `TierBook` serves all calls of a process, so that a call starts with what ea
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from latency.budget import FLOOR_GUARD
 
@@ -126,6 +127,8 @@ class TierBook:
     def __init__(self, p95: dict[str, float]) -> None:
         self._assumed = dict(p95)
         self._waits: dict[str, deque[Wait]] = {tier: deque(maxlen=REQUESTS_COUNTED) for tier in p95}
+        # A plan asks for the same percentiles several times, between two requests.
+        self._quantiles: dict[tuple[str, float], float | None] = {}
         self._down_until: dict[str, float] = {}
         self.standing: dict[str, Standing] = {tier: Standing() for tier in p95}
         self.hedges = TokenBucket()
@@ -149,18 +152,21 @@ class TierBook:
     def observe(self, tier: str, seconds: float, *, reached: bool) -> None:
         """A request had its first clause after `seconds`, or was cancelled then without one."""
         self._waits[tier].append(Wait(seconds, reached))
+        self._quantiles = {key: value for key, value in self._quantiles.items() if key[0] != tier}
 
     def quantile(self, tier: str, share: float) -> float | None:
         """See `quantile`, of the recent requests to one tier."""
-        return quantile(self._waits[tier], share)
+        if (tier, share) not in self._quantiles:
+            self._quantiles[tier, share] = quantile(self._waits[tier], share)
+        return self._quantiles[tier, share]
 
     def p95(self, tier: str) -> float:
         """95th percentile from request to first clause, seconds; as assumed, or more, until enough is measured."""
         waits = self._waits[tier]
-        measured = quantile(waits, 0.95)
+        measured = self.quantile(tier, 0.95)
         if measured is None:
             return self._assumed[tier]
-        reached = sum(wait.reached for wait in waits)
+        reached = len(list(islice((wait for wait in waits if wait.reached), ENOUGH_CLAUSES)))
         return measured if reached >= ENOUGH_CLAUSES else max(measured if reached else 0.0, self._assumed[tier])
 
     def tail(self, tier: str) -> float:
@@ -175,7 +181,7 @@ class TierBook:
         return max(self.p95(tier), self._p99(tier) * TAIL_FACTOR) + FLOOR_GUARD
 
     def _p99(self, tier: str) -> float:
-        return quantile(self._waits[tier], 0.99) or 0.0
+        return self.quantile(tier, 0.99) or 0.0
 
     def leads(self) -> dict[str, float]:
         """`lead` of every tier."""

@@ -1,7 +1,7 @@
 """Turns on a virtual clock: the real policies and statistics over requests that the simulator's latency models time."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from latency.budget import Budget, Commit, Deadline, what_a_turn_leaves
@@ -10,7 +10,7 @@ from latency.record.turn import TurnRecord
 from pipelines.providers.tiered_models import ENOUGH, USUAL_FAST_P95, USUAL_P95
 from pipelines.providers.tiers import PROMPT
 from pipelines.whatif.caller_turn import CallerTurn
-from pipelines.whatif.contestant import Cell
+from pipelines.whatif.contestant import Cell, Contestant
 from pipelines.whatif.virtual_answer import Times, VirtualAnswer
 from pipelines.whatif.virtual_attempt import VirtualAttempt
 from pipelines.whatif.wording import Wording, wording
@@ -63,7 +63,7 @@ class VirtualCalls:
     ) -> None:
         self._policy = policy or make_policy(cell.policy, large="large", fast=None if cell.fast is None else "fast")
         self._book = TierBook({role: USUAL_FAST_P95 if role == "fast" else USUAL_P95 for role in cell.tiers})
-        self._models = _models(cell, chance)
+        self._models = models_of(cell.tiers, chance)
         self._budget, self._call_turns = budget, call_turns
         waits = [Wait(seconds, reached=True) for seconds in synthesis]
         self._synthesis_p95 = quantile(waits, 0.95) if len(waits) >= ENOUGH else None
@@ -163,12 +163,12 @@ class VirtualCalls:
         )
 
 
-def _models(cell: Cell, chance: Chance) -> dict[str, LatencyModel]:
+def models_of(tiers: Mapping[str, Contestant], chance: Chance) -> dict[str, LatencyModel]:
     """A latency model for each role; the models of one provider share their stalls."""
     correlation = STALL_CORRELATION if chance.correlated else 0.0
     states: dict[str, StallState] = {}
     models = {}
-    for place, (role, tier) in enumerate(cell.tiers.items()):
+    for place, (role, tier) in enumerate(tiers.items()):
         profile = tier.profile if chance.stalls else replace(tier.profile, stall_rate=0.0)
         state = states.setdefault(
             profile.provider, StallState(profile.provider, chance.seed, correlation=correlation)

@@ -1,0 +1,65 @@
+"""`latency whatif --fast`: thousands of turns on a virtual clock, each cell in a process of its own."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+
+from latency.budget import Budget
+from latency.record.marks import Mark
+from pipelines.whatif.caller_turn import CallerTurn
+from pipelines.whatif.contestant import Cell
+from pipelines.whatif.row import Held, Row, row
+from pipelines.whatif.virtual_call import Chance, VirtualCalls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastPlan:
+    """What every cell has in common."""
+
+    turns: Sequence[CallerTurn]
+    """In order; the same for every cell."""
+    chance: Chance
+    budget: Budget
+    chain: int
+    """Turns of a call, which all have to be right."""
+
+
+def hold(cell: Cell, plan: FastPlan) -> Held:
+    """Hold all turns with a cell's tiers and policy."""
+    calls = VirtualCalls(
+        cell,
+        chance=plan.chance,
+        budget=plan.budget,
+        synthesis=[turn.synthesis for turn in plan.turns[:100]],
+        call_turns=plan.chain,
+    )
+    turns = list(calls.hold(plan.turns))
+    heard = [
+        None if (at := turn.marks.get(Mark.FIRST_ANSWER_AUDIBLE)) is None else at - turn.marks[Mark.SPEECH_END]
+        for turn in turns
+    ]
+    return Held(turns=turns, latencies=heard)
+
+
+def fast_row(cell: Cell, plan: FastPlan) -> Row:
+    """A cell's figures; beside them, what share would be in time if no request stalled."""
+    found = row(cell, hold(cell, plan), budget=plan.budget.llm, chain=plan.chain)
+    if not plan.chance.stalls:
+        return found
+    calm = replace(plan, chance=replace(plan.chance, stalls=False, correlated=False))
+    return replace(found, calm_in_time=row(cell, hold(cell, calm), budget=plan.budget.llm, chain=plan.chain).in_time)
+
+
+def fast_rows(cells: Sequence[Cell], plan: FastPlan, said: Callable[[int], None] = lambda _: None) -> list[Row]:
+    """The figures of every cell, in order; `said` is called with the number of rows that are there."""
+    workers = min(len(cells), os.cpu_count() or 1)
+    if workers == 1:
+        return [fast_row(cell, plan) for cell in cells]
+    rows: list[Row] = []
+    with ProcessPoolExecutor(workers) as pool:
+        for found in pool.map(partial(fast_row, plan=plan), cells):
+            rows.append(found)
+            said(len(rows))
+    return rows

@@ -1,1 +1,1 @@
-"""`latency whatif`: what other language models and policies would make of the same turns, in time, money and quality."""
+"""`latency whatif`: what other language models and policies would make of the same turns."""

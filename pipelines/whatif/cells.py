@@ -11,6 +11,14 @@ PAIR = "+"
 """Stands between the large and the fast tier of a pair."""
 
 
+def usual_policies(entries: Sequence[str]) -> tuple[str, ...]:
+    """The policies that are tried over these tiers unless others are named."""
+    # With two tiers, hedging one of them adds little.
+    return (
+        ("single", "fallback", "race", "adaptive") if any(PAIR in entry for entry in entries) else ("single", "hedged")
+    )
+
+
 def cells(entries: Sequence[str], policies: Sequence[str], known: Mapping[str, Contestant]) -> list[Cell]:
     """Every policy over every tier or pair that it fits; a lone tier's policy uses the large tier of a pair.
 
@@ -48,13 +56,11 @@ def cells(entries: Sequence[str], policies: Sequence[str], known: Mapping[str, C
 
 def _cell(policy: str, large: Contestant, fast: Contestant | None) -> Cell | None:
     """The policy over these tiers; None when it needs two and there is one."""
-    alone = Cell(policy=policy, large=large)
     try:
-        needs = make_policy(policy, large="large", fast=None)
+        make_policy(policy, large="large", fast=None)
     except ConfigurationError:
         return None if fast is None else Cell(policy=policy, large=large, fast=fast)
-    assert needs.tiers == ("large",)
-    return alone
+    return Cell(policy=policy, large=large)
 
 
 def _pair(entry: str, known: Mapping[str, Contestant]) -> tuple[Contestant, Contestant | None]:

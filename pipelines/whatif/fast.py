@@ -8,10 +8,10 @@ from functools import partial
 
 from latency.budget import Budget
 from latency.record.marks import Mark
-from pipelines.whatif.caller_turn import CallerTurn
 from pipelines.whatif.contestant import Cell
 from pipelines.whatif.row import Held, Row, row
-from pipelines.whatif.virtual_call import Chance, VirtualCalls
+from pipelines.whatif.turns.caller_turn import CallerTurn
+from pipelines.whatif.virtual.calls import Chance, VirtualCalls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from pipelines.whatif.contestant import Contestant
-from pipelines.whatif.virtual_call import Chance, models_of
+from pipelines.whatif.virtual.calls import APART, Chance, Luck
 
 WINDOWS = (0.4, 0.5)
 """Seconds."""
@@ -45,9 +45,10 @@ class Window:
 def window(tier: Contestant, chance: Chance) -> Window:
     """The tokens that a tier delivers in the windows, over `DRAWS` requests."""
     profile = tier.profile
-    model = models_of({"large": tier}, chance)["large"]
-    # Far apart, so that a stall of the provider concerns one of them.
-    first = [model.first_token(number * 10.0).after for number in range(DRAWS)]
+    luck, first = Luck({"large": tier}, chance), []
+    for number in range(DRAWS):
+        luck.turn(number)
+        first.append(luck.model("large").first_token((number + 1) * APART).after)
     rate = profile.tokens_per_s
     return Window(
         tier=tier.label,

@@ -144,7 +144,7 @@ def _chunks(words: list[str], first: float, model: LatencyModel) -> Iterator[Sen
     at, index = first, 0
     while index < len(words):
         size = model.chunk(len(words) - index)
+        if index:
+            at += sum(model.gap() for _ in range(size))
         yield SendText(at, "".join(words[index : index + size]), size)
         index += size
-        upcoming = min(size, len(words) - index)
-        at += sum(model.gap() for _ in range(upcoming))

@@ -1,6 +1,6 @@
 """The turns that are held when neither recordings nor a run are named: measured once, kept beside this module.
 
-`python -m pipelines.whatif.usual RUN…` measures them anew: it writes the turns of these runs into the file.
+`python -m pipelines.whatif.turns.usual RUN…` measures them anew: it writes the turns of these runs into the file.
 """
 
 import json
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from latency.record.json_form import from_json, parse, to_json
 from latency.record.run import Run
-from pipelines.whatif.caller_turn import CallerTurn
-from pipelines.whatif.recorded import recording
+from pipelines.whatif.turns.caller_turn import CallerTurn
+from pipelines.whatif.turns.recorded import recording
 from voice.client.fixtures.fixture import Fixture
 from voice.simulator.conversation import Message
 from voice.simulator.script import ConversationScript
@@ -34,7 +34,7 @@ class Usual:
 
 def usual() -> Usual:
     """The turns in the file."""
-    text = (resources.files("pipelines.whatif") / FILE).read_text(encoding="utf-8")
+    text = (resources.files("pipelines.whatif.turns") / FILE).read_text(encoding="utf-8")
     return from_json(Usual, parse(text))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from latency.record.llm.attempt import AttemptRecord, Tokens
-from pipelines.whatif.wording import Wording
+from pipelines.whatif.virtual.wording import Wording
 from voice.llm.answer.attempt import LiveAttempt
 from voice.simulator.timing.timetable import Action, Failure, ResetConnection, SendText
 

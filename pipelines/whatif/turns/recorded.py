@@ -10,7 +10,7 @@ from latency.record.marks import Mark
 from latency.record.run import Run, RunError
 from latency.record.turn import TurnRecord
 from pipelines.settings import Turns, Vad
-from pipelines.whatif.caller_turn import CallerTurn, Discarded
+from pipelines.whatif.turns.caller_turn import CallerTurn, Discarded
 from voice.turns.speculation import LEAST_APART
 
 SYNTHESIS, RELEASE, PLAYOUT = 0.06, 0.02, 0.05
@@ -42,7 +42,8 @@ def recording(run: Run) -> Recording:
     wanted = [turn for turn in run.turns if turn.wants_answer]
     usable = [turn for turn in wanted if _is_usable(turn)]
     if not usable:
-        raise RunError(f"{run.folder} has no answered turn whose instants are known; replay a recording first", exit_code=3)
+        why = "has no answered turn whose instants are known; replay a recording first"
+        raise RunError(f"{run.folder} {why}", exit_code=3)
     pipeline = _pipeline(run.header.pipeline)
     stages = _Stages.of(usable)
     turns = tuple(_caller_turn(turn, pipeline, stages) for turn in usable)
@@ -81,7 +82,8 @@ class _Stages:
 def _caller_turn(turn: TurnRecord, pipeline: _Pipeline, stages: _Stages) -> CallerTurn:
     marks = turn.marks
     start, end = turn.start, turn.end
-    assert start is not None and end is not None  # `_is_usable`
+    assert start is not None
+    assert end is not None
     asked = min(marks[Mark.LLM_REQUEST], marks[Mark.TURN_COMMIT]) - end
     hinted, stopped = marks.get(Mark.EAGER_HINT), marks.get(Mark.VAD_STOP)
     noticed = None if stopped is None else stopped - pipeline.stop - DETECTOR_LAG

@@ -1,6 +1,7 @@
 """Turns on a virtual clock: the real policies and statistics over requests that the simulator's latency models time."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,11 +10,11 @@ from latency.record.marks import Mark, Marks
 from latency.record.turn import TurnRecord
 from pipelines.providers.tiered_models import ENOUGH, USUAL_FAST_P95, USUAL_P95
 from pipelines.providers.tiers import PROMPT
-from pipelines.whatif.caller_turn import CallerTurn
 from pipelines.whatif.contestant import Cell, Contestant
-from pipelines.whatif.virtual_answer import Times, VirtualAnswer
-from pipelines.whatif.virtual_attempt import VirtualAttempt
-from pipelines.whatif.wording import Wording, wording
+from pipelines.whatif.turns.caller_turn import CallerTurn
+from pipelines.whatif.virtual.answer import Times, VirtualAnswer
+from pipelines.whatif.virtual.attempt import VirtualAttempt
+from pipelines.whatif.virtual.wording import Wording, wording
 from voice.llm.answer.bridging import Bridging
 from voice.llm.answer.playout_estimate import SECONDS_PER_CHARACTER
 from voice.llm.policy import Plan, Policy, Start, make_policy
@@ -24,8 +25,10 @@ from voice.simulator.timing.timetable import timetable
 
 FRAMING = 4
 """Tokens for the role and the marks around every message, as the simulator counts them."""
-BREATH = 1.0
-"""Seconds between the end of an answer and the caller's next words."""
+APART = 60.0
+"""Seconds from turn to turn on the virtual clock, so that the same stalls meet a turn with every policy."""
+MOST_REQUESTS = 64
+"""More requests than any turn makes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,7 @@ class VirtualCalls:
     ) -> None:
         self._policy = policy or make_policy(cell.policy, large="large", fast=None if cell.fast is None else "fast")
         self._book = TierBook({role: USUAL_FAST_P95 if role == "fast" else USUAL_P95 for role in cell.tiers})
-        self._models = models_of(cell.tiers, chance)
+        self._luck = Luck(cell.tiers, chance)
         self._budget, self._call_turns = budget, call_turns
         waits = [Wait(seconds, reached=True) for seconds in synthesis]
         self._synthesis_p95 = quantile(waits, 0.95) if len(waits) >= ENOUGH else None
@@ -71,22 +74,19 @@ class VirtualCalls:
 
     def hold(self, turns: Sequence[CallerTurn]) -> Iterator[TurnRecord]:
         """What becomes of each turn; instants on one virtual clock."""
-        now, history, fixed = 0.0, 0, token_count(PROMPT) + FRAMING
+        history, fixed = 0, token_count(PROMPT) + FRAMING
         for position, turn in enumerate(turns):
             number = position % self._call_turns
             if number == 0:
                 history, bridging = fixed, Bridging(start=position // self._call_turns)
             words = wording(turn.answer)
             history += token_count(turn.question) + FRAMING
-            # The earliest instant is that of a speculative answer, which may lie before the end of long speech.
-            end = now + max(turn.speech, *(-one.asked for one in turn.discarded), -turn.asked)
-            record = self._turn(turn, end, words, history, bridging, position, number)
-            yield record
+            self._luck.turn(position)
+            yield self._turn(turn, (position + 1) * APART, words, history, bridging, position)
             history += words.tokens + FRAMING
-            now = max(_last(record), end) + len(turn.answer) * SECONDS_PER_CHARACTER + BREATH
 
     def _turn(
-        self, turn: CallerTurn, end: float, words: Wording, prompt: int, bridging: Bridging, position: int, number: int
+        self, turn: CallerTurn, end: float, words: Wording, prompt: int, bridging: Bridging, position: int
     ) -> TurnRecord:
         answers = [
             self._answer(turn, end, words, prompt, bridging, asked=one.asked, dropped=one.dropped)
@@ -96,7 +96,7 @@ class VirtualCalls:
         answers.append(last)
         return TurnRecord(
             session=f"{position // self._call_turns}",
-            turn=number,
+            turn=position % self._call_turns,
             speech=((end - turn.speech, end),),
             text=turn.question,
             said=turn.answer,
@@ -126,7 +126,7 @@ class VirtualCalls:
                 tier=start.tier,
                 request=now,
                 wording=left,
-                timetable=timetable(left.text, self._models[start.tier], now=now),
+                timetable=timetable(left.text, self._luck.model(start.tier), now=now),
                 continues=start.continues,
                 heard=heard,
                 prompt_tokens=prompt,
@@ -163,19 +163,43 @@ class VirtualCalls:
         )
 
 
-def models_of(tiers: Mapping[str, Contestant], chance: Chance) -> dict[str, LatencyModel]:
-    """A latency model for each role; the models of one provider share their stalls."""
-    correlation = STALL_CORRELATION if chance.correlated else 0.0
-    states: dict[str, StallState] = {}
-    models = {}
-    for place, (role, tier) in enumerate(tiers.items()):
-        profile = tier.profile if chance.stalls else replace(tier.profile, stall_rate=0.0)
-        state = states.setdefault(
-            profile.provider, StallState(profile.provider, chance.seed, correlation=correlation)
-        )
-        # The same model in both roles draws for itself in each.
-        models[role] = LatencyModel(profile, state, chance.seed + place)
-    return models
+class Luck:
+    """Latency models for single requests, seeded by the turn and the request.
+
+    So a turn has the same luck with every policy, and with stalls and without, and their differences are no chance. The
+    models of one provider share their stalls.
+
+    Args:
+        tiers: by role.
+        chance: the seed, and whether requests stall.
+    """
+
+    def __init__(self, tiers: Mapping[str, Contestant], chance: Chance) -> None:
+        correlation = STALL_CORRELATION if chance.correlated else 0.0
+        self._seed, self._position, self._requests = chance.seed, 0, Counter[str]()
+        self._profiles = {
+            role: tier.profile if chance.stalls else replace(tier.profile, stall_rate=0.0)
+            for role, tier in tiers.items()
+        }
+        self._places = {role: place for place, role in enumerate(tiers)}
+        states = {
+            provider: StallState(provider, chance.seed, correlation=correlation)
+            for provider in {profile.provider for profile in self._profiles.values()}
+        }
+        self._states = {role: states[profile.provider] for role, profile in self._profiles.items()}
+
+    def turn(self, position: int) -> None:
+        """A turn begins."""
+        self._position = position
+        self._requests.clear()
+
+    def model(self, role: str) -> LatencyModel:
+        """The model for the turn's next request to a tier."""
+        number = self._requests[role]
+        self._requests[role] += 1
+        request = (self._position * len(self._places) + self._places[role]) * MOST_REQUESTS + number
+        # Each seed has its own turns; 2^40 requests are more than anybody waits for.
+        return LatencyModel(self._profiles[role], self._states[role], (self._seed << 40) + request)
 
 
 def _marks(turn: CallerTurn, end: float, answer: VirtualAnswer) -> Marks:
@@ -198,9 +222,3 @@ def _marks(turn: CallerTurn, end: float, answer: VirtualAnswer) -> Marks:
     marks[Mark.FIRST_ANSWER_AUDIBLE] = max(sample + turn.playout, spoken_until)
     marks.setdefault(Mark.FIRST_AUDIBLE, marks[Mark.FIRST_ANSWER_AUDIBLE])
     return marks
-
-
-def _last(record: TurnRecord) -> float:
-    """The last instant of a turn."""
-    known = [*record.marks.values(), *(attempt.end for attempt in record.attempts if attempt.end is not None)]
-    return max(known)

@@ -1,11 +1,11 @@
-"""One answer on a virtual clock: carries out the real plan's decisions, as `voice.llm.answer.answer.Answer` does live."""
+"""One answer on a virtual clock: carries out the plan's decisions, as `voice.llm.answer.answer.Answer` does live."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from latency.budget import Deadline
 from latency.record.llm.answer import AnswerRecord, Phrase
-from pipelines.whatif.virtual_attempt import VirtualAttempt
+from pipelines.whatif.virtual.attempt import VirtualAttempt
 from voice.llm.answer.bridging import Bridging
 from voice.llm.answer.learning import judge, why_unanswered
 from voice.llm.answer.playout_estimate import PlayoutEstimate

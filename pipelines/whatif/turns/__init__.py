@@ -1,0 +1,1 @@
+"""The turns that are held: those of a recorded run, or the usual ones."""

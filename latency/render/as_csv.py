@@ -17,6 +17,7 @@ from latency.record.contributions import CONTRIBUTIONS
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
+from latency.report.cost import Spent, turn_cost
 from latency.report.report import Report
 from latency.report.waterfall import attempts_of
 
@@ -44,6 +45,7 @@ def _row(report: Report, outcome: Outcome) -> dict[str, Cell]:
         **{name: pick(outcome) for name, pick in _OF_THE_TURN.items()},
         **{f"{key}_ms": _ms(part) for key, part in turn.contributions().items()},
         **_of_the_models(judge(turn, budget=budget), attempts_of(turn)),
+        **_cost(turn_cost(turn)),
         **{f"{mark}_s": turn.marks.get(mark) for mark in _MARKS},
         "explanation": explain(outcome, llm_budget=budget),
     }
@@ -113,6 +115,16 @@ def _of_the_models(judged: Judged | None, attempts: Sequence[AttemptRecord]) -> 
     }
 
 
+def _cost(spent: Spent | None) -> dict[str, Cell]:
+    return {
+        "llm_usd": spent.usd if spent else None,
+        "llm_usd_losers": spent.losers if spent else None,
+        "llm_usd_speculation": spent.speculation if spent else None,
+        "llm_usd_estimated": spent.estimated if spent else None,
+        "llm_usd_simulated": spent.simulated if spent else None,
+    }
+
+
 def _words(turn: TurnRecord) -> tuple[int, int] | tuple[None, None]:
     if turn.text is None or turn.heard is None:
         return None, None
@@ -145,6 +157,7 @@ def _columns() -> Iterator[str]:
     yield from _OF_THE_TURN
     yield from (f"{key}_ms" for key in CONTRIBUTIONS)
     yield from _of_the_models(None, ())
+    yield from _cost(None)
     yield from (f"{mark}_s" for mark in _MARKS)
     yield "explanation"
 

@@ -8,13 +8,15 @@ from rich.text import Text
 
 from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
-from latency.record.llm.attempt import Tokens
+from latency.record.llm.attempt import AttemptRecord, Tokens
 from latency.render.bars import bars
 from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.layout import fitted, table
-from latency.render.terminal.numbers import UNKNOWN, ms
+from latency.render.terminal.numbers import UNKNOWN, ms, usd
+from latency.report.cost import Spent, turn_cost
 from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of
 
+LAST = "model and outcome"
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}
 
 
@@ -91,7 +93,8 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
     attempts = attempts_of(turn)
     if not attempts:
         return
-    headings = ("tier", "asked", "token", "clause", "end", "in", "out", "model and outcome")
+    priced = any(attempt.usd is not None for attempt in attempts)
+    headings = ("tier", "asked", "token", "clause", "end", "in", "out", *(["cost"] if priced else []), LAST)
 
     def since(at: float | None, start: float | None) -> str:
         return ms(None if at is None or start is None else (at - start) * 1000)
@@ -101,13 +104,14 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
         tokens, request = attempt.tokens or Tokens(), attempt.request
         guessed = "~" if tokens.estimated else ""
         counts = [UNKNOWN if count is None else f"{guessed}{count}" for count in (tokens.prompt, tokens.completion)]
-        model = f"{attempt.model}: " if attempt.model else ""
+        model = f"{attempt.model}{_speed(attempt)}: " if attempt.model else ""
         rows.append(
             (
                 attempt.tier or UNKNOWN,
                 since(request, zero),
                 *(since(at, request) for at in (attempt.first_token, attempt.first_clause, attempt.end)),
                 *counts,
+                *([f"{'~' if attempt.is_usd_estimated else ''}{usd(attempt.usd)}"] if priced else []),
                 f"{model}{outcome_of(attempt)}",
             )
         )
@@ -115,6 +119,25 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
     console.print(table(headings, rows, text=(headings[0], headings[-1])))
     console.print(
         "ms: asked after the end of speech; first token, first clause and end after the request. "
-        "in, out: tokens, ~ estimated",
+        f"in, out: tokens{', cost: US dollars' if priced else ''}, ~ estimated",
         style="dim",
     )
+    if cost := _cost(turn_cost(turn)):
+        console.print(fitted(cost, console.width, indent=10))
+
+
+def _speed(attempt: AttemptRecord) -> str:
+    """The speed that was asked for, and the one that was served where it is another."""
+    if attempt.speed is None and attempt.served is None:
+        return ""
+    asked = attempt.speed or "usual speed"
+    return f" ({asked})" if attempt.served in (None, attempt.speed) else f" ({asked}, served {attempt.served})"
+
+
+def _cost(spent: Spent) -> str | None:
+    if spent.usd is None:
+        return None
+    parts = {"losers": spent.losers, "speculation": spent.speculation, "estimated": spent.estimated}
+    parts["simulated"] = spent.simulated
+    told = ", ".join(f"{name} {usd(amount)}" for name, amount in parts.items() if amount)
+    return f"cost      {usd(spent.usd)}" + (f", of which {told}" if told else "")

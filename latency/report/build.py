@@ -15,7 +15,8 @@ from latency.record.run import Run, RunError
 from latency.record.session import PacingFigures, Session
 from latency.record.stall import TurnStall
 from latency.record.turn import CONTRIBUTIONS, JUDGED_COMPLETE, TurnRecord
-from latency.report.figures import Cost, barge_ins, quality, residual, turn_counts
+from latency.report.cost import cost_figures
+from latency.report.figures import barge_ins, quality, residual, turn_counts
 from latency.report.llm_budget import llm_figures
 from latency.report.report import HOST, LATE_FLAG_MS, SCHEMA, Report
 from latency.report.speculation import speculation_figures
@@ -53,7 +54,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         barge_in=barge_ins(sessions),
         quality=quality(sessions, scripted="scripted:" in run.header.components.get("asr", "")),
         speculation=speculation_figures(turns),
-        cost=Cost(),
+        cost=cost_figures(turns),
         residual_ms=residual(timed),
         pacing=pacing,
         run=str(run.folder),

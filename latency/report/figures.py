@@ -61,14 +61,6 @@ class Quality:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """What the providers charge."""
-
-    usd: float | None = None
-    """US dollars. Always None until pipeline files can state the prices of their models."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Residual(Spread):
     """The part of the recorded latencies that the marks do not explain, ms; `flagged` turns exceed 20 ms."""
 

@@ -165,7 +165,7 @@ def _phrases(turns: Iterable[TurnRecord]) -> Iterator[Phrase]:
             yield from answer.said
 
 
-def _answers(turns: Iterable[TurnRecord]) -> Iterator[list[AttemptRecord]]:
+def answers_of(turns: Iterable[TurnRecord]) -> Iterator[list[AttemptRecord]]:
     """The requests made for each answer, in order; their outcome is "withdrawn" when the answer was discarded."""
     for server_turn in server_turns(turns):
         discarded = {answer.response for answer in server_turn.responses if not answer.is_committed}
@@ -180,7 +180,7 @@ def _answers(turns: Iterable[TurnRecord]) -> Iterator[list[AttemptRecord]]:
 
 def _tiers(turns: Iterable[TurnRecord]) -> dict[str, TierFigures]:
     by_tier: dict[str, list[AttemptRecord]] = {}
-    for answer in _answers(turns):
+    for answer in answers_of(turns):
         for attempt in answer:
             by_tier.setdefault(attempt.tier or "unnamed", []).append(attempt)
     return {name: _tier(attempts) for name, attempts in sorted(by_tier.items())}
@@ -208,7 +208,7 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
 
 
 def _waste(turns: Sequence[TurnRecord]) -> Waste:
-    answers = list(_answers(turns))
+    answers = list(answers_of(turns))
     kept = [[attempt for attempt in answer if attempt.outcome != "withdrawn"] for answer in answers]
     extra = Counter(attempt.outcome for answer in kept for attempt in answer[1:])
     known = [(attempt.outcome, attempt.tokens) for answer in answers for attempt in answer if attempt.tokens]

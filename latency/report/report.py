@@ -13,7 +13,8 @@ from latency.judge.reconcile import FLAGGED, Unexplained
 from latency.judge.session_outcome import SessionOutcome
 from latency.record.session import PacingFigures
 from latency.record.stall import TurnStall
-from latency.report.figures import BargeInFigures, Cost, Quality, Residual, TurnCounts
+from latency.report.cost import Cost
+from latency.report.figures import BargeInFigures, Quality, Residual, TurnCounts
 from latency.report.judgement import Judgement
 from latency.report.llm_budget import Llm
 from latency.report.speculation import Speculation

@@ -1,13 +1,14 @@
 """Limits on a report's figures, written as text: parsed before anything runs, judged after.
 
     threshold  = figure operator number ["n>=" turns]
-    figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" budget | single
+    figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" budget | "cost" money | single
     latency    = "turn" | "turn_cold" | "turn_barge_in" | "turn_detected_complete" | "turn_silence" | "answer" |
                  "whole_answer"
     statistic  = "n" | "p50" | "p90" | "p95" | "p99" | "max" | "within_400" | "within_800"
     contribution = "endpointing_wait" | "transcription" | ... | "pipeline" | "residual"
     budget     = "within" | "rescued" | "bridged" | "missed" | "judged" | "textless" | "overshoot_p50" |
                  "overshoot_p99" | "overshoot_max" | "extra" | "wasted"
+    money      = "usd" | "usd_per_call" | "usd_per_100_turns" | "winners" | "losers" | "speculation"
     single     = "total" | "expected" | "answered" | "unanswered" | "answers_ok" | "cut_offs" | "pauses" | "gaps" |
                  "early" | "wer" | "false_cut_off_rate" | "barge_in n" | "barge_in stop_p50" | "barge_in stop_p95" |
                  "barge_in false"
@@ -17,7 +18,9 @@
 and 1: `answers_ok` is a share of the turns whose right answer is known, `within_800` of the measured turns, the four
 verdicts of the turns that asked a model ("llm within" includes the rescued ones), "llm wasted" of the tokens; `wer` and
 `false_cut_off_rate` are rates. "llm overshoot_..." is how late answer text was after its deadline, "llm textless" the
-number of turns without any, "llm extra" the number of requests beyond the first one for each answer.
+number of turns without any, "llm extra" the number of requests beyond the first one for each answer. Costs are US
+dollars; "cost losers" is what the requests cost that were cancelled or failed, and one model without a known price
+makes all costs "no data".
 
 `within_800` is a share of the answered and the unanswered turns. An unanswered turn is later than any limit, so a
 percentile that falls on one fails "turn p95 < 800".
@@ -108,7 +111,7 @@ class Threshold:
             return Judgement(self.expr, "no data", None, f"the run is refused: {report.refused}")
         value = FIGURES[self.figure](report)
         if value is None:
-            return Judgement(self.expr, "no data", None, _why_not(self.figure))
+            return Judgement(self.expr, "no data", None, _why_not(self.figure, report))
         if self.figure in MISTAKES and not value and report.is_unanswered:
             return Judgement(self.expr, "no data", None, "no turn was answered")
         count = COUNTS[self.figure](report) if self.figure in COUNTS else None
@@ -138,12 +141,16 @@ def _limit(expr: str, figure: str, text: str) -> float:
         meant = f"shares lie between 0 and 1: write {float(unit[1]) / 100:g}"
     elif unit and figure == "wer":
         meant = f"it is a ratio: write {float(unit[1]) / 100:g}"
+    elif figure.startswith("cost ") and (dollars := re.fullmatch(rf"\$\s*({_NUMBER.pattern})", text)):
+        meant = f"costs are US dollars: write {dollars[1]}"
     else:
         meant = "its limit is a number"
     raise ThresholdError(f'"{expr}" is no threshold: "{text}" is no number; {meant}')
 
 
-def _why_not(figure: str) -> str:
+def _why_not(figure: str, report: "Report") -> str:
+    if figure.startswith("cost ") and report.cost.unpriced:
+        return f"no price known for {' and '.join(report.cost.unpriced)}"
     if figure.endswith(" p99") or figure == "llm overshoot_p99":
         return "the 99th percentile needs 100 samples"
     return "nothing of that kind was measured in this run"

@@ -13,6 +13,7 @@ from pipelines.table import Table
 if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
 
+    from latency.record.llm.price import Price
     from pipelines.checking.server_check import ServerState
     from pipelines.providers.tiers import Tiers
     from voice.llm.tools import Tool
@@ -43,6 +44,11 @@ class TierTable(Table, ABC):
     """How long its first clause takes in 95 of 100 requests; assumed until enough has been measured."""
     price: PriceTable | None = None
     """What its tokens cost; None when that is not known."""
+
+    @property
+    def billing(self) -> "Price | None":
+        """What requests are billed at; None when that is not known."""
+        return self.price.price() if self.price else None
 
     @property
     @abstractmethod

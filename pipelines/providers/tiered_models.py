@@ -106,7 +106,8 @@ class TieredModels:
 
         # The fast tier may be asked twice in a turn.
         requests = 2 if name == self._llm.fast else 1
-        return Tier(name, self._models[name].service(prompt=prompt, tools=tools, requests=requests))
+        service = self._models[name].service(prompt=prompt, tools=tools, requests=requests)
+        return Tier(name, service, price=self._llm.tiers[name].billing)
 
     def _assumed_p95(self, name: str) -> float:
         if (own := self._llm.tiers[name].p95_ms) is not None:

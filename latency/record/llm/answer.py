@@ -8,6 +8,8 @@ from latency.record.units import Count, Instant
 
 PhraseKind = Literal["hold", "delay"]
 """A phrase that was said because the budget was spent, or because the answer took unusually long."""
+Cap = Literal["call", "day"]
+"""A limit of what a call, or the calls of a day, may cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,8 @@ class AnswerRecord:
     """Why no answer came, or not all of it; one sentence."""
     tier: str | None = None
     """The tier that spoke first."""
+    cap: Cap | None = None
+    """The spending cap that was reached before it, so that the cheapest tier was asked; None for none."""
 
     @property
     def is_committed(self) -> bool:

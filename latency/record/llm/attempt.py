@@ -56,3 +56,9 @@ class AttemptRecord:
     """The speed at which the provider says it answered, and bills; None where it does not say."""
     usd: Number | None = None
     """What it cost, in US dollars, at the price of what was served; None without a price."""
+
+    @property
+    def is_usd_estimated(self) -> bool:
+        """Whether its cost is an estimate: the provider did not report its tokens, or the speed that it served."""
+        unknown_speed = self.speed is not None and self.served is None
+        return bool(self.usd) and (unknown_speed or (self.tokens is not None and self.tokens.estimated))

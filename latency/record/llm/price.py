@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from latency.record.llm.attempt import Tokens
+from latency.record.llm.attempt import AttemptRecord, Tokens
 from latency.record.units import Number
 
 _MILLION = 1_000_000
@@ -53,3 +53,21 @@ class Price:
         dear = self.input if self.cache_write is None else self.cache_write
         rest = tokens.prompt - cached - written
         return (rest * self.input + cached * cheap + written * dear + tokens.completion * self.output) / _MILLION
+
+
+def bill(attempt: AttemptRecord, price: Price | None) -> float | None:
+    """What a request has cost so far, in US dollars, whatever became of it; None when that is unknown.
+
+    It is billed at the speed that was served; where the provider does not name that, at the one that was asked for. A
+    request that the provider refused costs nothing.
+
+    Args:
+        attempt: the request.
+        price: that of its tier; None when it is not known.
+    """
+    if attempt.tokens is None:
+        return None
+    if attempt.tokens.prompt == 0 and attempt.tokens.completion == 0:
+        return 0.0
+    at_speed = price.at(attempt.served or attempt.speed) if price else None
+    return at_speed.usd(attempt.tokens) if at_speed else None

@@ -15,6 +15,14 @@ def percent(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value * 100:.1f}".removesuffix(".0") + " %"
 
 
+def usd(value: float | None) -> str:
+    """US dollars, with as many decimals as a small amount needs."""
+    if value is None:
+        return UNKNOWN
+    decimals = 2 if value >= 1 or not value else 4 if value >= 0.001 else 6
+    return f"${value:.{decimals}f}"
+
+
 def count(value: float | None) -> str:
     """A count."""
     return UNKNOWN if value is None else f"{value:g}"

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from latency.judge.outcome import EARLY
 from latency.render.terminal.console import console_for, is_unicode
+from latency.render.terminal.cost_block import cost_lines
 from latency.render.terminal.headline import HEADLINE, headline
 from latency.render.terminal.histogram import histogram
 from latency.render.terminal.layout import fitted, labelled
@@ -77,6 +78,7 @@ def _figures(report: Report) -> Iterator[str]:
     times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
     yield labelled("barge-in", f"n {stop.n}{times}; false {count(stop.false)} (interruptions without cause)")
     yield from llm_lines(report.llm)
+    yield from cost_lines(report.cost)
     if report.speculation.started or report.speculation.hints:
         yield labelled("speculation", _speculation(report.speculation))
 

@@ -36,6 +36,7 @@ def test_the_columns_are_a_contract() -> None:
         "tier_hold_ms", "speech_synthesis_ms", "output_transport_ms", "playout_ms", "pipeline_ms", "llm_verdict",
         "llm_asked", "llm_spoke", "llm_model", "llm_policy", "llm_reason", "llm_late_ms", "llm_deadline_set_by",
         "llm_deadline_charged_to", "llm_requests", "llm_cancelled", "llm_failed", "llm_tokens_in", "llm_tokens_out",
+        "llm_usd", "llm_usd_losers", "llm_usd_speculation", "llm_usd_estimated", "llm_usd_simulated",
         "vad_stop_s", "eager_hint_s", "turn_commit_s", "transcript_final_s", "llm_request_s", "llm_first_token_s",
         "clause_ready_s", "llm_first_clause_s", "clause_to_tts_s", "tts_first_sample_s", "first_sent_s",
         "first_received_s", "first_audible_s", "first_answer_audible_s", "answer_end_s", "user_onset_s",

@@ -80,4 +80,4 @@ def test_unknown_is_null(short_run: Path, load: Callable[[Path], Run]) -> None:
     found = json.loads(text(build(load(short_run))))
     assert found["turn_ms"]["p99"] is None
     assert found["turn_ms_cold"]["p50"] is None
-    assert found["cost"] == {"usd": None}
+    assert (found["cost"]["usd"], found["cost"]["usd_per_100_turns"]) == (None, None)

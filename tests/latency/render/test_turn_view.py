@@ -62,6 +62,22 @@ def test_every_request_is_a_row_with_its_times_tokens_and_outcome(first: Outcome
         assert row in lines
 
 
+def test_what_a_request_cost_and_at_which_speed_is_shown(first: Outcome) -> None:
+    attempts = (
+        {"tier": "large", "model": "opus", "request": 2.25, "end": 2.5, "outcome": "cancelled", "usd": 0.00021,
+         "speed": "fast", "tokens": {"in": 41, "out": 0, "estimated": True}},
+        {"tier": "fast", "model": "haiku", "request": 2.26, "end": 2.4, "outcome": "spoken", "usd": 0.0012,
+         "speed": "fast", "served": "standard", "tokens": {"in": 73, "out": 6}},
+    )  # fmt: skip
+    lines = [
+        " ".join(line.split())
+        for line in drawn(changed(first, attempts=from_json(tuple[AttemptRecord, ...], attempts)))
+    ]
+    assert "large 250 - - 250 ~41 ~0 ~$0.000210 opus (fast): cancelled" in lines
+    assert "fast 260 - - 140 73 6 $0.0012 haiku (fast, served standard): spoken" in " ".join(lines)
+    assert "cost $0.0014, of which losers $0.000210, estimated $0.000210" in lines
+
+
 def test_without_requests_there_is_no_table(first: Outcome) -> None:
     assert not any("model and outcome" in line for line in drawn(changed(first, attempts=())))
 

@@ -9,8 +9,10 @@ from latency.record.run import Run
 from latency.record.turn import TurnRecord
 from latency.report.build import build
 from latency.report.checked_figures import FIGURES, MISTAKES
+from latency.report.cost import cost_figures
 from latency.report.report import Report
 from latency.report.thresholds import Threshold, ThresholdError
+from tests.latency.budgeted_turns import attempt, turn
 from tests.latency.conversations import MakeRun, first_turn
 
 
@@ -105,6 +107,8 @@ def test_a_run_without_a_measurement_passes_nothing(make_run: MakeRun, load: Cal
         ("answers_ok >= 85", "is a share between 0 and 1, not 85"),
         ("llm within >= 99", "is a share between 0 and 1"),
         ("llm wasted < 10", "is a share between 0 and 1"),
+        ("cost usd < $2", "costs are US dollars: write 2"),
+        ("cost per_turn < 2", "of cost there is usd, usd_per_call, usd_per_100_turns, winners"),
         ("cut_offs == 0 n>=5", 'cut_offs is not taken from a number of turns; leave out "n>=5"'),
         ("turn p95 < 800 n>5", "is no threshold"),
         ("llm overshoot < 25", "of llm there is within, rescued, bridged, missed, judged, textless, overshoot_p50"),
@@ -117,6 +121,17 @@ def test_what_is_no_threshold_is_refused_before_anything_runs(expr: str, complai
 
 def test_a_limit_may_begin_with_its_point() -> None:
     assert Threshold.parse("llm within >= .99").limit == 0.99
+
+
+def test_what_100_turns_cost_is_a_limit(report: Report) -> None:
+    def judged(usd: float | None, expr: str) -> tuple[str, str | None]:
+        asked = attempt("large", 2.0, 2.1, model="opus", tokens={"in": 9, "out": 1}, usd=usd)
+        found = Threshold.parse(expr).judge(replace(report, cost=cost_figures([turn([asked])])))
+        return found.verdict, found.reason
+
+    assert judged(0.019, "cost usd_per_100_turns < 2") == ("passed", None)
+    assert judged(0.021, "cost usd_per_100_turns < 2") == ("failed", None)
+    assert judged(None, "cost usd_per_100_turns < 2") == ("no data", "no price known for opus")
 
 
 def test_no_data_says_why(report: Report) -> None:

@@ -4,12 +4,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
 from latency.budget import Deadline
-from latency.record.llm.answer import AnswerRecord, Phrase
+from latency.record.llm.answer import AnswerRecord, Cap, Phrase
+from latency.record.llm.attempt import AttemptRecord
+from latency.record.llm.price import bill
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.continuation import continued
@@ -34,6 +37,7 @@ class Answer:
         context: the conversation to answer.
         speaker: takes the answer to the call.
         judged: the tier that the policy demotes when it is late; judged only if it is asked first.
+        cap: the spending cap that was reached before it, for the record.
         clock: seconds.
     """
 
@@ -47,10 +51,12 @@ class Answer:
         context: LLMContext,
         speaker: Speaker,
         judged: str | None = None,
+        cap: Cap | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._number, self._plan, self._tiers, self._book = number, plan, tiers, book
         self._context, self._speaker, self._judged = context, speaker, judged
+        self._cap = cap
         self._clock = clock
         self._changed = asyncio.Event()
         self._attempts: list[LiveAttempt] = []
@@ -170,7 +176,8 @@ class Answer:
             request=self._clock(),
             continues=start.continues,
             heard=heard,
-            prompt_tokens=LLMContextSummarizationUtil.estimate_context_tokens(context),
+            prompt_tokens=self._tiers[start.tier].instruction_tokens
+            + LLMContextSummarizationUtil.estimate_context_tokens(context),
         )
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))
@@ -231,10 +238,14 @@ class Answer:
             "; ".join(attempt.summary(since=start) for attempt in self._attempts),
         )
 
+    def _record(self, attempt: LiveAttempt) -> AttemptRecord:
+        record = attempt.record(response=self._number)
+        return replace(record, usd=bill(record, self._tiers[attempt.tier].price))
+
     async def report(self) -> None:
         """Report the state of the requests so far."""
         deadline = self._deadline if self.committed else None
-        attempts = tuple(attempt.record(response=self._number) for attempt in self._attempts)
+        attempts = tuple(self._record(attempt) for attempt in self._attempts)
         answer = AnswerRecord(
             response=self._number,
             policy=self._plan.policy,
@@ -246,5 +257,6 @@ class Answer:
             said=tuple(phrase for phrase in self._said if phrase),
             gave_up=self._gave_up,
             tier=next((attempt.tier for attempt in attempts if attempt.outcome == "spoken"), None),
+            cap=self._cap,
         )
         await self._speaker.report(AttemptsFrame(answer=answer, attempts=attempts, final=self._final))

@@ -153,7 +153,6 @@ class LiveAttempt:
 
     def record(self, *, response: int) -> AttemptRecord:
         """The attempt as it is reported, in the answer of the call that has the number `response`."""
-        usage = self.usage
         return AttemptRecord(
             response=response,
             tier=self.tier,
@@ -166,13 +165,14 @@ class LiveAttempt:
             failed=self.failed,
             continues=self.continues,
             calls=tuple(call.function_name for call in self.calls),
-            tokens=Tokens(
-                # A refused request is not billed.
-                prompt=usage.prompt_tokens if usage else 0 if self._was_refused else self._prompt_tokens,
-                completion=usage.completion_tokens if usage else -(-len(self._text) // CHARS_PER_TOKEN),
-                estimated=usage is None,
-            ),
+            tokens=_reported(usage) if (usage := self.usage) else self._estimated,
         )
+
+    @property
+    def _estimated(self) -> Tokens:
+        # A refused request is not billed.
+        prompt = 0 if self._was_refused else self._prompt_tokens
+        return Tokens(prompt=prompt, completion=-(-len(self._text) // CHARS_PER_TOKEN), estimated=True)
 
     @property
     def wait(self) -> Wait | None:
@@ -228,3 +228,14 @@ class LiveAttempt:
 
     def _over(self, outcome: Outcome, now: float) -> None:
         self.outcome, self.end = outcome, now
+
+
+def _reported(usage: LLMTokenUsage) -> Tokens:
+    # pipecat's Anthropic and Bedrock services leave cached tokens out of the prompt, but never out of the total.
+    whole = usage.total_tokens - usage.completion_tokens
+    return Tokens(
+        prompt=max(usage.prompt_tokens, whole),
+        completion=usage.completion_tokens,
+        cached=usage.cache_read_input_tokens,
+        cache_written=usage.cache_creation_input_tokens,
+    )

@@ -24,7 +24,9 @@ from pipecat.metrics.metrics import LLMUsageMetricsData
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameCallback, FrameDirection, FrameProcessor, FrameProcessorSetup
 from pipecat.services.llm_service import LLMService
+from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
+from latency.record.llm.price import Price
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 
@@ -62,10 +64,19 @@ class Tier:
         service: the language model; only this tier may use it from now on.
         spare: a second service of the same kind for a second request at the same time; needed where one service holds
             one request only (a persistent socket).
+        price: what its tokens are billed at; None when that is not known.
     """
 
-    def __init__(self, name: str, service: LLMService[Any], *, spare: LLMService[Any] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        service: LLMService[Any],
+        *,
+        spare: LLMService[Any] | None = None,
+        price: Price | None = None,
+    ) -> None:
         self.name = name
+        self.price = price
         self.service = service
         self.services: tuple[LLMService[Any], ...] = (service,) if spare is None else (service, spare)
         self._running: dict[asyncio.Task[None], LLMService[Any]] = {}
@@ -103,6 +114,13 @@ class Tier:
     def usable(self) -> bool:
         """Whether the service can serve requests; False once the provider has rejected its key or model."""
         return self.service.is_usable
+
+    @property
+    def instruction_tokens(self) -> int:
+        """The tokens of the system instruction, which each request repeats; an estimate."""
+        settings: Any = self.service.settings
+        instruction = getattr(settings, "system_instruction", None)
+        return LLMContextSummarizationUtil.estimate_tokens(instruction) if isinstance(instruction, str) else 0
 
     def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
         """Make a request; `changed` is called whenever its attempt makes progress or ends."""

@@ -2,8 +2,8 @@
 
 import pytest
 
-from latency.record.llm.attempt import Tokens
-from latency.record.llm.price import Price
+from latency.record.llm.attempt import AttemptRecord, Tokens
+from latency.record.llm.price import Price, bill
 
 
 def test_cached_input_has_its_own_price() -> None:
@@ -49,3 +49,36 @@ def test_priority_is_another_name_of_fast() -> None:
 
 def test_a_speed_without_a_price_has_none() -> None:
     assert Price(input=5, output=25, speeds={"fast": 6}).at("ultrafast") is None
+
+
+OPUS = Price(input=5, output=25, speeds={"fast": 6})
+USED = Tokens(prompt=1000, completion=100)
+
+
+@pytest.mark.parametrize(
+    ("speed", "served", "usd"),
+    [
+        (None, None, 0.0075),
+        ("fast", "fast", 0.045),
+        ("fast", "standard", 0.0075),
+        ("fast", None, 0.045),
+        (None, "fast", 0.045),
+        ("fast", "ultrafast", None),
+    ],
+)
+def test_a_request_is_billed_at_the_speed_that_was_served(
+    speed: str | None, served: str | None, usd: float | None
+) -> None:
+    attempt = AttemptRecord(tokens=USED, speed=speed, served=served)
+    assert bill(attempt, OPUS) == (None if usd is None else pytest.approx(usd))
+
+
+def test_a_request_that_was_refused_costs_nothing_whatever_the_price() -> None:
+    refused = AttemptRecord(outcome="failed", tokens=Tokens(prompt=0, completion=0, estimated=True))
+    assert bill(refused, None) == bill(refused, OPUS) == 0
+    assert not AttemptRecord(outcome="failed", tokens=refused.tokens, usd=0.0).is_usd_estimated
+
+
+def test_a_request_without_tokens_or_without_a_price_has_no_known_cost() -> None:
+    assert bill(AttemptRecord(tokens=USED), None) is None
+    assert bill(AttemptRecord(), OPUS) is None

@@ -22,6 +22,8 @@ class AtOnce:
     """A tier that answers whole at once."""
 
     usable = True
+    price = None
+    instruction_tokens = 0
 
     def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Any) -> asyncio.Task[None]:
         attempt.add("At once. ", NOW)
@@ -98,6 +100,8 @@ class BreaksOff:
     """
 
     usable = True
+    price = None
+    instruction_tokens = 0
 
     def __init__(self, gate: asyncio.Event) -> None:
         self.gate = gate

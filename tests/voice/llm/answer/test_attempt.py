@@ -132,6 +132,18 @@ def test_tokens_are_estimated_until_usage_is_reported() -> None:
     assert attempt.record(response=0).tokens == Tokens(prompt=40, completion=5, estimated=False)
 
 
+def test_cached_tokens_are_part_of_the_prompt_whether_or_not_the_provider_counts_them_so(attempt: LiveAttempt) -> None:
+    for prompt in (10, 40):
+        attempt.usage = LLMTokenUsage(
+            prompt_tokens=prompt,
+            completion_tokens=5,
+            total_tokens=45,
+            cache_read_input_tokens=20,
+            cache_creation_input_tokens=10,
+        )
+        assert attempt.record(response=0).tokens == Tokens(prompt=40, completion=5, cached=20, cache_written=10)
+
+
 def test_a_cancelled_attempt_stays_as_it_was(attempt: LiveAttempt) -> None:
     attempt.cancel(1.1)
     assert not attempt.add("Too late. ", 1.2)

@@ -1,0 +1,57 @@
+"""Requests to do something outside the conversation, which a tool would carry out. English only."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from voice.llm.routing.plain_words import last_sentence, plain
+
+_LOST = (
+    r"delet\w+|eras\w+|wip(?:e|ing)|remov(?:e|ing)|cancel(?:l?ing)?|clos(?:e|ing)|unsubscrib\w+|overwrit\w+|format|empty(?:ing)?|reset(?:ting)?"
+    r"|withdraw(?:ing)?|terminat\w+|destroy\w*|discard\w*|revok\w+|block|ban|clear(?:ing)?|drop|uninstall\w*|end|stop|quit|leave"
+)
+_DONE = (
+    r"send(?:ing)?|text|e-?mail|message|post|publish\w*|tweet|forward|share|submit|confirm|book|reserve|order|buy|purchase|pay|transfer"
+    r"|sign|accept|decline|reject|approve|apply|register|enrol+|subscribe|renew|unlock|open|lock|arm|disarm|disable|deactivate|activate"
+    r"|turn off|switch off|change|replace|move|merge|upload|call|phone|dial|tell(?! me| us)|invite|hire|fire|schedule|file|donate|install|update"
+)
+_WISH = re.compile(
+    r"^(?:(?:yes|yeah|ok|okay|sure|no|and|then|now|just|also|so|please|hey|hi|hello|well|right|alright|um|uh|could|can|would|will|you|we|go ahead and"
+    r"|i(?:'d| would)? (?:want|like|need)(?: you)?(?: to)?|i'm going to|let's|let us|help me(?: to)?|do me a favou?r and|try to|actually) )*"
+)
+_REQUEST = re.compile(rf"(?P<verb>{_LOST}|{_DONE})(?: \w|$)")
+_ASKED = re.compile(
+    rf"\b(?:shall i|should i|do you want me to|would you like me to|may i|can i|am i to|i am about to|i'm about to|i will|i'll|i can|let me|ready to"
+    rf"|are you sure(?: you want to| about)?|do you really want to|confirm that)\b.{0,80}?\b(?P<verb>{_LOST}|{_DONE})\b"
+)
+_OPEN_QUESTION = re.compile(r"(?:and |so |okay |then )*(?:what|which|who|whom|when|where|how)\b")
+_LOSS_ASKED = re.compile(rf"\b(?:which|what|who|whom)\b.{0,80}\b(?P<verb>{_LOST})\b")
+_HARMLESS_OBJECT = re.compile(
+    r"\b(?:timers?|alarms?|reminders?|stopwatch|joke|music|song|volume|lights?|playlist|radio|story|wake you|tell you|jazz|classical)\b"
+)
+
+
+def requested(text: str) -> str | None:
+    """The verb of an order to act ("send an email to Tom"); None when the text is no such order."""
+    rest = text[_WISH.match(text).end() :]  # type: ignore[union-attr]  # it matches the empty text
+    found = _REQUEST.match(rest)
+    return found["verb"] if found else None
+
+
+def offered(asked: str) -> str | None:
+    """The verb of what an agent does next if its words are answered; None when it is harmless or nothing."""
+    question, last = plain(asked), last_sentence(asked)
+    if _HARMLESS_OBJECT.search(question):
+        return None
+    # "What time shall I book it for?" is not the last word before the booking; "which one shall I delete?" is.
+    found = _LOSS_ASKED.search(last) if _OPEN_QUESTION.match(last) else _ASKED.search(question)
+    return found["verb"] if found else None
+
+
+def named(text: str, tools: Iterable[str]) -> str | None:
+    """The tool whose name the text mentions with all its words ("close_account": "close my account"); None without."""
+    words = set(text.split())
+    return next((tool for tool in tools if (parts := set(_words(tool))) and parts <= words), None)
+
+
+def _words(tool: str) -> Iterator[str]:
+    yield from (part for part in re.split(r"[_\W]+|(?<=[a-z])(?=[A-Z])", tool.strip()) if part)

@@ -1,0 +1,89 @@
+"""Tells how difficult a turn is from its words alone, in well under a millisecond. Pure.
+
+In this order: a word of health, money or law makes any turn careful; a short reply takes over what the agent's question
+was about; an utterance that matches a harmless kind as a whole is easy; an order to act, several steps or numbers make
+the rest careful; what then remains is open. A mistake in this order costs time when it takes an easy turn for a
+careful one, and correctness the other way round, so nothing is easy by a single word.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from voice.llm.routing import acting
+from voice.llm.routing.careful import CAREFUL_WORDS, HARMLESS, TASK_WORDS
+from voice.llm.routing.checkable import WHOLE
+from voice.llm.routing.difficulty import Assessment, Difficulty
+from voice.llm.routing.plain_words import plain
+
+LONGEST_REPLY = 6
+"""Words up to which an answer to the agent's question is only that."""
+LONGEST_CHECKABLE = 16
+"""Words beyond which nothing is taken for an easy utterance."""
+_LEAD = re.compile(
+    r"(?:(?:um+|uh+|er+|erm|ah|oh|well|so|and|hey|hi|hello|okay|ok|alright|right|now|just|like|please|quick one"
+    r"|(?:could|can|would|will) you(?: please)?|i(?:'d| would) like you to|i want you to|do me a favou?r and) )+(?=\w)"
+)
+_TAIL = re.compile(r"(?: (?:please|thanks|thank you|will you|would you|for me|then|now|right now|um+|uh+|man|dude|buddy))+$")
+_OPENS_QUESTION = re.compile(r"(?:what|why|how|who|where|when|which|is|are|do|does|can|could|tell|explain|but)\b")
+
+
+def assess(text: str, *, asked: str | None = None, irreversible: Iterable[str] = ()) -> Assessment:
+    """How difficult it is to answer `text`.
+
+    Args:
+        text: the caller's words, in any recogniser's spelling.
+        asked: what the agent had said just before; None at the beginning of a call.
+        irreversible: names of the tools whose effects cannot be undone.
+    """
+    words = plain(text)
+    harmless = HARMLESS.sub(" ", words)
+    tools = tuple(irreversible)
+    if found := _of_domain(harmless):
+        return found
+    if tool := acting.named(words, tools):
+        return Assessment("tool", tool)
+    if asked is not None and len(words.split()) <= LONGEST_REPLY and (found := _answered(words, asked, tools)):
+        return found
+    return _checkable(words) or _task(harmless) or Assessment("open")
+
+
+def _of_domain(words: str) -> Assessment | None:
+    for difficulty, pattern in CAREFUL_WORDS.items():
+        if found := pattern.search(words):
+            return Assessment(cast(Difficulty, difficulty), found.group().strip())
+    return None
+
+
+def _answered(words: str, asked: str, tools: Sequence[str]) -> Assessment | None:
+    """The difficulty of a short reply: that of the question; None when it asks something itself."""
+    if "?" not in asked or _OPENS_QUESTION.match(words):
+        return None
+    question = plain(asked)
+    about = _of_domain(HARMLESS.sub(" ", question))
+    if about:
+        return Assessment(about.difficulty, about.evidence, asked=True)
+    verb = acting.named(question, tools) or acting.offered(asked)
+    return Assessment("tool", verb, asked=True) if verb else Assessment("reply", words, asked=True)
+
+
+def _checkable(words: str) -> Assessment | None:
+    if not words or len(words.split()) > LONGEST_CHECKABLE:
+        return None
+    bare = _TAIL.sub("", words)
+    # Each ending is tried with and without the courtesies around it: "okay" is a reply, "okay, what time is it" is not.
+    tried = dict.fromkeys((words, bare, _LEAD.sub("", words, count=1), _LEAD.sub("", bare, count=1)))
+    for difficulty, pattern in WHOLE:
+        if any(pattern.fullmatch(one) for one in tried):
+            return Assessment(difficulty, words)
+    return None
+
+
+def _task(words: str) -> Assessment | None:
+    if found := TASK_WORDS["steps"].search(words):
+        return Assessment("steps", found.group().strip())
+    if verb := acting.requested(words):
+        return Assessment("tool", verb)
+    if found := TASK_WORDS["numbers"].search(words):
+        return Assessment("numbers", found.group().strip())
+    return None

@@ -1,0 +1,42 @@
+"""How difficult a turn is for a language model: classes by what a wrong answer would do. Values only."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Difficulty = Literal[
+    "small talk", "time", "repeat", "reply", "command",
+    "open",
+    "money", "health", "law", "numbers", "steps", "tool",
+]  # fmt: skip
+"""What a turn is about: five classes whose answer the listener can check at once, the rest, and six that need care."""
+DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
+CHECKABLE: frozenset[Difficulty] = frozenset(DIFFICULTIES[:5])
+"""A mistake is noticed at once and costs a repetition: a fast model may answer. A "reply" confirms or fills in
+something harmless; a "command" can be taken back."""
+CAREFUL: frozenset[Difficulty] = frozenset(DIFFICULTIES[6:])
+"""A mistake may cost money, health or a right, is not noticed (numbers, several steps), or cannot be undone (a tool)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """How difficult a turn is, and what shows it.
+
+    Parameters:
+        difficulty: its class.
+        evidence: the words that decided; "" when it is open because nothing did.
+        asked: the agent's own question decided, and not the caller's reply to it.
+    """
+
+    difficulty: Difficulty
+    evidence: str = ""
+    asked: bool = False
+
+    @property
+    def is_checkable(self) -> bool:
+        """Whether a fast model may answer alone."""
+        return self.difficulty in CHECKABLE
+
+    @property
+    def needs_care(self) -> bool:
+        """Whether the large model must answer."""
+        return self.difficulty in CAREFUL

@@ -21,10 +21,10 @@ _WISH = re.compile(
 _REQUEST = re.compile(rf"(?P<verb>{_LOST}|{_DONE})(?: \w|$)")
 _ASKED = re.compile(
     rf"\b(?:shall i|should i|do you want me to|would you like me to|may i|can i|am i to|i am about to|i'm about to|i will|i'll|i can|let me|ready to"
-    rf"|are you sure(?: you want to| about)?|do you really want to|confirm that)\b.{0,80}?\b(?P<verb>{_LOST}|{_DONE})\b"
+    rf"|are you sure(?: you want to| about)?|do you really want to|confirm that)\b.{{0,80}}?\b(?P<verb>{_LOST}|{_DONE})\b"
 )
 _OPEN_QUESTION = re.compile(r"(?:and |so |okay |then )*(?:what|which|who|whom|when|where|how)\b")
-_LOSS_ASKED = re.compile(rf"\b(?:which|what|who|whom)\b.{0,80}\b(?P<verb>{_LOST})\b")
+_LOSS_ASKED = re.compile(rf"\b(?:which|what|who|whom)\b.{{0,80}}\b(?P<verb>{_LOST})\b")
 _HARMLESS_OBJECT = re.compile(
     r"\b(?:timers?|alarms?|reminders?|stopwatch|joke|music|song|volume|lights?|playlist|radio|story|wake you|tell you|jazz|classical)\b"
 )

@@ -115,12 +115,12 @@ def is_answerless(turn: Reported) -> bool:
 
 
 def in_use(attempts: Iterable[AttemptRecord], answers: Sequence[AnswerRecord]) -> list[AttemptRecord]:
-    """The requests except those of discarded answers, which were never heard, whatever their outcome says."""
+    """The requests for answers, except those of discarded ones, which were never heard, whatever their outcome says."""
     discarded = {answer.response for answer in answers if not answer.is_committed}
     return [
         attempt
         for attempt in attempts
-        if attempt.outcome != "withdrawn" and (not answers or attempt.response not in discarded)
+        if attempt.outcome != "withdrawn" and not attempt.opens and (not answers or attempt.response not in discarded)
     ]
 
 

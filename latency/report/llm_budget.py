@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from latency.judge.verdict import Judged, judge
-from latency.record.llm.answer import Phrase
+from latency.record.llm.answer import AnswerRecord, Phrase
 from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
 from latency.record.server_turn import Reported
 from latency.record.turn import TurnRecord
 from latency.report.request_endings import CutShort, cut_short, failures
 from latency.report.stats import Extent, p99
 
-USED: tuple[AttemptOutcome, ...] = ("spoken", "called")
+USED: tuple[AttemptOutcome, ...] = ("spoken", "called", "opened")
 """Outcomes of requests that were of use: their words were spoken, or their tools were run."""
-LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn")
+LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn", "rejected")
 """Outcomes of requests whose tokens were paid for but never heard."""
 
 
@@ -102,7 +102,13 @@ class Llm:
     charged: dict[str, int]
     """Judged turns whose deadline is a floor, by the stage that overspent."""
     phrases: dict[str, int]
-    """Phrases said while no answer was there, by kind: "hold" or "delay"."""
+    """Phrases said while no answer was there, by kind: "hold", "delay" or "opening"."""
+    rejected: int
+    """Openings that were not said, because an opening may not say their words; a known phrase was said instead."""
+    repairs: int
+    """Answers that openly took their opening back."""
+    forgetful: int
+    """Answers whose requests no longer contained the whole call."""
     policies: dict[str, int]
     """Turns by policy; several if it was changed during a call. Empty for a language model without a budget."""
     reasons: dict[str, int]
@@ -139,6 +145,9 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
         deadlines=dict(Counter(one.limit for one in judged if one.limit)),
         charged=dict(Counter(one.charged for one in judged if one.charged)),
         phrases=dict(Counter(phrase.kind for phrase in _phrases(turns))),
+        rejected=sum(phrase.rejected is not None for phrase in _phrases(turns)),
+        repairs=sum(answer.repaired is not None for answer in _committed(turns)),
+        forgetful=sum(answer.forgotten is not None for answer in _committed(turns)),
         policies=dict(Counter(one.policy for one in budgeted if one.policy)),
         reasons=dict(Counter(one.reason for one in budgeted if one.reason)),
         waste=_waste(turns),
@@ -157,6 +166,11 @@ def _judged(turns: Iterable[TurnRecord], budget: float) -> Iterator[LlmTurn]:
         if judged := judge(turn, budget=budget):
             counted = turn.wants_answer and judged.verdict is not None
             yield LlmTurn(session=turn.session, turn=turn.turn, judged=judged, counted=counted)
+
+
+def _committed(turns: Iterable[TurnRecord]) -> Iterator[AnswerRecord]:
+    for server_turn in server_turns(turns):
+        yield from (answer for answer in server_turn.responses if answer.is_committed)
 
 
 def _phrases(turns: Iterable[TurnRecord]) -> Iterator[Phrase]:
@@ -194,8 +208,11 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
         first_clause_ms=Extent.of(
             attempt.first_clause - attempt.request
             for attempt in attempts
-            # A continued answer comes in whole sentences, so its first clause cannot be compared.
-            if attempt.continues is None and attempt.request is not None and attempt.first_clause is not None
+            # Openings and continued answers come in whole sentences, so their first clause cannot be compared.
+            if attempt.continues is None
+            and not attempt.opens
+            and attempt.request is not None
+            and attempt.first_clause is not None
         ),
         model=", ".join(dict.fromkeys(a.model for a in attempts if a.model)) or None,
         called=outcomes["called"],
@@ -210,7 +227,9 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
 def _waste(turns: Sequence[TurnRecord]) -> Waste:
     answers = list(answers_of(turns))
     kept = [[attempt for attempt in answer if attempt.outcome != "withdrawn"] for answer in answers]
-    extra = Counter(attempt.outcome for answer in kept for attempt in answer[1:])
+    # An opening's request is no second try at the answer.
+    tries = [[attempt for attempt in answer if not attempt.opens] for answer in kept]
+    extra = Counter(attempt.outcome for answer in tries for attempt in answer[1:])
     known = [(attempt.outcome, attempt.tokens) for answer in answers for attempt in answer if attempt.tokens]
     lost = [tokens for outcome, tokens in known if outcome in LOST]
     tokens, total = _sum(lost), _sum(tokens for _, tokens in known)

@@ -77,6 +77,7 @@ class TieredModels:
     def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "SpeakingAheadLLMService":
         """A call's service over services of its own, one a tier."""
         from voice.llm.answer.service import BudgetedLLMService
+        from voice.llm.tools import is_irreversible
 
         return BudgetedLLMService(
             [self._tier(name, prompt or self._llm.prompt, tools) for name in self._models],
@@ -85,6 +86,8 @@ class TieredModels:
             budget=self._budget,
             bridging=self._bridging(next(self._calls)),
             synthesis_p95=self._synthesis_p95,
+            irreversible=[tool.__name__ for tool in tools if is_irreversible(tool)],
+            large=self._llm.large,
         )
 
     def whole_request(self, text: str) -> bool | None:

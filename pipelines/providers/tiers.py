@@ -40,7 +40,7 @@ class Tiers(Table):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Annotated[TierTable, OneOf("provider", PROVIDERS)]] = Field(init=False)
 
-    policy: Literal["single", "hedged", "fallback", "race", "adaptive"] = "adaptive"
+    policy: Literal["single", "hedged", "fallback", "race", "routed", "relay", "adaptive"] = "adaptive"
     """Which tier is asked when; see docs/budget.md."""
     budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = 450
     """The time from the end of the user's turn to the first clause that can be spoken."""

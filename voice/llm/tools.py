@@ -3,7 +3,7 @@
 import inspect
 import logging
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
 from pipecat.services.llm_service import FunctionCallParams
@@ -12,7 +12,24 @@ from pydantic import PydanticUserError, TypeAdapter
 from voice.errors import ConfigurationError
 
 Tool = Callable[..., Any]
+_Any = TypeVar("_Any", bound=Tool)
+_IRREVERSIBLE = "__turnaround_irreversible__"
 log = logging.getLogger(__name__)
+
+
+def irreversible(tool: _Any) -> _Any:
+    """Declare that what a tool does cannot be undone; use it as a decorator.
+
+    With two tiers, only the large one may then call it. A call by another tier does not run: the large tier takes the
+    turn over.
+    """
+    setattr(tool, _IRREVERSIBLE, True)
+    return tool
+
+
+def is_irreversible(tool: Tool) -> bool:
+    """Whether a tool was declared `irreversible`."""
+    return bool(getattr(tool, _IRREVERSIBLE, False))
 
 
 def describe(tool: Tool) -> FunctionSchema:

@@ -6,8 +6,9 @@ from typing import Literal
 from latency.budget import Limit, Stage
 from latency.record.units import Count, Instant
 
-PhraseKind = Literal["hold", "delay"]
-"""A phrase that was said because the budget was spent, or because the answer took unusually long."""
+PhraseKind = Literal["hold", "delay", "opening"]
+"""A phrase that was said because the budget was spent, because the answer took unusually long, or as the answer's
+opening: a sentence that claims nothing, spoken while the answer is made."""
 Cap = Literal["call", "day"]
 """A limit of what a call, or the calls of a day, may cost."""
 
@@ -20,6 +21,10 @@ class Phrase:
     """When they were handed to synthesis."""
     kind: PhraseKind = "hold"
     text: str = ""
+    tier: str | None = None
+    """The tier that worded it; None for one of the phrases that are always true."""
+    rejected: str | None = None
+    """Why a tier's own opening was not said, and this was instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,10 @@ class AnswerRecord:
     """The tier that spoke first."""
     cap: Cap | None = None
     """The spending cap that was reached before it, so that the cheapest tier was asked; None for none."""
+    repaired: str | None = None
+    """The words with which the answer openly took its opening back."""
+    forgotten: Count | None = None
+    """How many earlier turns of the call its requests no longer contained; None where none was forgotten."""
 
     @property
     def is_committed(self) -> bool:

@@ -7,9 +7,10 @@ from msgspec import Struct, field
 
 from latency.record.units import Count, Instant, Number
 
-AttemptOutcome = Literal["spoken", "called", "cancelled", "failed", "silent", "withdrawn"]
+AttemptOutcome = Literal["spoken", "called", "cancelled", "failed", "silent", "withdrawn", "opened", "rejected"]
 """What became of a request: its text was spoken; only its tools were run; another one was used, or the user spoke; it
-failed; it ended without text; or it belongs to a speculative answer that was discarded ("withdrawn")."""
+failed; it ended without text; it belongs to a speculative answer that was discarded ("withdrawn"); its words were said
+as the answer's opening ("opened"), or were not, because an opening may not say them ("rejected")."""
 
 
 # A struct instead of a dataclass, because a key in JSON is "in", which is a reserved word in Python.
@@ -45,6 +46,8 @@ class AttemptRecord:
     """None while it runs."""
     failed: str | None = None
     """Why it failed, in one sentence."""
+    opens: bool = False
+    """It asked for an opening only, and is no answer."""
     continues: Count | None = None
     """Position of the attempt whose unfinished answer it continues, among those of the answer."""
     calls: tuple[str, ...] = ()

@@ -10,16 +10,20 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
 from latency.budget import Deadline
-from latency.record.llm.answer import AnswerRecord, Cap, Phrase
+from latency.record.llm.answer import AnswerRecord, Cap, Phrase, PhraseKind
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.llm.price import bill
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.continuation import continued
 from voice.llm.answer.learning import judge, learn, why_unanswered
+from voice.llm.answer.opening import Opening, asking_to_open, following
+from voice.llm.answer.opening_rules import objection
 from voice.llm.answer.playout_estimate import PlayoutEstimate
+from voice.llm.answer.repair import Repair
 from voice.llm.answer.speaker import Speaker
-from voice.llm.policy import Decision, Plan, Situation, Start
+from voice.llm.policy import Decision, Plan, Request, Situation, Start
+from voice.llm.policy.request import ANY
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
 
@@ -38,6 +42,9 @@ class Answer:
         speaker: takes the answer to the call.
         judged: the tier that the policy demotes when it is late; judged only if it is asked first.
         cap: the spending cap that was reached before it, for the record.
+        turn: what is known of the turn.
+        forbidden: names of the tools that a tier may not call, by tier.
+        forgotten: how many turns the context no longer contains.
         clock: seconds.
     """
 
@@ -52,12 +59,17 @@ class Answer:
         speaker: Speaker,
         judged: str | None = None,
         cap: Cap | None = None,
+        turn: Request = ANY,
+        forbidden: Mapping[str, frozenset[str]] | None = None,
+        forgotten: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._number, self._plan, self._tiers, self._book = number, plan, tiers, book
         self._context, self._speaker, self._judged = context, speaker, judged
         self._cap = cap
-        self._clock = clock
+        self._clock, self._turn, self._forbidden, self._forgotten = clock, turn, forbidden or {}, forgotten
+        self._opening: Opening | None = None
+        self._repair: Repair | None = None
         self._changed = asyncio.Event()
         self._attempts: list[LiveAttempt] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -79,6 +91,21 @@ class Answer:
         """Whether the turn that it answers is committed."""
         return self._commit is not None
 
+    @property
+    def turn(self) -> Request:
+        """The turn that it answers."""
+        return self._turn
+
+    @property
+    def route(self) -> str | None:
+        """The tier that the turn was routed to; see `Plan.route`."""
+        return self._plan.route
+
+    @property
+    def escalated(self) -> bool:
+        """Whether a tier called a tool that is left to another one."""
+        return any(attempt.overreached for attempt in self._attempts)
+
     def expect(self, deadline: Deadline) -> None:
         """Note the deadline that would hold if the turn were committed now."""
         if not self.committed:
@@ -88,7 +115,7 @@ class Answer:
     def commit(self, at: float, deadline: Deadline) -> None:
         """The turn is committed; the budget runs from `at`."""
         self._commit, self._deadline = at, deadline
-        self._book.turn(self._plan.first[0], judged=self._judged)
+        self._book.turn(self._plan.opener or self._plan.first[0], judged=self._judged)
         self._playout.release(at)
         self._changed.set()
         self._committed.set()
@@ -113,7 +140,8 @@ class Answer:
                 decision = self._plan.decide(self._situation())
                 await self._carry_out(decision)
                 await self._forward()
-                if not (decision.start or decision.speak is not None or self._over()):
+                acted = decision.start or decision.speak is not None or decision.say == "opening"
+                if not (acted or self._over()):
                     await self._wait(decision.wake_at)
             # The last clause may have arrived with the end of the stream.
             await self._forward()
@@ -153,17 +181,42 @@ class Answer:
         for start in decision.start:
             self._start(start)
         if decision.say is not None:
-            at = self._clock()
-            phrase = await self._speaker.say(decision.say)
-            self._said.append(None if phrase is None else Phrase(at=at, kind=decision.say, text=phrase))
-            self._playout.add(phrase or "", at)
+            await self._say(decision.say)
         if decision.give_up:
             await self._give_up()
         if decision.start or decision.speak is not None or decision.say is not None:
             await self.report()
 
+    async def _say(self, kind: PhraseKind) -> None:
+        at = self._clock()
+        opening = self._opening if kind == "opening" else None
+        phrase = await self._speaker.say(kind, opening.text if opening else None)
+        if phrase is None:
+            self._said.append(None)
+            return
+        tier, rejected = (opening.tier, opening.rejected) if opening else (None, None)
+        self._said.append(Phrase(at=at, kind=kind, text=phrase, tier=tier, rejected=rejected))
+        self._playout.add(phrase, at)
+
+    def _open(self, attempt: LiveAttempt) -> Opening:
+        """Choose the opening: a tier's own words if an opening may say them."""
+        words = attempt.opening or ""
+        attempt.rejected = objection(words, said=self._turn.text or "")
+        attempt.said = attempt.rejected is None
+        if attempt.rejected is None:
+            return Opening(words, tier=attempt.tier)
+        log.info("the opening “%s” of %s is not said: %s", words, attempt.tier, attempt.rejected)
+        return Opening(self._speaker.known_opening(), rejected=attempt.rejected)
+
     def _start(self, start: Start) -> None:
         context, heard = self._context, 0
+        if start.opens:
+            context = asking_to_open(context)
+        if start.follows is not None:
+            if self._opening is None:
+                self._opening = self._open(self._attempts[start.follows])
+                self._repair = Repair(self._opening.text)
+            context = following(context, self._opening.text)
         if start.continues is not None:
             begun = self._attempts[start.continues]
             # Clauses that came since the last were spoken are spoken next, whatever becomes of their request.
@@ -178,6 +231,9 @@ class Answer:
             heard=heard,
             prompt_tokens=self._tiers[start.tier].instruction_tokens
             + LLMContextSummarizationUtil.estimate_context_tokens(context),
+            opens=start.opens,
+            follows=start.follows,
+            forbidden=self._forbidden.get(start.tier, frozenset()),
         )
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))
@@ -195,6 +251,8 @@ class Answer:
             self.began = True
             await self._speaker.begin()
         for piece in pieces:
+            if self._repair is not None and isinstance(piece, AnswerTextFrame):
+                piece = self._repair.apply(piece)
             await self._speaker.speak(piece)
             if isinstance(piece, AnswerTextFrame):
                 self._heard += piece.text
@@ -258,5 +316,7 @@ class Answer:
             gave_up=self._gave_up,
             tier=next((attempt.tier for attempt in attempts if attempt.outcome == "spoken"), None),
             cap=self._cap,
+            repaired=self._repair.words if self._repair else None,
+            forgotten=self._forgotten,
         )
         await self._speaker.report(AttemptsFrame(answer=answer, attempts=attempts, final=self._final))

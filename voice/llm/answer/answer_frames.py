@@ -44,7 +44,8 @@ class HoldPhraseFrame(TTSSpeakFrame):
     """A filler phrase that is said because no answer is ready yet; it is not kept in the context.
 
     Parameters:
-        kind: "hold" when the budget is spent, "delay" when the answer takes unusually long.
+        kind: "hold" when the budget is spent, "delay" when the answer takes unusually long, "opening" for the words
+            that the answer goes on from.
     """
 
     append_to_context: bool = False

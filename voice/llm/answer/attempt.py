@@ -31,6 +31,9 @@ class LiveAttempt:
         continues: the attempt whose unfinished answer it continues.
         heard: how many clauses of that attempt the request contained.
         prompt_tokens: the estimate of its prompt, for a request that reports no usage.
+        opens: it asks for an opening only.
+        follows: the attempt whose opening the request contained.
+        forbidden: names of the tools that its tier may not call.
     """
 
     def __init__(
@@ -42,10 +45,20 @@ class LiveAttempt:
         continues: int | None = None,
         heard: int = 0,
         prompt_tokens: int = 0,
+        opens: bool = False,
+        follows: int | None = None,
+        forbidden: frozenset[str] = frozenset(),
     ) -> None:
         self.number, self.tier, self.request = number, tier, request
         self.continues, self.heard = continues, heard
         self._prompt_tokens = prompt_tokens
+        self.opens, self.follows, self._forbidden = opens, follows, forbidden
+        self.said = False
+        """Whether its words were said as an opening."""
+        self.rejected: str | None = None
+        """Why its words were not said as an opening."""
+        self.overreached = False
+        """Whether it failed because it called a tool that is left to another tier."""
         self.alive: float | None = None
         """When its server first responded at all, for services that report it."""
         self.first_token: float | None = None
@@ -60,7 +73,7 @@ class LiveAttempt:
         self.spoken = False
         self.withdrawn = False
         """Whether its answer was speculative and was discarded because the turn had not ended."""
-        self._splitter = ClauseSplitter(begun=continues is not None)
+        self._splitter = ClauseSplitter(begun=continues is not None or opens)
         self._thoughts = ThoughtFilter()
         self._text = ""
         self._given = 0
@@ -96,9 +109,23 @@ class LiveAttempt:
             self._speakable.append(frame)
 
     def call(self, calls: Sequence[FunctionCallFromLLM], now: float) -> None:
-        """Note that the model called tools. They run only if this attempt is chosen."""
-        if self.outcome is None and calls:
+        """Note that the model called tools. They run only if this attempt is chosen.
+
+        A forbidden one does not run, whatever becomes of the attempt: the calls are not kept, and the attempt fails.
+        """
+        if self.outcome is not None or not calls:
+            return
+        if forbidden := next((call.function_name for call in calls if call.function_name in self._forbidden), None):
+            self.refuse(f"it called {forbidden}, which cannot be undone and is left to another tier", now)
+        else:
             self.calls, self.called = calls, now
+
+    def refuse(self, reason: str, now: float) -> None:
+        """Note that the tier must not go on with what it began: nothing of it runs, and another tier takes over."""
+        if self.outcome is None:
+            self.calls, self.called = (), None
+            self.overreached = True
+            self.fail(reason, now)
 
     def complete(self, now: float) -> None:
         """Note that the stream ended. An attempt without words or tool calls has failed."""
@@ -136,6 +163,12 @@ class LiveAttempt:
         return "".join(piece.text for piece in self._speakable if isinstance(piece, AnswerTextFrame))
 
     @property
+    def opening(self) -> str | None:
+        """The first sentence of an opening; None while it is not there."""
+        pieces = (piece for piece in self._speakable if isinstance(piece, AnswerTextFrame))
+        return next((clause for piece in pieces for clause in piece.clauses), None)
+
+    @property
     def view(self) -> Attempt:
         """The attempt as a policy sees it."""
         return Attempt(
@@ -149,6 +182,9 @@ class LiveAttempt:
             outcome=self.outcome,
             continues=self.continues,
             heard=self.heard,
+            opens=self.opens,
+            follows=self.follows,
+            overreached=self.overreached,
         )
 
     def record(self, *, response: int) -> AttemptRecord:
@@ -162,7 +198,8 @@ class LiveAttempt:
             first_clause=self.first_clause,
             end=self.end,
             outcome=self._reported_outcome,
-            failed=self.failed,
+            failed=self.failed or self.rejected,
+            opens=self.opens,
             continues=self.continues,
             calls=tuple(call.function_name for call in self.calls),
             tokens=_reported(usage) if (usage := self.usage) else self._estimated,
@@ -210,6 +247,10 @@ class LiveAttempt:
     def _reported_outcome(self) -> AttemptOutcome | None:
         if self.withdrawn and self.outcome != "failed":
             return "withdrawn"
+        if self.opens and self.rejected and not self.withdrawn:
+            return "rejected"
+        if self.opens and self.said and not self.withdrawn:
+            return "opened"
         if self.spoken and self.clauses and not self.withdrawn:
             return "spoken"
         if self.spoken and self.calls:

@@ -15,6 +15,13 @@ HOLD = ("One moment.", "Let me think.", "Just a second.", "Give me a moment.")
 """Said when the budget is spent; true while any request still runs."""
 DELAY = ("Sorry, this is taking longer than usual.", "I'm still thinking, sorry for the wait.")
 """Said by 2.5 s, so that the user knows that the agent is still working."""
+OPENINGS = (
+    "Let me think about that.",
+    "Let me work that out.",
+    "Good question, let me see.",
+    "Let me think it through.",
+)
+"""Said as the opening of an answer when the words that a tier gave for one may not be spoken."""
 NOT_ANSWERING = "Sorry, I can't get an answer right now. Please ask me again."
 """Said instead of an answer when no tier answers."""
 BROKE_OFF = "Sorry, I lost the rest of my answer."
@@ -67,13 +74,17 @@ class Bridging:
     def __init__(self, hold: Sequence[str] = HOLD, *, start: int = 0) -> None:
         if not hold:
             raise ConfigurationError("There must be a hold phrase; leave the setting out for the usual ones.")
-        self._phrases = {"hold": tuple(check_phrase(phrase) for phrase in hold), "delay": DELAY}
-        self._next = {"hold": start, "delay": start}
+        self._phrases: dict[PhraseKind, tuple[str, ...]] = {
+            "hold": tuple(check_phrase(phrase) for phrase in hold),
+            "delay": DELAY,
+            "opening": OPENINGS,
+        }
+        self._next = dict.fromkeys(self._phrases, start)
 
     @property
     def phrases(self) -> tuple[str, ...]:
         """All of them, to be synthesised before the call."""
-        return (*self._phrases["hold"], *self._phrases["delay"])
+        return tuple(phrase for phrases in self._phrases.values() for phrase in phrases)
 
     def phrase(self, kind: PhraseKind) -> str:
         """The next phrase of its kind."""

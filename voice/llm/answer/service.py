@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
     EagerEndOfTurnCancelFrame,
@@ -30,9 +32,11 @@ from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldP
 from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
-from voice.llm.answer.speaking_ahead import last_user_text
-from voice.llm.policy import Policy
+from voice.llm.answer.speaking_ahead import last_assistant_text, last_user_text
+from voice.llm.policy import Plan, Policy, Request
+from voice.llm.policy.request import ANY
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.routing.settling import Route
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
@@ -58,6 +62,8 @@ class BudgetedLLMService(TieredLLMService):
         budget: the shares of a turn.
         bridging: phrases for the time until an answer is ready; the usual ones by default.
         synthesis_p95: measured seconds from a clause to its first sample, or None.
+        irreversible: names of the tools whose effects cannot be undone.
+        large: the only tier that may call those; None when every tier may.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -73,6 +79,8 @@ class BudgetedLLMService(TieredLLMService):
         budget: Budget | None = None,
         bridging: Bridging | None = None,
         synthesis_p95: Percentile = unmeasured,
+        irreversible: Sequence[str] = (),
+        large: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(tiers, **kwargs)
@@ -85,6 +93,15 @@ class BudgetedLLMService(TieredLLMService):
         self._words: str | None = None
         self._spoke = ""
         self._phrase_at: float | None = None
+        self._irreversible, self._large = tuple(irreversible), large
+        forbidden = frozenset(irreversible)
+        self._forbidden = {name: forbidden for name in self._tiers if large is not None and name != large}
+        self._request = ANY
+        self._route = Route()
+        self._turns = 0
+        self._counted: Request | None = None
+        self.forgotten = 0
+        """How many turns of the call its context no longer contains; see `voice.llm.context_window`."""
         if unknown := sorted(self._tiers.keys() - set(book.tiers)):
             raise ConfigurationError(f"The book of tiers does not know {unknown[0]}; give its 95th percentile.")
         self.use(policy)
@@ -172,7 +189,11 @@ class BudgetedLLMService(TieredLLMService):
             await self.stop_ttfat_metrics()
         await self.push_frame(piece)
 
-    async def say(self, kind: PhraseKind) -> str | None:
+    def known_opening(self) -> str:
+        """The next of the openings that are always true."""
+        return self._bridging.phrase("opening")
+
+    async def say(self, kind: PhraseKind, text: str | None = None) -> str | None:
         """Say a filler phrase, unless this call is not spoken or a phrase was said just before."""
         now = time.monotonic()
         # A turn with tools has several answers, each with its own budget.
@@ -180,7 +201,7 @@ class BudgetedLLMService(TieredLLMService):
         if self._skip_tts or repeated:
             return None
         self._phrase_at = now
-        phrase = self._bridging.phrase(kind)
+        phrase = self._bridging.phrase(kind) if text is None else text
         await self.push_frame(HoldPhraseFrame(text=phrase, kind=kind))
         return phrase
 
@@ -199,9 +220,7 @@ class BudgetedLLMService(TieredLLMService):
 
     @traced_llm
     async def _respond(self, context: LLMContext, ended: float | None) -> None:
-        if not _follows_tool(context):
-            self._turn_policy = self._policy
-        plan = self._turn_policy.plan(self._book).without(self._book.down(time.monotonic()))
+        plan = self._plan(context)
         self._fast_p95 = self._book.tail(plan.floor_tier)
         self._words = last_user_text(context)
         answer = self._answer = Answer(
@@ -212,6 +231,9 @@ class BudgetedLLMService(TieredLLMService):
             context=context,
             speaker=self,
             judged=self._turn_policy.judged,
+            turn=self._request,
+            forbidden=self._forbidden,
+            forgotten=self.forgotten or None,
         )
         self._answers += 1
         if not self._speculation_gate.is_speculating:
@@ -224,11 +246,38 @@ class BudgetedLLMService(TieredLLMService):
         try:
             await answer.run()
         finally:
+            if answer.escalated:
+                self._request = replace(self._request, escalated=True)
             if answer.committed and self._answer is answer:
                 self._answer = None
             await self.stop_processing_metrics()
             if answer.began:
                 await self.push_frame(LLMFullResponseEndFrame())
+
+    def _plan(self, context: LLMContext) -> Plan:
+        """The plan of the next answer; the answers after tool calls belong to the turn that called them."""
+        follows_tool = _follows_tool(context)
+        if not follows_tool:
+            self._turn_policy = self._policy
+            self._request = self._request_of(context)
+        plan = self._turn_policy.plan(self._book, self._request).without(self._book.down(time.monotonic()))
+        plan = replace(plan, escalation=plan.escalation or self._large)
+        if follows_tool or self._skip_tts:
+            # An opening is the beginning of a turn's answer, and is heard.
+            plan = replace(plan, opener=None)
+        return plan
+
+    def _request_of(self, context: LLMContext) -> Request:
+        tools = context.tools
+        names = tuple(tool.name for tool in tools.standard_tools) if isinstance(tools, ToolsSchema) else ()
+        return Request(
+            text=last_user_text(context),
+            asked=last_assistant_text(context),
+            turn=self._turns,
+            tools=names,
+            irreversible=self._irreversible,
+            route=self._route,
+        )
 
     def _is_begun(self, frame: LLMContextFrame, ahead: Answer | None) -> bool:
         """Whether a speculative answer to the same words is already held or confirmed.
@@ -239,6 +288,10 @@ class BudgetedLLMService(TieredLLMService):
         return frame.speculation and (ahead is not None or confirmed) and last_user_text(frame.context) == self._words
 
     def _commit(self, answer: Answer, now: float) -> None:
+        if answer.turn is not self._counted:
+            self._counted = answer.turn
+            self._turns += 1
+            self._route = self._route.then(answer.route)
         answer.commit(now, self._turn.commit(now, fast_p95=self._fast_p95))
 
 

@@ -18,8 +18,11 @@ class Speaker(Protocol):
     async def speak(self, piece: Frame) -> None:
         """Speak the next piece of it, usually an `AnswerTextFrame`."""
 
-    async def say(self, kind: PhraseKind) -> str | None:
-        """Say a filler phrase; returns it, or None if nothing is to be spoken."""
+    def known_opening(self) -> str:
+        """The next opening that is always true."""
+
+    async def say(self, kind: PhraseKind, text: str | None = None) -> str | None:
+        """Say a phrase, one of its kind unless given; returns it, or None if nothing is to be spoken."""
 
     async def apologise(self, reason: str) -> None:
         """Apologise: the answer will not come, or not all of it."""

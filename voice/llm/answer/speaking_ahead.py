@@ -98,3 +98,13 @@ def last_user_text(context: LLMContext) -> str | None:
     if not any(message.get("role") == "user" for message in messages):
         return None
     return standard_message_text(messages[-1]) if messages[-1].get("role") == "user" else ""
+
+
+def last_assistant_text(context: LLMContext) -> str | None:
+    """What the assistant said last before the user's last message; None if it has said nothing."""
+    texts = [
+        standard_message_text(message)
+        for message in context.get_messages()
+        if not isinstance(message, LLMSpecificMessage) and message.get("role") == "assistant"
+    ]
+    return next((text for text in reversed(texts) if text), None)

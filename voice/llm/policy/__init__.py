@@ -1,7 +1,11 @@
 """Decides which tier is asked, spoken and cancelled, and when. Pure: no I/O, no clock."""
 
+from voice.llm.policy.adaptive import Adaptive
+from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.plan import Plan
-from voice.llm.policy.policies import POLICIES, Adaptive, Fallback, Hedged, Policy, Race, Single, make_policy
+from voice.llm.policy.policies import Fallback, Hedged, Policy, Race, Single
+from voice.llm.policy.request import Request
+from voice.llm.policy.routed import Relay, Routed
 from voice.llm.policy.situation import Attempt, Decision, Outcome, Situation, Start
 
 __all__ = [
@@ -15,6 +19,9 @@ __all__ = [
     "Plan",
     "Policy",
     "Race",
+    "Relay",
+    "Request",
+    "Routed",
     "Single",
     "Situation",
     "Start",

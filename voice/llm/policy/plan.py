@@ -3,10 +3,15 @@
 A plan says which tiers are asked first, which tier rescues the turn, and when. The rest is the same for all policies.
 The preferred tier's text is awaited until just before the deadline; then any tier that is ready is spoken. When none
 is, a filler phrase is said. When an answer stalls, another tier continues it from what was heard.
+
+With an opener, the tier that words openings is asked first. The answer is requested as soon as its sentence is there,
+and contains that as already said; from the commit on it is spoken at once. When the sentence is late, or the answer
+is expected in time, the answer is requested without it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from latency.record.llm.answer import PhraseKind
 from voice.llm.policy.situation import Attempt, Decision, Situation, Start
@@ -26,6 +31,9 @@ CONTINUATION_LEAD = 0.5
 UNKNOWN_LEAD = 0.33
 """How many seconds before an instant to ask a tier without statistics."""
 
+Rescued = Literal["late", "failed", "failed twice"]
+"""When the rescue comes: the first tier is late or has failed; it has failed; it was asked again and failed again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -38,6 +46,8 @@ class Plan:
     """Tiers that are asked at once, the preferred one first."""
     rescue: str | None = None
     """The tier that is asked when the first are late or have failed."""
+    rescued: Rescued = "late"
+    """What the rescue is for."""
     rescue_delay: float | None = None
     """Ask it this many seconds after the first request; None: as late as it can still make the deadline."""
     fast: str | None = None
@@ -55,6 +65,14 @@ class Plan:
     """How long before an instant each tier is to be asked, seconds; see `TierBook.lead`."""
     fast_p95: float | None = None
     """95th percentile of the fast tier in seconds, the basis of the deadline's floor."""
+    opener: str | None = None
+    """The tier that words an opening when the first tier is expected to be late; None for no opening."""
+    usual: float | None = None
+    """How long the first tier usually takes, seconds; None when that is not known, and it is taken to be late."""
+    escalation: str | None = None
+    """The tier that takes over a turn in which another one called a tool that it may not call."""
+    route: str | None = None
+    """The tier that the turn was routed to by its difficulty; None for a policy that does not route."""
 
     @property
     def floor_tier(self) -> str:
@@ -75,8 +93,9 @@ class Plan:
         reason = f"{', '.join(dict.fromkeys(gone))} refuses to serve"
         fast_p95 = self.fast_p95 if self.fast not in down else None
         if not left and rescue:
-            return replace(self, reason=reason, first=(rescue,), rescue=None, fast_p95=fast_p95)
-        return replace(self, reason=reason, first=left, rescue=rescue, fast_p95=fast_p95)
+            return replace(self, reason=reason, first=(rescue,), rescue=None, fast_p95=fast_p95, opener=None)
+        opener = self.opener if self.opener not in down else None
+        return replace(self, reason=reason, first=left, rescue=rescue, fast_p95=fast_p95, opener=opener)
 
     def decide(self, s: Situation) -> Decision:
         """The next steps of a turn."""
@@ -86,19 +105,33 @@ class Plan:
         """Decide while no attempt is spoken yet."""
         hold_at = None if s.deadline is None else s.deadline.at - HOLD_GUARD
         prefer_until = None if s.deadline is None else s.deadline.hold_until - HOLD_GUARD
-        running = [a for a in s.attempts if a.running and a.ready is None]
-        ready = sorted((a for a in s.attempts if a.ready is not None and a.outcome != "cancelled"), key=self._order)
+        answers, opening = _answers(s), _opening(s)
+        followed = _followed(s)
+        if followed is not None and not s.held:
+            if s.commit is None:
+                # What follows an opening cannot be spoken before it, and nothing is said into a turn that may go on.
+                starts = self._starts(s, idle=not any(a.running or a.ready is not None for a in answers))
+                return Decision(start=starts, wake_at=_next(s.now, self._rescue_at(s)))
+            return Decision(say="opening", wake_at=s.now)
+        running = [a for a in answers if a.running and a.ready is None]
+        ready = [a for a in answers if a.ready is not None and a.outcome != "cancelled" and not a.overreached]
+        ready.sort(key=self._order)
         sound = [a for a in ready if a.outcome != "failed"]
         if best := next(iter(sound or ([] if running else ready)), None):
             awaited = [a for a in running if self._rank(a) < self._rank(best)]
             if not awaited or (prefer_until is not None and s.now >= prefer_until):
                 return Decision(speak=best.number, cancel=_others(s, best))
         starts = self._starts(s, idle=not running and not ready)
+        # Once the answer is asked for, no more of the opening is of use.
+        cancel = (opening.number,) if opening is not None and opening.running and (answers or starts) else ()
+        opens_at = self._opening_until(s, opening)
         if s.commit is None or hold_at is None:
-            return Decision(start=starts, wake_at=_next(s.now, self._rescue_at(s), prefer_until))
-        if s.now >= s.commit + ANSWER_PATIENCE or not (running or ready or starts):
+            wake_at = _next(s.now, self._rescue_at(s), prefer_until, opens_at)
+            return Decision(start=starts, cancel=cancel, wake_at=wake_at)
+        opens = opening is not None and not answers
+        if s.now >= s.commit + ANSWER_PATIENCE or not (running or ready or starts or opens):
             return Decision(give_up=True, cancel=_others(s, None))
-        wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + ANSWER_PATIENCE]
+        wakes = [self._rescue_at(s), self._second_at(s), prefer_until, hold_at, s.commit + ANSWER_PATIENCE, opens_at]
         say: PhraseKind | None = None
         if self.bridge:
             wakes.append(s.commit + DELAY_AFTER)
@@ -106,41 +139,73 @@ class Plan:
                 say = "delay" if s.held < 2 else None
             elif s.now >= hold_at:
                 say = "hold" if s.held < 1 else None
-        return Decision(start=starts, say=say, wake_at=_next(s.now, *wakes))
+        return Decision(start=starts, cancel=cancel, say=say, wake_at=_next(s.now, *wakes))
 
     def _starts(self, s: Situation, *, idle: bool) -> tuple[Start, ...]:
-        """Requests that are due; `idle` says that no attempt runs or has anything to say."""
-        if not s.attempts:
-            return tuple(Start(tier=tier) for tier in self.first)
-        if self.rescue is not None and not self._rescued(s):
+        """Requests that are due; `idle` says that no answer is being made or is ready."""
+        answers, opening = _answers(s), _opening(s)
+        if not s.attempts and self.opener is not None and self._is_expected_late(s):
+            return (Start(tier=self.opener, opens=True),)
+        if not answers:
+            return self._first_starts(s, opening)
+        if (over := next((a for a in answers if a.overreached), None)) and self.escalation is not None:
+            taken = [a for a in answers if a.tier == self.escalation]
+            if not any(a.running or a.ready is not None or a.number > over.number for a in taken):
+                return (self._start(s, self.escalation),)
+        if idle and self.rescued == "failed twice" and len(answers) == len(self.first):
+            return (self._start(s, self.first[-1]),)
+        if self.rescue is not None and not self._is_rescued(s):
             at = self._rescue_at(s)
             if idle or (at is not None and s.now >= at):
-                return (Start(tier=self.rescue, hedge=self.hedge),)
+                return (self._start(s, self.rescue, hedge=self.hedge),)
         second_at = self._second_at(s)
         if self.fast is not None and second_at is not None and s.now >= second_at:
-            return (Start(tier=self.fast, hedge=True),)
-        retried = len(s.attempts) - len(self.first) - self._rescued(s)
+            return (self._start(s, self.fast, hedge=True),)
+        retried = len(answers) - len(self.first) - self._is_rescued(s)
         if idle and s.commit is not None and retried < self.retries:
-            return (Start(tier=self.rescue or self.first[-1]),)
+            return (self._start(s, self.rescue or self.first[-1]),)
         return ()
 
-    def _rescued(self, s: Situation) -> bool:
+    def _first_starts(self, s: Situation, opening: Attempt | None) -> tuple[Start, ...]:
+        """The first requests for an answer: at once, or once the opening's words are there or late."""
+        if opening is not None and opening.ready is not None and not s.held:
+            return tuple(Start(tier=tier, follows=opening.number) for tier in self.first)
+        until = self._opening_until(s, opening)
+        if until is not None and s.now < until and not s.held:
+            return ()
+        return tuple(Start(tier=tier) for tier in self.first)
+
+    def _start(self, s: Situation, tier: str, *, hedge: bool = False) -> Start:
+        return Start(tier=tier, hedge=hedge, follows=_followed(s))
+
+    def _is_expected_late(self, s: Situation) -> bool:
+        """Whether the first tier would usually not be ready by the deadline if it were asked now."""
+        return self.usual is None or s.deadline is None or s.now + self.usual > s.deadline.at - HOLD_GUARD
+
+    def _opening_until(self, s: Situation, opening: Attempt | None) -> float | None:
+        """When the opening's words are too late; None when they are not awaited."""
+        if opening is None or not opening.running or opening.ready is not None or _answers(s):
+            return None
+        return opening.request + self._lead(opening.tier)
+
+    def _is_rescued(self, s: Situation) -> bool:
         """Whether the rescue was asked; it may be the tier that was asked first."""
-        return sum(a.tier == self.rescue for a in s.attempts) > self.first.count(self.rescue or "")
+        return sum(a.tier == self.rescue for a in _answers(s)) > self.first.count(self.rescue or "")
 
     def _rescue_at(self, s: Situation) -> float | None:
-        if self.rescue is None or not s.attempts or self._rescued(s):
+        answers = _answers(s)
+        if self.rescue is None or not answers or self._is_rescued(s) or self.rescued != "late":
             return None
         if self.rescue_delay is not None:
-            return s.attempts[0].request + self.rescue_delay
+            return answers[0].request + self.rescue_delay
         return None if s.deadline is None else s.deadline.at - self._lead(self.rescue)
 
     def _second_at(self, s: Situation) -> float | None:
         """When the fast tier is asked once more: its request is unusually late, and the deadline is at risk."""
-        asked = [a for a in s.attempts if a.tier == self.fast]
+        asked = [a for a in _answers(s) if a.tier == self.fast]
         if self.fast is None or self.second_delay is None or len(asked) != 1 or s.commit is None or s.deadline is None:
             return None
-        if asked[0].ready is not None:
+        if asked[0].ready is not None or asked[0].overreached:
             return None
         if asked[0].outcome == "failed":
             return s.now
@@ -181,6 +246,10 @@ class Plan:
     def _successor(self, s: Situation, spoken: Attempt) -> str:
         """The tier that continues a stalled answer: one that has not failed at it yet, and of those the quickest."""
         failures = [spoken.tier, *(a.tier for a in s.attempts if a.continues is not None)]
+        if spoken.overreached and self.escalation is not None:
+            return self.escalation
+        if self.rescued == "failed twice" and failures.count(spoken.tier) < 2:
+            return spoken.tier
         asked = dict.fromkeys([*self.first, *([self.rescue] if self.rescue else [])])
         return min(asked, key=lambda tier: (failures.count(tier), self._lead(tier)))
 
@@ -190,6 +259,20 @@ class Plan:
 
     def _order(self, attempt: Attempt) -> tuple[int, float]:
         return self._rank(attempt), attempt.ready or 0.0
+
+
+def _answers(s: Situation) -> list[Attempt]:
+    """The requests that were made for an answer, and not for an opening."""
+    return [a for a in s.attempts if not a.opens]
+
+
+def _opening(s: Situation) -> Attempt | None:
+    return next((a for a in s.attempts if a.opens), None)
+
+
+def _followed(s: Situation) -> int | None:
+    """The attempt whose opening the requests contain; None when they contain none."""
+    return next((a.follows for a in s.attempts if a.follows is not None), None)
 
 
 def _others(s: Situation, kept: Attempt | None) -> tuple[int, ...]:

@@ -1,11 +1,10 @@
-"""The policies: small frozen objects that make a turn's plan from what is known of the tiers."""
+"""The policies that ask the same tiers in every turn: small frozen objects that make a turn's plan."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from voice.errors import ConfigurationError
 from voice.llm.policy.plan import Plan
+from voice.llm.policy.request import ANY, Request
 from voice.llm.policy.tier_stats import TierBook
 
 
@@ -27,8 +26,13 @@ class Policy(Protocol):
         """The tier whose being in time decides whether it goes on being asked first; None when that is fixed."""
         ...
 
-    def plan(self, book: TierBook) -> Plan:
-        """The plan of a turn that begins now; the book stays as it is."""
+    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+        """The plan of a turn that begins now; the book stays as it is.
+
+        Args:
+            book: how fast the tiers have been.
+            request: what is known of the turn; most policies need nothing of it.
+        """
         ...
 
 
@@ -46,7 +50,7 @@ class Single:
         """Its only one."""
         return (self.tier,)
 
-    def plan(self, book: TierBook) -> Plan:
+    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
         """Ask the tier, and once more when that failed."""
         return Plan(
             policy=self.name,
@@ -77,9 +81,9 @@ class Fallback:
         """Large, fast."""
         return self.large, self.fast
 
-    def plan(self, book: TierBook) -> Plan:
+    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
         """Ask the large tier, and the fast one its tail and a guard before the deadline."""
-        return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason=f"{self.large} first")
+        return large_first(self.name, self.large, self.fast, book, bridge=self.bridge, reason=f"{self.large} first")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,7 @@ class Hedged:
         """Its only one."""
         return (self.tier,)
 
-    def plan(self, book: TierBook) -> Plan:
+    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
         """Ask the tier; again after its quantile, if the allowance has a token."""
         if not book.hedges.allows:
             return Plan(
@@ -131,7 +135,7 @@ class Race:
         """Large, fast."""
         return self.large, self.fast
 
-    def plan(self, book: TierBook) -> Plan:
+    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
         """Ask both."""
         return Plan(
             policy=self.name,
@@ -139,113 +143,20 @@ class Race:
             first=self.tiers,
             fast=self.fast,
             fast_p95=book.p95(self.fast),
-            second_delay=_second_delay(self.fast, book),
+            second_delay=second_delay(self.fast, book),
             bridge=self.bridge,
             leads=book.leads(),
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Adaptive:
-    """As `Fallback`, but does not wait for a large tier that is rarely in time.
-
-    The fast tier then answers at once instead of just before the deadline, and the large one is tried now and then.
-    """
-
-    large: str
-    fast: str
-    bridge: bool = True
-    name: str = "adaptive"
-
-    @property
-    def tiers(self) -> tuple[str, ...]:
-        """Large, fast."""
-        return self.large, self.fast
-
-    @property
-    def judged(self) -> str | None:
-        """The large tier."""
-        return self.large
-
-    def plan(self, book: TierBook) -> Plan:
-        """Ask the large tier first unless it is demoted and not on trial."""
-        standing = book.standing[self.large]
-        if not standing.demoted or standing.probe_due:
-            reason = f"{self.large} is on trial" if standing.demoted else f"{self.large} first"
-            return _fallback(self.name, self.large, self.fast, book, bridge=self.bridge, reason=reason)
-        return Plan(
-            policy=self.name,
-            reason=f"{self.large} is too slow these days",
-            first=(self.fast,),
-            rescue=self.large,
-            rescue_delay=book.lead(self.fast),
-            fast=self.fast,
-            fast_p95=book.p95(self.fast),
-            second_delay=_second_delay(self.fast, book),
-            bridge=self.bridge,
-            leads=book.leads(),
-        )
-
-
-def _fallback(name: str, large: str, fast: str, book: TierBook, *, bridge: bool, reason: str) -> Plan:
+def large_first(name: str, large: str, fast: str, book: TierBook, *, bridge: bool, reason: str) -> Plan:
+    """Ask the large tier, and the fast one as late as it can still make the deadline."""
     return Plan(
         policy=name, reason=reason, first=(large,), rescue=fast, fast=fast, fast_p95=book.p95(fast),
-        second_delay=_second_delay(fast, book), bridge=bridge, leads=book.leads(),
+        second_delay=second_delay(fast, book), bridge=bridge, leads=book.leads(),
     )  # fmt: skip
 
 
-def _second_delay(fast: str, book: TierBook) -> float | None:
+def second_delay(fast: str, book: TierBook) -> float | None:
     """How late the fast tier must be to be asked once more; None when the allowance is used up."""
     return book.p95(fast) if book.hedges.allows else None
-
-
-_PAIRS: dict[str, Callable[..., Policy]] = {"fallback": Fallback, "race": Race, "adaptive": Adaptive}
-_LONE: dict[str, Callable[..., Policy]] = {"single": Single, "hedged": Hedged}
-POLICIES = (*_LONE, *_PAIRS)
-"""Names of the policies."""
-
-
-def make_policy(
-    name: str, *, large: str | None, fast: str | None, tiers: Sequence[str] = (), bridge: bool = True
-) -> Policy:
-    """The policy of that name over the tiers in its two roles.
-
-    `single` and `hedged` use the large tier, or the fast one when it is the only one.
-
-    Args:
-        name: one of `POLICIES`.
-        large: the name of the tier that answers best; None when there is none.
-        fast: the name of the tier that answers soonest; None when there is none.
-        tiers: all tiers, in a role or not; an error names those that could take one.
-        bridge: whether phrases are said while no answer is there.
-
-    Raises:
-        ConfigurationError: no such policy, no tier for a role that it needs, or the same tier for both.
-    """
-    if name not in POLICIES:
-        raise ConfigurationError(f'There is no policy "{name}"; use one of {", ".join(POLICIES)}.')
-    if name in _LONE:
-        tier = large or fast
-        if tier is None and tiers:
-            raise ConfigurationError(
-                f'The policy {name} needs a tier with a role: add roles = {{ large = "{tiers[0]}" }} to [llm].'
-            )
-        if tier is None:
-            raise ConfigurationError(f"The policy {name} needs a tier: give [llm.large] or [llm.fast].")
-        return _LONE[name](tier=tier, bridge=bridge)
-    free = [tier for tier in tiers if tier not in (large, fast)]
-    if 0 < (large, fast).count(None) <= len(free):
-        large, fast = large or free.pop(0), fast or free.pop(0)
-        raise ConfigurationError(
-            f"The policy {name} needs two tiers with roles: add, for example, "
-            f'roles = {{ large = "{large}", fast = "{fast}" }} to [llm].'
-        )
-    if large is None or fast is None:
-        missing = "llm.large" if large is None else "llm.fast"
-        raise ConfigurationError(f"The policy {name} needs two tiers: give [{missing}], or choose single or hedged.")
-    if large == fast:
-        raise ConfigurationError(
-            f'The policy {name} needs two tiers, but "{large}" has both roles; give one to another tier, or choose '
-            "single or hedged."
-        )
-    return _PAIRS[name](large=large, fast=fast, bridge=bridge)

@@ -31,6 +31,12 @@ class Attempt:
     """The attempt whose unfinished answer it was asked to continue."""
     heard: int = 0
     """How many clauses of that attempt its request contained."""
+    opens: bool = False
+    """It was asked for an opening, and is no answer."""
+    follows: int | None = None
+    """The attempt whose opening its request contained as already said."""
+    overreached: bool = False
+    """It failed because it called a tool that is left to another tier."""
 
     @property
     def ready(self) -> float | None:
@@ -71,18 +77,26 @@ class Start:
     """The attempt whose answer it continues; None for an answer from the beginning."""
     hedge: bool = False
     """It is a hedge request: it doubles a late request, and uses the hedging allowance."""
+    opens: bool = False
+    """It asks for an opening only: a sentence that is said while the answer is made."""
+    follows: int | None = None
+    """The attempt whose opening the request contains, as words that were already said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What to do now, in this order: speak, cancel, start, say a phrase; and when to ask again if nothing happens."""
+    """What to do now, in this order: speak, cancel, start, say a phrase; and when to ask again if nothing happens.
+
+    After it starts or speaks anything, or says an opening, it is asked again at once.
+    """
 
     speak: int | None = None
     """From now on this attempt's text goes to synthesis; None changes nothing."""
     cancel: tuple[int, ...] = ()
     start: tuple[Start, ...] = ()
     say: PhraseKind | None = None
-    """A filler phrase: first "hold", then "delay" when the answer takes unusually long."""
+    """A phrase that bridges the wait: "hold", or the "opening" that the requests follow; then "delay" when the answer
+    takes unusually long."""
     give_up: bool = False
     """No answer will come: apologise, and end the turn."""
     wake_at: float | None = None

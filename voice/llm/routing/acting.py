@@ -6,27 +6,34 @@ from collections.abc import Iterable, Iterator
 from voice.llm.routing.plain_words import last_sentence, plain
 
 _LOST = (
-    r"delet\w+|eras\w+|wip(?:e|ing)|remov(?:e|ing)|cancel(?:l?ing)?|clos(?:e|ing)|unsubscrib\w+|overwrit\w+|format|empty(?:ing)?|reset(?:ting)?"
-    r"|withdraw(?:ing)?|terminat\w+|destroy\w*|discard\w*|revok\w+|block|ban|clear(?:ing)?|drop|uninstall\w*|end|stop|quit|leave"
+    r"delet\w+|eras\w+|wip(?:e|ing)|remov(?:e|ing)|cancel(?:l?ing)?|clos(?:e|ing)|unsubscrib\w+|overwrit\w+|format"
+    r"|empty(?:ing)?|reset(?:ting)?|withdraw(?:ing)?|terminat\w+|destroy\w*|discard\w*|revok\w+|block|ban"
+    r"|clear(?:ing)?|drop|uninstall\w*|end|stop|quit|leave"
 )
+"""Verbs after which something is gone."""
 _DONE = (
-    r"send(?:ing)?|text|e-?mail|message|post|publish\w*|tweet|forward|share|submit|confirm|book|reserve|order|buy|purchase|pay|transfer"
-    r"|sign|accept|decline|reject|approve|apply|register|enrol+|subscribe|renew|unlock|open|lock|arm|disarm|disable|deactivate|activate"
-    r"|turn off|switch off|change|replace|move|merge|upload|call|phone|dial|tell(?! me| us)|invite|hire|fire|schedule|file|donate|install|update"
+    r"send(?:ing)?|text|e-?mail|message|post|publish\w*|tweet|forward|share|submit|confirm|book|reserve|order|buy"
+    r"|purchase|pay|transfer|sign|accept|decline|reject|approve|apply|register|enrol+|subscribe|renew|unlock|open|lock"
+    r"|arm|disarm|disable|deactivate|activate|turn off|switch off|change|replace|move|merge|upload|call|phone|dial"
+    r"|tell(?! me| us)|invite|hire|fire|schedule|file|donate|install|update"
 )
+"""Verbs by which something happens outside the conversation."""
 _WISH = re.compile(
-    r"^(?:(?:yes|yeah|ok|okay|sure|no|and|then|now|just|also|so|please|hey|hi|hello|well|right|alright|um|uh|could|can|would|will|you|we|go ahead and"
-    r"|i(?:'d| would)? (?:want|like|need)(?: you)?(?: to)?|i'm going to|let's|let us|help me(?: to)?|do me a favou?r and|try to|actually) )*"
+    r"^(?:(?:yes|yeah|ok|okay|sure|no|and|then|now|just|also|so|please|hey|hi|hello|well|right|alright|um|uh|could|can"
+    r"|would|will|you|we|go ahead and|i(?:'d| would)? (?:want|like|need)(?: you)?(?: to)?|i'm going to|let's|let us"
+    r"|help me(?: to)?|do me a favou?r and|try to|actually) )*"
 )
 _REQUEST = re.compile(rf"(?P<verb>{_LOST}|{_DONE})(?: \w|$)")
 _ASKED = re.compile(
-    rf"\b(?:shall i|should i|do you want me to|would you like me to|may i|can i|am i to|i am about to|i'm about to|i will|i'll|i can|let me|ready to"
-    rf"|are you sure(?: you want to| about)?|do you really want to|confirm that)\b.{{0,80}}?\b(?P<verb>{_LOST}|{_DONE})\b"
+    r"\b(?:shall i|should i|do you want me to|would you like me to|may i|can i|am i to|i am about to|i'm about to"
+    r"|i will|i'll|i can|let me|ready to|are you sure(?: you want to| about)?|do you really want to|confirm that)\b"
+    rf".{{0,80}}?\b(?P<verb>{_LOST}|{_DONE})\b"
 )
 _OPEN_QUESTION = re.compile(r"(?:and |so |okay |then )*(?:what|which|who|whom|when|where|how)\b")
 _LOSS_ASKED = re.compile(rf"\b(?:which|what|who|whom)\b.{{0,80}}\b(?P<verb>{_LOST})\b")
 _HARMLESS_OBJECT = re.compile(
-    r"\b(?:timers?|alarms?|reminders?|stopwatch|joke|music|song|volume|lights?|playlist|radio|story|wake you|tell you|jazz|classical)\b"
+    r"\b(?:timers?|alarms?|reminders?|stopwatch|joke|music|song|volume|lights?|playlist|radio|story|wake you|tell you"
+    r"|jazz|classical)\b"
 )
 
 

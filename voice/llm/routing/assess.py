@@ -8,12 +8,11 @@ careful one, and correctness the other way round, so nothing is easy by a single
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import cast
 
 from voice.llm.routing import acting
-from voice.llm.routing.careful import CAREFUL_WORDS, HARMLESS, TASK_WORDS
-from voice.llm.routing.checkable import WHOLE
-from voice.llm.routing.difficulty import Assessment, Difficulty
+from voice.llm.routing.careful import careful_words
+from voice.llm.routing.checkable import whole
+from voice.llm.routing.difficulty import Assessment
 from voice.llm.routing.plain_words import plain
 
 LONGEST_REPLY = 6
@@ -24,7 +23,9 @@ _LEAD = re.compile(
     r"(?:(?:um+|uh+|er+|erm|ah|oh|well|so|and|hey|hi|hello|okay|ok|alright|right|now|just|like|please|quick one"
     r"|(?:could|can|would|will) you(?: please)?|i(?:'d| would) like you to|i want you to|do me a favou?r and) )+(?=\w)"
 )
-_TAIL = re.compile(r"(?: (?:please|thanks|thank you|will you|would you|for me|then|now|right now|um+|uh+|man|dude|buddy))+$")
+_TAIL = re.compile(
+    r"(?: (?:please|thanks|thank you|will you|would you|for me|then|now|right now|um+|uh+|man|dude|buddy))+$"
+)
 _OPENS_QUESTION = re.compile(r"(?:what|why|how|who|where|when|which|is|are|do|does|can|could|tell|explain|but)\b")
 
 
@@ -37,7 +38,7 @@ def assess(text: str, *, asked: str | None = None, irreversible: Iterable[str] =
         irreversible: names of the tools whose effects cannot be undone.
     """
     words = plain(text)
-    harmless = HARMLESS.sub(" ", words)
+    harmless = careful_words().harmless.sub(" ", words)
     tools = tuple(irreversible)
     if found := _of_domain(harmless):
         return found
@@ -49,9 +50,9 @@ def assess(text: str, *, asked: str | None = None, irreversible: Iterable[str] =
 
 
 def _of_domain(words: str) -> Assessment | None:
-    for difficulty, pattern in CAREFUL_WORDS.items():
+    for difficulty, pattern in careful_words().domains:
         if found := pattern.search(words):
-            return Assessment(cast(Difficulty, difficulty), found.group().strip())
+            return Assessment(difficulty, found.group())
     return None
 
 
@@ -60,7 +61,7 @@ def _answered(words: str, asked: str, tools: Sequence[str]) -> Assessment | None
     if "?" not in asked or _OPENS_QUESTION.match(words):
         return None
     question = plain(asked)
-    about = _of_domain(HARMLESS.sub(" ", question))
+    about = _of_domain(careful_words().harmless.sub(" ", question))
     if about:
         return Assessment(about.difficulty, about.evidence, asked=True)
     verb = acting.named(question, tools) or acting.offered(asked)
@@ -71,19 +72,20 @@ def _checkable(words: str) -> Assessment | None:
     if not words or len(words.split()) > LONGEST_CHECKABLE:
         return None
     bare = _TAIL.sub("", words)
-    # Each ending is tried with and without the courtesies around it: "okay" is a reply, "okay, what time is it" is not.
+    # With and without the courtesies around it: "okay" is a reply, "okay, what time is it" is not.
     tried = dict.fromkeys((words, bare, _LEAD.sub("", words, count=1), _LEAD.sub("", bare, count=1)))
-    for difficulty, pattern in WHOLE:
+    for difficulty, pattern in whole():
         if any(pattern.fullmatch(one) for one in tried):
             return Assessment(difficulty, words)
     return None
 
 
 def _task(words: str) -> Assessment | None:
-    if found := TASK_WORDS["steps"].search(words):
-        return Assessment("steps", found.group().strip())
+    (steps, of_steps), (numbers, of_numbers) = careful_words().tasks
+    if found := of_steps.search(words):
+        return Assessment(steps, found.group())
     if verb := acting.requested(words):
         return Assessment("tool", verb)
-    if found := TASK_WORDS["numbers"].search(words):
-        return Assessment("numbers", found.group().strip())
+    if found := of_numbers.search(words):
+        return Assessment(numbers, found.group())
     return None

@@ -14,7 +14,7 @@ CHECKABLE: frozenset[Difficulty] = frozenset(DIFFICULTIES[:5])
 """A mistake is noticed at once and costs a repetition: a fast model may answer. A "reply" confirms or fills in
 something harmless; a "command" can be taken back."""
 CAREFUL: frozenset[Difficulty] = frozenset(DIFFICULTIES[6:])
-"""A mistake may cost money, health or a right, is not noticed (numbers, several steps), or cannot be undone (a tool)."""
+"""A mistake may cost money, health or a right, is not noticed (numbers, steps), or cannot be undone (a tool)."""
 
 
 @dataclass(frozen=True, slots=True)

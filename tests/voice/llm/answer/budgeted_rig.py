@@ -235,12 +235,21 @@ class Call:
 
 
 def make_call(
-    policy: str | Policy, large: Server, fast: Server | None = None, *, budget: float = 0.45, p95: float = 0.15
+    policy: str | Policy,
+    large: Server,
+    fast: Server | None = None,
+    *,
+    budget: float = 0.45,
+    p95: float = 0.15,
+    irreversible: Sequence[str] = (),
 ) -> Call:
     tiers = [Tier("large", chat(large))] + ([Tier("fast", chat(fast))] if fast else [])
     book = TierBook({"large": 1.0, "fast": p95})
     made = make_policy(policy, large="large", fast="fast" if fast else None) if isinstance(policy, str) else policy
-    call = Call(BudgetedLLMService(tiers, made, book=book, budget=Budget.with_llm(budget)), book, tiers)
+    service = BudgetedLLMService(
+        tiers, made, book=book, budget=Budget.with_llm(budget), irreversible=irreversible, large="large"
+    )
+    call = Call(service, book, tiers)
 
     @call.service.event_handler("on_before_push_frame")  # type: ignore[untyped-decorator]
     async def stamp(_: BudgetedLLMService, frame: Frame) -> None:
@@ -249,8 +258,8 @@ def make_call(
     return call
 
 
-def ask(*, speculation: bool = False, tools: Any = None) -> LLMContextFrame:
-    messages: Any = [{"role": "user", "content": "why is the sky blue"}]
+def ask(text: str = "why is the sky blue", *, speculation: bool = False, tools: Any = None) -> LLMContextFrame:
+    messages: Any = [{"role": "user", "content": text}]
     context = LLMContext(messages, tools=tools) if tools else LLMContext(messages)
     return LLMContextFrame(context, speculation=speculation)
 

@@ -19,6 +19,8 @@ class Script:
     end: float | None = None
     fail: float | None = None
     call: float | None = None
+    overreach: float | None = None
+    """When it calls a tool that is left to another tier."""
 
 
 @dataclass
@@ -36,6 +38,8 @@ class Played:
     left: dict[tuple[str, float], float] = field(default_factory=dict)
     """When each cancelled request was, by its tier and start."""
     hedges: int = 0
+    followed: list[int] = field(default_factory=list)
+    """Numbers of the requests that contained an opening as already said."""
 
     def tiers(self) -> list[str]:
         return [tier for tier, _ in self.starts]
@@ -88,9 +92,15 @@ def play(
             before = sum(a.tier == start.tier for a in attempts)
             running.append(own if isinstance(own, Script) else own[min(before, len(own) - 1)])
             heard = 0 if start.continues is None else attempts[start.continues].clauses
+            if start.follows is not None:
+                assert attempts[start.follows].ready is not None
+                played.followed.append(len(attempts))
             attempts.append(
-                Attempt(number=len(attempts), tier=start.tier, request=now, continues=start.continues, heard=heard)
-            )
+                Attempt(
+                    number=len(attempts), tier=start.tier, request=now, continues=start.continues, heard=heard,
+                    opens=start.opens, follows=start.follows,
+                )
+            )  # fmt: skip
             (played.starts if start.continues is None else played.continued).append((start.tier, at))
         if decision.say:
             played.said.append((decision.say, at))
@@ -99,7 +109,7 @@ def play(
             break
         if speaking is not None and not any(a.running for a in attempts) and attempts[speaking].outcome == "complete":
             break
-        if decision.speak is not None or decision.start:
+        if decision.speak is not None or decision.start or decision.say == "opening":
             continue
         instants = [at for a, script in zip(attempts, running, strict=True) if a.running for at in due(a, script)]
         instants += [decision.wake_at] if decision.wake_at is not None else []
@@ -112,7 +122,7 @@ def play(
 
 
 def due(attempt: Attempt, script: Script) -> list[float]:
-    offsets = [*script.clauses, script.end, script.fail, script.call]
+    offsets = [*script.clauses, script.end, script.fail, script.call, script.overreach]
     return [attempt.request + offset for offset in offsets if offset is not None]
 
 
@@ -121,9 +131,10 @@ def advanced(attempt: Attempt, script: Script, now: float) -> Attempt:
     clauses = sum(offset <= passed for offset in script.clauses)
     first = attempt.request + script.clauses[0] if clauses else None
     called = attempt.request + script.call if script.call is not None and script.call <= passed else None
-    failed = script.fail is not None and script.fail <= passed
+    overreached = script.overreach is not None and script.overreach <= passed
+    failed = overreached or (script.fail is not None and script.fail <= passed)
     complete = (script.end is not None and script.end <= passed) or called is not None
     return replace(
         attempt, clauses=clauses, first_token=first, first_clause=first, called=called,
-        outcome="failed" if failed else "complete" if complete else None,
+        outcome="failed" if failed else "complete" if complete else None, overreached=overreached,
     )  # fmt: skip

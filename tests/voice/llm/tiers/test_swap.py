@@ -67,7 +67,10 @@ def test_a_call_with_one_tier_names_the_policies_it_can_follow() -> None:
 @pytest.mark.parametrize(
     ("request_", "sentence"),
     [
-        (SwapRequest(policy="best"), 'There is no policy "best"; use one of single, hedged, fallback, race, adaptive.'),
+        (
+            SwapRequest(policy="best"),
+            'There is no policy "best"; use one of single, hedged, fallback, race, routed, relay, adaptive.',
+        ),
         (SwapRequest(tier="huge"), 'There is no tier "huge" in this call; there is large and fast.'),
     ],
 )

@@ -1,0 +1,65 @@
+"""The policies by name, over the tiers of a pipeline."""
+
+from collections.abc import Callable, Sequence
+
+from voice.errors import ConfigurationError
+from voice.llm.policy.adaptive import Adaptive
+from voice.llm.policy.policies import Fallback, Hedged, Policy, Race, Single
+from voice.llm.policy.routed import Relay, Routed
+
+_PAIRS: dict[str, Callable[..., Policy]] = {
+    "fallback": Fallback,
+    "race": Race,
+    "routed": Routed,
+    "relay": Relay,
+    "adaptive": Adaptive,
+}
+_LONE: dict[str, Callable[..., Policy]] = {"single": Single, "hedged": Hedged}
+POLICIES = (*_LONE, *_PAIRS)
+"""Names of the policies."""
+
+
+def make_policy(
+    name: str, *, large: str | None, fast: str | None, tiers: Sequence[str] = (), bridge: bool = True
+) -> Policy:
+    """The policy of that name over the tiers in its two roles.
+
+    `single` and `hedged` use the large tier, or the fast one when it is the only one.
+
+    Args:
+        name: one of `POLICIES`.
+        large: the name of the tier that answers best; None when there is none.
+        fast: the name of the tier that answers soonest; None when there is none.
+        tiers: all tiers, in a role or not; an error names those that could take one.
+        bridge: whether phrases are said while no answer is there.
+
+    Raises:
+        ConfigurationError: no such policy, no tier for a role that it needs, or the same tier for both.
+    """
+    if name not in POLICIES:
+        raise ConfigurationError(f'There is no policy "{name}"; use one of {", ".join(POLICIES)}.')
+    if name in _LONE:
+        tier = large or fast
+        if tier is None and tiers:
+            raise ConfigurationError(
+                f'The policy {name} needs a tier with a role: add roles = {{ large = "{tiers[0]}" }} to [llm].'
+            )
+        if tier is None:
+            raise ConfigurationError(f"The policy {name} needs a tier: give [llm.large] or [llm.fast].")
+        return _LONE[name](tier=tier, bridge=bridge)
+    free = [tier for tier in tiers if tier not in (large, fast)]
+    if 0 < (large, fast).count(None) <= len(free):
+        large, fast = large or free.pop(0), fast or free.pop(0)
+        raise ConfigurationError(
+            f"The policy {name} needs two tiers with roles: add, for example, "
+            f'roles = {{ large = "{large}", fast = "{fast}" }} to [llm].'
+        )
+    if large is None or fast is None:
+        missing = "llm.large" if large is None else "llm.fast"
+        raise ConfigurationError(f"The policy {name} needs two tiers: give [{missing}], or choose single or hedged.")
+    if large == fast:
+        raise ConfigurationError(
+            f'The policy {name} needs two tiers, but "{large}" has both roles; give one to another tier, or choose '
+            "single or hedged."
+        )
+    return _PAIRS[name](large=large, fast=fast, bridge=bridge)

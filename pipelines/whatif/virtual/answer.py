@@ -94,7 +94,7 @@ class VirtualAnswer:
         times = self.times
         if self._commit is None and times.commit is not None and now >= times.commit:
             self._commit, self._deadline = times.commit, times.deadline
-            self.book.turn(self.plan.first[0], judged=self.judged)
+            self.book.turn(self.plan.opener or self.plan.first[0], judged=self.judged)
             self._playout.release(times.commit)
         elif self._commit is None and times.hinted is not None and now >= times.hinted:
             self._deadline = times.ahead
@@ -125,7 +125,11 @@ class VirtualAnswer:
             self.attempts.append(self.ask(start, len(self.attempts), self._now, heard))
         if decision.say is not None:
             phrase = self.bridging.phrase(decision.say)
-            self.said.append(Phrase(at=self._now, kind=decision.say, text=phrase))
+            opener = next((one for one in self.attempts if one.opens), None) if decision.say == "opening" else None
+            if opener is not None:
+                opener.said = True
+            tier = opener.tier if opener else None
+            self.said.append(Phrase(at=self._now, kind=decision.say, text=phrase, tier=tier))
             self._playout.add(phrase, self._now)
         if decision.give_up:
             self.gave_up, self.gave_up_at = why_unanswered(self.attempts), self._now

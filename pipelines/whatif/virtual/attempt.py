@@ -35,6 +35,8 @@ class VirtualAttempt(LiveAttempt):
         continues: the attempt whose unfinished answer it continues.
         heard: how many clauses of that attempt the request contained.
         prompt_tokens: tokens of its prompt.
+        opens: it asks for an opening only.
+        follows: the attempt whose opening the request contained.
     """
 
     def __init__(
@@ -48,8 +50,12 @@ class VirtualAttempt(LiveAttempt):
         continues: int | None = None,
         heard: int = 0,
         prompt_tokens: int = 0,
+        opens: bool = False,
+        follows: int | None = None,
     ) -> None:
-        super().__init__(number=number, tier=tier, request=request, continues=continues, heard=heard)
+        super().__init__(
+            number=number, tier=tier, request=request, continues=continues, heard=heard, opens=opens, follows=follows
+        )
         self._wording, self._prompt = wording, prompt_tokens
         self._sent: list[tuple[float, int]] = []
         self._coming = self._progress(timetable)

@@ -15,10 +15,11 @@ from pipelines.whatif.turns.caller_turn import CallerTurn
 from pipelines.whatif.virtual.answer import Times, VirtualAnswer
 from pipelines.whatif.virtual.attempt import VirtualAttempt
 from pipelines.whatif.virtual.wording import Wording, wording
-from voice.llm.answer.bridging import Bridging
+from voice.llm.answer.bridging import OPENINGS, Bridging
 from voice.llm.answer.playout_estimate import SECONDS_PER_CHARACTER
-from voice.llm.policy import Plan, Policy, Start, make_policy
+from voice.llm.policy import Plan, Policy, Request, Start, make_policy
 from voice.llm.policy.tier_stats import TierBook, Wait, quantile
+from voice.llm.routing.settling import Route
 from voice.simulator.conversation import token_count
 from voice.simulator.timing.latency_model import STALL_CORRELATION, LatencyModel, StallState
 from voice.simulator.timing.timetable import timetable
@@ -71,6 +72,8 @@ class VirtualCalls:
         waits = [Wait(seconds, reached=True) for seconds in synthesis]
         self._synthesis_p95 = quantile(waits, 0.95) if len(waits) >= ENOUGH else None
         self._answers = itertools.count()
+        self._route = Route()
+        self._said_before: str | None = None
 
     def hold(self, turns: Sequence[CallerTurn]) -> Iterator[TurnRecord]:
         """What becomes of each turn; instants on one virtual clock."""
@@ -79,6 +82,7 @@ class VirtualCalls:
             number = position % self._call_turns
             if number == 0:
                 history, bridging = fixed, Bridging(start=position // self._call_turns)
+                self._route, self._said_before = Route(), None
             words = wording(turn.answer)
             history += token_count(turn.question) + FRAMING
             self._luck.turn(position)
@@ -93,6 +97,7 @@ class VirtualCalls:
             for one in turn.discarded
         ]
         last = self._answer(turn, end, words, prompt, bridging, asked=turn.asked, dropped=None)
+        self._route, self._said_before = self._route.then(last.plan.route), turn.answer
         answers.append(last)
         return TurnRecord(
             session=f"{position // self._call_turns}",
@@ -117,10 +122,13 @@ class VirtualCalls:
         asked: float,
         dropped: float | None,
     ) -> VirtualAnswer:
-        plan = self._policy.plan(self._book)
+        about = Request(text=turn.question or None, asked=self._said_before, route=self._route)
+        plan = self._policy.plan(self._book, about)
 
         def ask(start: Start, number: int, now: float, heard: int) -> VirtualAttempt:
             left = words if start.continues is None else words.after(heard)
+            if start.opens:
+                left = wording(OPENINGS[0], begun=True)
             return VirtualAttempt(
                 number=number,
                 tier=start.tier,
@@ -130,6 +138,8 @@ class VirtualCalls:
                 continues=start.continues,
                 heard=heard,
                 prompt_tokens=prompt,
+                opens=start.opens,
+                follows=start.follows,
             )
 
         answer = VirtualAnswer(

@@ -12,6 +12,7 @@ from pipelines.whatif.turns.caller_turn import CallerTurn
 from pipelines.whatif.virtual.calls import Chance, VirtualCalls
 from pipelines.whatif.virtual.wording import wording
 from voice.llm.policy import Plan
+from voice.llm.policy.request import ANY, Request
 from voice.llm.policy.tier_stats import TierBook
 from voice.simulator.conversation import token_count
 from voice.simulator.timing.profiles import load_profiles
@@ -31,7 +32,7 @@ class At:
     name: str = "fixed delay"
     judged: str | None = None
 
-    def plan(self, book: TierBook) -> Plan:
+    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
         return Plan(
             policy=self.name, reason="", first=("large",), rescue=self.rescue, rescue_delay=self.seconds,
             leads=book.leads(),

@@ -19,7 +19,7 @@ from pipelines.whatif.virtual.calls import Chance, VirtualCalls
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.answer.bridging import Bridging
+from voice.llm.answer.bridging import OPENINGS, Bridging
 from voice.llm.policy import Start
 from voice.simulator.timing.profiles import load_profiles
 from voice.simulator.timing.timetable import Failure, SendText
@@ -62,7 +62,7 @@ class ScriptedTier:
         self._name, self._ask = name, ask
 
     def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
-        start = Start(tier=self._name, continues=attempt.continues)
+        start = Start(tier=self._name, continues=attempt.continues, opens=attempt.opens, follows=attempt.follows)
         actions = self._ask(start, attempt.number, attempt.request, attempt.heard)
         return asyncio.get_running_loop().create_task(self._stream(attempt, actions, changed))
 
@@ -94,8 +94,11 @@ class Listener:
         if isinstance(piece, AnswerTextFrame) and piece.clauses and self.handed is None:
             self.handed = self._clock()
 
-    async def say(self, kind: Any) -> str:
-        return self._bridging.phrase(kind)
+    def known_opening(self) -> str:
+        return self._bridging.phrase("opening")
+
+    async def say(self, kind: Any, text: str | None = None) -> str:
+        return self._bridging.phrase(kind) if text is None else text
 
     async def apologise(self, reason: str) -> None: ...
 
@@ -161,6 +164,7 @@ def seen(attempt: LiveAttempt) -> tuple[Any, ...]:
         ("fallback", "sonnet", "groq-fast"),
         ("race", "gpt-4.1", "haiku"),
         ("adaptive", "fable", "cerebras"),
+        ("relay", "sonnet", "groq-fast"),
     ],
 )
 def test_it_does_what_a_live_answer_does(
@@ -174,6 +178,8 @@ def test_it_does_what_a_live_answer_does(
 
             def ask(start: Start, number: int, now: float, heard: int) -> Any:
                 left = words if start.continues is None else words.after(heard)
+                if start.opens:
+                    left = virtual_call.wording(OPENINGS[0], begun=True)
                 return virtual_call.timetable(left.text, luck.model(start.tier), now=now)
 
             words = virtual_call.wording(SAID)

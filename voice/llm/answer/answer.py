@@ -17,11 +17,11 @@ from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.continuation import continued
 from voice.llm.answer.learning import judge, learn, why_unanswered
-from voice.llm.answer.opening import Opening, asking_to_open, following
-from voice.llm.answer.opening_rules import objection
 from voice.llm.answer.playout_estimate import PlayoutEstimate
-from voice.llm.answer.repair import Repair
 from voice.llm.answer.speaker import Speaker
+from voice.llm.opening.opening import Opening, asking_to_open, following
+from voice.llm.opening.repair import Repair
+from voice.llm.opening.rules import objection
 from voice.llm.policy import Decision, Plan, Request, Situation, Start
 from voice.llm.policy.request import ANY
 from voice.llm.policy.tier_stats import TierBook

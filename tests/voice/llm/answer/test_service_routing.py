@@ -10,7 +10,7 @@ from pipecat.frames.frames import FunctionCallResultFrame, LLMTextFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.answer.answer_frames import HoldPhraseFrame
 from voice.llm.answer.bridging import OPENINGS
-from voice.llm.answer.opening import GO_ON, OPEN
+from voice.llm.opening.opening import GO_ON, OPEN
 from voice.llm.policy import Policy, make_policy
 from voice.llm.tools import describe, irreversible, is_irreversible
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
 
-from voice.llm.answer.opening_rules import REPAIR
+from voice.llm.opening.rules import REPAIR
 
 OPEN = (
     "Do not answer yet. Say only one short sentence, in the same voice, that shows that you have understood and are "

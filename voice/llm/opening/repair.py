@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from voice.llm.answer.answer_frames import AnswerTextFrame
-from voice.llm.answer.opening_rules import REPAIR, contradicts, is_repair
+from voice.llm.opening.rules import REPAIR, contradicts, is_repair
 
 
 class Repair:

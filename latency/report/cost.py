@@ -25,7 +25,7 @@ class Spent:
     winners: float | None
     """Requests whose words were spoken, or whose tools were run."""
     losers: float | None
-    """Requests that were cancelled or failed: hedges, rescues and what they rescued, the rest of broken answers."""
+    """Requests that were cancelled, failed or rejected, such as hedges, and what was rescued."""
     speculation: float | None
     """Requests for speculative answers that were discarded."""
     estimated: float | None

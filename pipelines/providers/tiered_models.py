@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from latency.budget import Budget
+from pipelines.providers.capped_tiers import capped_tiers
 from pipelines.providers.resources import Resources
 from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
@@ -51,6 +52,7 @@ class TieredModels:
         for name, tier in llm.tiers.items():
             tier.check(name, llm)
         self._resources = Resources()
+        self._capped = capped_tiers(llm)
         self._models = {name: tier.model_of(llm, self._resources) for name, tier in llm.tiers.items()}
 
     @property
@@ -70,6 +72,8 @@ class TieredModels:
         A server that does not answer now is logged and may come back: each turn that it fails says so.
         """
         self._warn()
+        if self._capped:
+            await self._capped.start()
         await asyncio.gather(*(model.start() for model in self._models.values()), asyncio.to_thread(_import_service))
         # The first call would otherwise wait for more imports.
         self.service(prompt=None, tools=())
@@ -88,6 +92,7 @@ class TieredModels:
             synthesis_p95=self._synthesis_p95,
             irreversible=[tool.__name__ for tool in tools if is_irreversible(tool)],
             large=self._llm.large,
+            spending=self._capped.call() if self._capped else None,
         )
 
     def whole_request(self, text: str) -> bool | None:
@@ -102,6 +107,8 @@ class TieredModels:
         """Close the connections and stop what runs for them."""
         for model in self._models.values():
             await model.close()
+        if self._capped:
+            await self._capped.close()
         await self._resources.close()
 
     def _tier(self, name: str, prompt: str, tools: "Sequence[Tool]") -> "Tier":

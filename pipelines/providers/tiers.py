@@ -54,6 +54,10 @@ class Tiers(Table):
     """The longest conversation that the models are given, in turns; of a longer one, the older half is forgotten."""
     swap_tool: bool = False
     """Whether the models are offered a tool that changes which tier answers from then on."""
+    cap_usd_per_call: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """What the requests of a call may cost, in US dollars; from then on the cheapest tier alone answers it."""
+    cap_usd_per_day: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """What the requests of a day (UTC) may cost, in all calls; the sum is kept in the user's cache folder."""
     roles: Roles = Roles()
     simulator: SimulatorTable = SimulatorTable()
 

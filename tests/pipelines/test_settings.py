@@ -52,7 +52,7 @@ BAD = [
     (
         "local",
         ["llm.policy=psychic"],
-        r"llm.policy = 'psychic' .* 'single', 'hedged', 'fallback', 'race' or 'adaptive'",
+        r"llm.policy = 'psychic' .* 'single', 'hedged', .* or 'adaptive'",
     ),
     ("local", ["llm.budget_ms=50"], r"llm.budget_ms = 50 .* greater than or equal to 100"),
     ("local", ["llm.budget_ms=9000"], r"llm.budget_ms = 9000 .* less than or equal to 5000"),

@@ -65,6 +65,11 @@ REPLAYS = {
         llm__large__wire="chat", llm__fast__wire="chat",
     ),
     "down": replayable("sim-adaptive", "llm within > 0", llm__large__fault="refuse", llm__fast__fault="500"),
+    # The first turn alone reaches the cap.
+    "capped": replayable(
+        "sim-fallback", "cost usd_per_100_turns < 5", llm__large__ttft_ms=50, **QUICK, llm__cap_usd_per_call=0.0001,
+        llm__large__price="{input=5,output=25}", llm__fast__price="{input=0.1,output=0.3,cached_input=0.05}",
+    ),
     "slow": replayable("sim-single", llm__bridge="true", llm__large__ttft_ms=1800),
 }  # fmt: skip
 """The options of each replay of the conversation `TWO`."""
@@ -110,6 +115,37 @@ def test_a_large_model_that_does_not_answer_is_replaced_within_the_turn_and_the_
     assert headline.startswith("SIMULATED, not real: ")
     assert "sim:sonnet" in headline
     assert "sim:groq-fast" in headline
+
+
+def test_a_call_whose_cap_is_reached_goes_on_with_the_cheaper_tier_and_everything_is_billed(
+    replayed: Replayed,
+) -> None:
+    folder, done = replayed("capped")
+    assert done.returncode == 0 or was_too_busy(done), done.stdout + done.stderr
+    first, second = turns(folder)
+    (answer,) = second["responses"]
+    assert {attempt["tier"] for attempt in second["attempts"]} == {"fast"}
+    assert (answer["policy"], answer["cap"]) == ("capped", "call")
+    assert answer["reason"] == "the call's cap of $0.0001 is reached"
+    assert first["responses"][0]["policy"] == "fallback"
+    assert done.stderr.count("the call's cap of $0.0001 is reached: from this turn on fast alone answers") == 1
+
+    made = [attempt for turn in (first, second) for own in turn["server_turns"] for attempt in own["attempts"]]
+    cost = report(folder)["cost"]
+    assert cost["usd"] == pytest.approx(sum(attempt["usd"] for attempt in made))
+    assert cost["usd_per_100_turns"] == pytest.approx(50 * cost["usd"])
+    assert cost["simulated"] == cost["usd"]
+    assert cost["capped"] == {"call": 1}
+    for attempt in made:
+        tokens, (dear, cached, out) = (
+            attempt["tokens"],
+            {"large": (5, 5, 25), "fast": (0.1, 0.05, 0.3)}[attempt["tier"]],
+        )
+        hits = tokens["cached"] or 0
+        assert attempt["usd"] == pytest.approx(
+            ((tokens["in"] - hits) * dear + hits * cached + tokens["out"] * out) / 1e6
+        )
+    assert "reached for a call: the cheapest tier alone was asked in 1 turn" in re.sub(r"\s+", " ", done.stdout)
 
 
 def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(replayed: Replayed) -> None:

@@ -20,8 +20,8 @@ def cost_lines(cost: Cost) -> Iterator[str]:
     else:
         yield labelled("cost", f"{usd(cost.usd)}{_kind(cost)} for {things(cost.requests, 'request')}{_rates(cost)}")
         yield _line("winners", f"{_part(cost.winners, cost.usd)}: their words were spoken, or their tools run")
-        yield _line("losers", f"{_part(cost.losers, cost.usd)}: cancelled or failed")
-        yield _line("speculation", f"{_part(cost.speculation, cost.usd)}: discarded before the turn had ended")
+        yield _line("losers", f"{_part(cost.losers, cost.usd)}: cancelled, failed or rejected")
+        yield _line("discarded", f"{_part(cost.speculation, cost.usd)}: speculative answers that were not used")
     if cost.usd is not None and len(cost.tiers) > 1:
         yield _line("tiers", ", ".join(f"{name} {usd(amount)}" for name, amount in cost.tiers.items()))
     for cap, turns in cost.capped.items():

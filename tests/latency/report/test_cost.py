@@ -39,8 +39,8 @@ def test_winners_losers_and_speculation_add_up_to_the_whole() -> None:
     assert lines(found) == [
         "cost $0.0065 (30.8 % of it estimated) for 5 requests; $0.3250 for 100 turns",
         "winners $0.0040 (61.5 %): their words were spoken, or their tools run",
-        "losers $0.0020 (30.8 %): cancelled or failed",
-        "speculation $0.000500 (7.7 %): discarded before the turn had ended",
+        "losers $0.0020 (30.8 %): cancelled, failed or rejected",
+        "discarded $0.000500 (7.7 %): speculative answers that were not used",
         "tiers fast $0.0010, large $0.0055",
     ]
 

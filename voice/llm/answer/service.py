@@ -25,7 +25,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.tracing.service_decorators import traced_llm
 
 from latency.budget import Budget
-from latency.record.llm.answer import PhraseKind
+from latency.record.llm.answer import Cap, PhraseKind
 from voice.errors import ConfigurationError
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
@@ -37,6 +37,7 @@ from voice.llm.policy import Plan, Policy, Request
 from voice.llm.policy.request import ANY
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.routing.settling import Route
+from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
@@ -64,6 +65,7 @@ class BudgetedLLMService(TieredLLMService):
         synthesis_p95: measured seconds from a clause to its first sample, or None.
         irreversible: names of the tools whose effects cannot be undone.
         large: the only tier that may call those; None when every tier may.
+        spending: what the call may cost; None for no limit.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -81,12 +83,16 @@ class BudgetedLLMService(TieredLLMService):
         synthesis_p95: Percentile = unmeasured,
         irreversible: Sequence[str] = (),
         large: str | None = None,
+        spending: Spending | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(tiers, **kwargs)
         self._book = book
         self._bridging = bridging or Bridging()
         self._turn = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95)
+        self._spending = spending
+        self._cap: Cap | None = None
+        """The spending cap that was reached before the current turn."""
         self._answer: Answer | None = None
         self._answers = 0
         self._fast_p95: float | None = None
@@ -216,6 +222,8 @@ class BudgetedLLMService(TieredLLMService):
 
     async def report(self, frame: AttemptsFrame) -> None:
         """Push the report for observers of the call."""
+        if self._spending:
+            self._spending.note(frame)
         await self.push_frame(frame)
 
     @traced_llm
@@ -234,6 +242,7 @@ class BudgetedLLMService(TieredLLMService):
             turn=self._request,
             forbidden=self._forbidden,
             forgotten=self.forgotten or None,
+            cap=self._cap,
         )
         self._answers += 1
         if not self._speculation_gate.is_speculating:
@@ -260,7 +269,10 @@ class BudgetedLLMService(TieredLLMService):
         if not follows_tool:
             self._turn_policy = self._policy
             self._request = self._request_of(context)
+            self._cap = self._spending.reached() if self._spending else None
         plan = self._turn_policy.plan(self._book, self._request).without(self._book.down(time.monotonic()))
+        if self._spending and self._cap:
+            plan = self._spending.plan(self._cap, self._book, bridge=plan.bridge)
         plan = replace(plan, escalation=plan.escalation or self._large)
         if follows_tool or self._skip_tts:
             # An opening is the beginning of a turn's answer, and is heard.

@@ -1,0 +1,81 @@
+"""What all calls of a process spend on a day, kept in a file that outlives it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from voice.errors import ComponentError
+from voice.llm.spending.day_file import add_to_day
+from voice.llm.spending.ledger import DayLedger
+
+log = logging.getLogger(__name__)
+
+
+def utc_day() -> date:
+    """Today, as providers bill it."""
+    return datetime.now(UTC).date()
+
+
+class DaySpending:
+    """Adds up what a day's calls cost; the file is written in a thread, beside the calls.
+
+    Args:
+        path: the file; see `add_to_day`.
+        today: the current day.
+    """
+
+    def __init__(self, path: Path, *, today: Callable[[], date] = utc_day) -> None:
+        self._path, self._today = path, today
+        self._ledger = DayLedger()
+        self._keeping: asyncio.Task[None] | None = None
+        self._complained = False
+
+    @property
+    def usd(self) -> float:
+        """What was spent today, by all processes."""
+        return self._ledger.usd(self._today())
+
+    async def start(self) -> None:
+        """Read what was spent before.
+
+        Raises:
+            ComponentError: the file can be neither read nor written, so that no cap would hold.
+        """
+        try:
+            await self._keep(self._today())
+        except OSError as error:
+            raise ComponentError(
+                f"What was spent today cannot be kept in {self._path} ({error.strerror or error}), so "
+                "llm.cap_usd_per_day would not hold; make the folder writable, or choose one with XDG_CACHE_HOME."
+            ) from error
+
+    def add(self, usd: float) -> None:
+        """A call has spent more; it is written to the file soon."""
+        self._ledger.add(usd, self._today())
+        if self._keeping is None or self._keeping.done():
+            self._keeping = asyncio.create_task(self._keep_all())
+
+    async def close(self) -> None:
+        """Write what is not written yet."""
+        if self._keeping is not None:
+            await self._keeping
+        await self._keep_all()
+
+    async def _keep_all(self) -> None:
+        day = self._today()
+        while self._ledger.unstored(day):
+            try:
+                await self._keep(day)
+            except OSError as error:
+                # The sum is kept in memory, and tried again with the next amount.
+                if not self._complained:
+                    log.warning("what was spent today cannot be kept in %s: %s", self._path, error)
+                self._complained = True
+                return
+
+    async def _keep(self, day: date) -> None:
+        added = self._ledger.unstored(day)
+        total = await asyncio.to_thread(add_to_day, self._path, day, added)
+        self._ledger.stored(day, total=total, added=added)

@@ -9,6 +9,7 @@ from pipelines.engines.piper import Piper
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
 from pipelines.outside.tables import PipecatAsr, PipecatTier, PipecatTts
+from pipelines.providers.anthropic import AnthropicTier
 from pipelines.providers.openai import OpenAITier
 from pipelines.providers.provider import TierTable
 from pipelines.providers.sim import SimTier
@@ -17,5 +18,5 @@ RECOGNISERS: tuple[type[AsrTable], ...] = (Sphinx, Whisper, PipecatAsr, Scripted
 """`asr.engine`"""
 SYNTHESISERS: tuple[type[TtsTable], ...] = (Piper, PipecatTts)
 """`tts.engine`"""
-PROVIDERS: tuple[type[TierTable], ...] = (OpenAITier, SimTier, PipecatTier)
+PROVIDERS: tuple[type[TierTable], ...] = (OpenAITier, AnthropicTier, SimTier, PipecatTier)
 """`provider` of a tier in `[llm]`"""

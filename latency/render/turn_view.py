@@ -14,7 +14,7 @@ from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.layout import fitted, table
 from latency.render.terminal.numbers import UNKNOWN, ms, usd
 from latency.report.cost import Spent, turn_cost
-from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of
+from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of, speed_of
 
 LAST = "model and outcome"
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}
@@ -112,7 +112,7 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
                 *(since(at, request) for at in (attempt.first_token, attempt.first_clause, attempt.end)),
                 *counts,
                 *([f"{'~' if attempt.is_usd_estimated else ''}{usd(attempt.usd)}"] if priced else []),
-                f"{model}{outcome_of(attempt)}",
+                "; ".join([f"{model}{outcome_of(attempt)}", *speed_of(attempt)]),
             )
         )
     console.print()

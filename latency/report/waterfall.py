@@ -11,6 +11,7 @@ from latency.judge.explain import LIMITS, ended_by
 from latency.judge.outcome import Outcome
 from latency.record.contributions import UNNAMED
 from latency.record.llm.attempt import AttemptRecord
+from latency.record.llm.speed import USUAL_SPEEDS
 from latency.record.marks import ROUNDING, Mark
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
@@ -109,6 +110,20 @@ def outcome_of(attempt: AttemptRecord) -> str:
             return outcome
 
 
+def speed_of(attempt: AttemptRecord) -> list[str]:
+    """What is worth saying about the speed at which a request was served, in a few words each."""
+    words = []
+    if attempt.is_served_otherwise:
+        words.append(f"asked for {attempt.speed} speed, served {attempt.served}")
+    elif attempt.speed is not None and attempt.speed not in USUAL_SPEEDS:
+        words.append(f"{attempt.speed} speed")
+    if attempt.slowed:
+        words.append(attempt.slowed)
+    if attempt.queued is not None and attempt.queued >= ROUNDING:
+        words.append(f"queued {attempt.queued * 1000:.0f} ms")
+    return words
+
+
 def _stage_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
     for stage in stages(turn):
         bars = [] if stage.work is None else [Bar(*stage.work, "work")]
@@ -170,7 +185,7 @@ def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float
         group="model",
         bars=tuple(bars),
         took=ready - request,
-        note="; ".join([outcome_of(attempt), *_ahead(request, commit)]),
+        note="; ".join([outcome_of(attempt), *speed_of(attempt), *_ahead(request, commit)]),
     )
 
 

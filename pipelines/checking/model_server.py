@@ -3,7 +3,7 @@
 import asyncio
 import json
 import textwrap
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -48,16 +48,18 @@ def run(question: Coroutine[Any, Any, T]) -> T:
         return pool.submit(asyncio.run, question).result()
 
 
-async def http_client(*, key: str | None = None, proxies: bool = False, verify: bool = False) -> httpx2.AsyncClient:
+async def http_client(
+    *, key: Mapping[str, str] | None = None, proxies: bool = False, verify: bool = False
+) -> httpx2.AsyncClient:
     """A client without time limits of its own: `asyncio.timeout` bounds each request as a whole.
 
     Args:
-        key: Sent as a bearer token.
+        key: The headers that carry the key.
         proxies: Whether to use the environment's proxies; a server on this machine is never behind one.
         verify: Whether to check certificates; a server on this machine speaks plain HTTP.
     """
     # Each request has its own connection: a server that closes an idle one must not fail the next request.
-    headers = {"Connection": "close"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    headers = {"Connection": "close", **(key or {})}
     alone = httpx2.Limits(max_keepalive_connections=0)
     client = httpx2.AsyncClient(headers=headers, limits=alone, trust_env=proxies, verify=verify, timeout=None)
     # The client runs on anyio, which loads its backend at the first wait: 30 ms that must not count as a server's time.
@@ -91,6 +93,19 @@ async def complete(client: httpx2.AsyncClient, url: str, model: str) -> None:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not isinstance(choices, list) or not choices:
         raise ValueError("the answer is not a completion")
+
+
+async def complete_message(client: httpx2.AsyncClient, url: str, model: str) -> None:
+    """Ask a model for one token over Anthropic's Messages.
+
+    Raises:
+        httpx2.HTTPError, httpx2.InvalidURL: The server cannot be reached.
+        ValueError: The server refuses (`RefusedError`), or the answer is not a message.
+    """
+    request = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]}
+    answer = await _ask(client, "POST", f"{url}/messages", request)
+    if not isinstance(answer, dict) or answer.get("type") != "message":
+        raise ValueError("the answer is not a message")
 
 
 def reason(error: Exception) -> str:

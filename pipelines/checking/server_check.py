@@ -1,18 +1,25 @@
 """Checks a tier's server: is it reachable, does it accept the key, does it have the model, does it answer?"""
 
 import asyncio
-import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import httpx2
 
 from latency.command_line import did_you_mean
-from pipelines.checking.model_server import FAILURES, RefusedError, complete, http_client, list_models, reason
-from pipelines.providers.openai import OpenAITier
-from voice.llm.openai.responses_socket import OPENAI, Socket
+from pipelines.checking.model_server import (
+    FAILURES,
+    RefusedError,
+    complete,
+    complete_message,
+    http_client,
+    list_models,
+    reason,
+)
+from pipelines.providers.keyed import KeyedTable
+from voice.llm.openai.responses_socket import Socket
 
 LIST_WITHIN = 5.0
 """Seconds for the list of models, including the connection."""
@@ -31,16 +38,16 @@ class ServerState:
     text: str
 
 
-async def check_server(tier: OpenAITier, *, ask: bool) -> ServerState:
+async def check_server(tier: KeyedTable, *, ask: bool) -> ServerState:
     """Ask for the list of models and for one token, each within its time limit.
 
     A tier with an API key counts as paid, and so does OpenAI; a paid tier is asked for a token only if `ask` is set.
     """
-    url = (tier.base_url or OPENAI).rstrip("/")
+    url = tier.api_url
     parts = urlsplit(url)
-    key = os.environ.get(tier.api_key_env or "")
+    key = tier.key
     async with await http_client(
-        key=key, proxies=parts.hostname not in LOOPBACK, verify=parts.scheme == "https"
+        key=tier.key_headers, proxies=parts.hostname not in LOOPBACK, verify=parts.scheme == "https"
     ) as client:
         try:
             async with asyncio.timeout(LIST_WITHIN):
@@ -61,22 +68,23 @@ async def check_server(tier: OpenAITier, *, ask: bool) -> ServerState:
                 if unlisted
                 else ServerState(True, f"{url} answers; it was not asked for a token, which is billed (use --ask)")
             )
-        return await _token(client, tier, url, key=key, unlisted=unlisted)
+        return await _token(client, tier, url, unlisted=unlisted)
 
 
-async def _token(
-    client: httpx2.AsyncClient, tier: OpenAITier, url: str, *, key: str | None, unlisted: str
-) -> ServerState:
+async def _token(client: httpx2.AsyncClient, tier: KeyedTable, url: str, *, unlisted: str) -> ServerState:
     from websockets.exceptions import WebSocketException
 
     failed = f"{url} did not complete a token"
     begin = time.monotonic()
     try:
         async with asyncio.timeout(TOKEN_WITHIN):
-            if tier.wire == "responses":
-                await _complete_over_socket(url, tier.model, key)
-            else:
-                await complete(client, url, tier.model)
+            match tier.protocol:
+                case "responses":
+                    await _complete_over_socket(url, tier.model, tier.key_headers)
+                case "messages":
+                    await complete_message(client, url, tier.model)
+                case "chat":
+                    await complete(client, url, tier.model)
     except TimeoutError:
         return ServerState(False, f"{failed} within {TOKEN_WITHIN:g} s")
     except (WebSocketException, OSError, *FAILURES) as error:
@@ -84,7 +92,7 @@ async def _token(
     return ServerState(True, f"{url} completed a token in {(time.monotonic() - begin) * 1000:.0f} ms")
 
 
-async def _complete_over_socket(url: str, model: str, key: str | None) -> None:
+async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) -> None:
     """Have a model start an answer over a Responses WebSocket, as calls do.
 
     Raises:
@@ -95,8 +103,7 @@ async def _complete_over_socket(url: str, model: str, key: str | None) -> None:
 
     from voice.llm.openai.responses_errors import ServerError
 
-    headers = {"Authorization": f"Bearer {key}"} if key else None
-    async with connect(f"ws{url.removeprefix('http')}/responses", additional_headers=headers) as websocket:
+    async with connect(f"ws{url.removeprefix('http')}/responses", additional_headers=key) as websocket:
         socket = Socket(websocket, time.monotonic())
         await socket.ask({"model": model, "input": [{"role": "user", "content": "Hi"}], "max_output_tokens": 16})
         while not socket.ended:
@@ -106,11 +113,11 @@ async def _complete_over_socket(url: str, model: str, key: str | None) -> None:
         raise ServerError(event)
 
 
-def _is_paid(tier: OpenAITier) -> bool:
+def _is_paid(tier: KeyedTable) -> bool:
     return tier.base_url is None or tier.api_key_env is not None
 
 
-def _key_refused(tier: OpenAITier, url: str, error: RefusedError, key: str | None) -> ServerState:
+def _key_refused(tier: KeyedTable, url: str, error: RefusedError, key: str | None) -> ServerState:
     if key:
         return ServerState(False, f"{url} refuses the key in {tier.api_key_env} ({error})")
     if tier.api_key_env:
@@ -128,16 +135,16 @@ def _not_listed(model: str, names: Sequence[str]) -> str:
     return f"lists no model {model}" + (did_you_mean(model, names) or f"; it lists {some}")
 
 
-def _advice(tier: OpenAITier) -> str:
+def _advice(tier: KeyedTable) -> str:
     if tier.base_url is None:
         return "check this machine's connection to the internet"
     return "check that the server is running and that base_url is right"
 
 
-def _problem(error: Exception, tier: OpenAITier) -> str:
+def _problem(error: Exception, tier: KeyedTable) -> str:
     if isinstance(error, httpx2.ConnectError):
         # Imported here: the SDK takes a second to import, which only a failure should cost.
         from voice.llm.provider_errors import connection_words
 
         return f"{connection_words(error)}; {_advice(tier)}"
-    return f"does not speak OpenAI's protocol ({reason(error)})" + ("; check base_url" if tier.base_url else "")
+    return f"does not speak {tier.whose}'s protocol ({reason(error)})" + ("; check base_url" if tier.base_url else "")

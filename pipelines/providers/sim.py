@@ -1,12 +1,13 @@
 """`provider = "sim"`: a model of our simulator, with the latencies and faults of a real one."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
+from pipelines.providers.anthropic import MessagesModel
 from pipelines.providers.provider import TierModel
 from pipelines.providers.resources import Resources
-from pipelines.providers.wires import WireModel, WireTable
+from pipelines.providers.wires import ServiceTier, Speed, WireModel, WireTable
 from pipelines.table import Table
 from voice.errors import ConfigurationError
 
@@ -14,7 +15,21 @@ if TYPE_CHECKING:
     from pipelines.providers.tiers import Tiers
 
 Fault = Literal[
-    "silent", "keepalive", "dribble", "refuse", "401", "429", "500", "midfail", "slow-connect", "cut-socket"
+    "silent",
+    "keepalive",
+    "dribble",
+    "refuse",
+    "401",
+    "402",
+    "403",
+    "404",
+    "429",
+    "500",
+    "529",
+    "midfail",
+    "overload-event",
+    "slow-connect",
+    "cut-socket",
 ]
 SIM_PREFIX = "sim:"
 
@@ -34,11 +49,22 @@ class SimTier(WireTable):
     provider: Literal["sim"]
     model: str = "sonnet"
     """One of the models that `voice simulate` lists."""
+    wire: Literal["chat", "responses", "messages"] = "chat"
+    """The protocol: Chat Completions on a kept-alive connection, Responses over a WebSocket that is kept open, or
+    Anthropic's Messages on a kept-alive connection."""
+    speed: Literal["standard", "auto", "default", "flex", "priority", "fast", "ultrafast"] | None = None
+    """The speed to ask for: a service tier of OpenAI's on its wires, "standard" or "fast" on Anthropic's."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    """How much the model thinks before it answers, on Anthropic's wire; nothing unless set."""
     # A status such as 500 is a number to TOML.
     fault: Annotated[Fault, BeforeValidator(lambda fault: str(fault) if type(fault) is int else fault)] | None = None
     """A fault that each of its requests has."""
     ttft_ms: Annotated[float, Field(gt=0, le=60_000)] | None = None
     """A fixed time to first token."""
+    fault_speed: Literal["standard", "fast", "priority", "ultrafast", "flex"] | None = None
+    """The speed whose requests alone have the fault; all unless set."""
+    fast_tokens: Annotated[int, Field(ge=1)] | None = None
+    """The limit of the fast speed on Anthropic's wire, in tokens of answers a minute; none unless set."""
 
     @property
     def label(self) -> str:
@@ -53,6 +79,7 @@ class SimTier(WireTable):
     def describe(self, llm: "Tiers") -> str:
         """The model, its figures, and what is odd about it."""
         oddities: list[str] = [llm.simulator.preset, self.wire]
+        oddities += [self.speed] if self.speed else []
         oddities += [f"fault {self.fault}"] if self.fault else []
         oddities += [f"first token after {self.ttft_ms:g} ms"] if self.ttft_ms else []
         return f"{self.label} ({', '.join(oddities)})"
@@ -66,6 +93,13 @@ class SimTier(WireTable):
             raise ConfigurationError(
                 f"llm.{name}: there is no simulated model {model}; choose one of {', '.join(profiles)}."
             )
+        known = get_args(Speed if self.wire == "messages" else ServiceTier)
+        if self.speed is not None and self.speed not in known:
+            raise ConfigurationError(
+                f'llm.{name}: the wire {self.wire} has no speed "{self.speed}"; choose one of {", ".join(known)}.'
+            )
+        if self.effort is not None and self.wire != "messages":
+            raise ConfigurationError(f'llm.{name}: simulated models have an effort on wire = "messages" only.')
 
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
         """The model in the simulator that all simulated tiers share."""
@@ -73,11 +107,25 @@ class SimTier(WireTable):
         async def find() -> str:
             return self._url(await _simulator(llm.simulator, resources))
 
-        return WireModel(self, model=self.label, where="the simulator", find=find)
+        async def find_root() -> str:
+            return (await find()).removesuffix("/v1")
+
+        where = "the simulator"
+        if self.wire == "messages":
+            return MessagesModel(
+                self, model=self.label, where=where, find=find_root, speed=self.speed, effort=self.effort
+            )
+        return WireModel(self, wire=self.wire, model=self.label, where=where, find=find, speed=self.speed)
 
     def _url(self, simulator: str) -> str:
         """The simulator's URL with the tier's model and oddities in its path."""
-        options = {"model": self.model, "fault": self.fault, "ttft_ms": self.ttft_ms}
+        options = {
+            "model": self.model,
+            "fault": self.fault,
+            "fault_speed": self.fault_speed,
+            "ttft_ms": self.ttft_ms,
+            "fast_tokens": self.fast_tokens,
+        }
         text = "&".join(f"{key}={value}" for key, value in options.items() if value is not None)
         return f"{simulator.removesuffix('/v1')}/with/{text}/v1"
 

@@ -1,4 +1,4 @@
-"""Models on servers that speak OpenAI's protocols: their settings, their connection and the service of a call."""
+"""Models on servers: their settings, and for OpenAI's protocols their connection and the service of a call."""
 
 import asyncio
 import logging
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
 
     from voice.llm.tools import Tool
 
+ServiceTier = Literal["auto", "default", "flex", "priority", "fast", "ultrafast"]
+"""OpenAI's speeds; "fast" is the newer name of "priority"."""
+Speed = Literal["standard", "fast"]
+"""Anthropic's speeds."""
 NO_KEY = "none"
 """A server on this machine wants no key, but the SDK refuses to start without one."""
 log = logging.getLogger(__name__)
 
 
 class WireTable(TierTable):
-    """A tier on one of OpenAI's protocols."""
+    """A tier on a server."""
 
-    wire: Literal["chat", "responses"] = "chat"
-    """Chat Completions on a kept-alive connection, or Responses over a WebSocket that is kept open."""
     max_tokens: Annotated[int, Field(ge=1, le=8192)] = 300
     """The longest answer, in tokens."""
     silence_ms: Annotated[int, Field(ge=100, le=120_000)] = 10_000
@@ -36,22 +38,29 @@ class WireModel:
 
     Args:
         tier: its settings.
+        wire: the protocol.
         model: its name on the server, and in reports.
         where: the server, as reports name it.
         api_key: sent with each request.
         find: gives the server's base URL, None for OpenAI; called once, at the start.
+        speed: the service tier that its requests ask for; None for the usual one.
+        effort: how much it thinks; None for the least that pipecat knows of.
     """
 
     def __init__(
         self,
         tier: WireTable,
         *,
+        wire: Literal["chat", "responses"],
         model: str,
         where: str,
         api_key: str = NO_KEY,
         find: Callable[[], Awaitable[str | None]],
+        speed: str | None = None,
+        effort: str | None = None,
     ) -> None:
         self._tier, self._model, self._where, self._api_key, self._find = tier, model, where, api_key, find
+        self._wire, self._speed, self._effort = wire, speed, effort
         self._url: str | None = None
         self._client: AsyncOpenAI | None = None
 
@@ -59,7 +68,7 @@ class WireModel:
         """Find the server and open the connection that calls share."""
         # The SDK takes a second to import.
         self._url, _ = await asyncio.gather(self._find(), asyncio.to_thread(_import_sdk))
-        if self._tier.wire == "responses":
+        if self._wire == "responses":
             # Its socket belongs to a call.
             return
         from voice.llm.openai.chat import make_client, warm_up
@@ -81,8 +90,10 @@ class WireModel:
             "prompt": prompt,
             "max_tokens": self._tier.max_tokens,
             "where": self._where,
+            "speed": self._speed,
+            "effort": self._effort,
         }
-        if self._tier.wire == "responses":
+        if self._wire == "responses":
             from voice.llm.openai.responses import ResponsesService
 
             offered = ToolsSchema(standard_tools=[describe(tool) for tool in tools]) if tools else None

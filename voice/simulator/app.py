@@ -14,6 +14,7 @@ from starlette.routing import Route, WebSocketRoute
 from voice.errors import ConfigurationError
 from voice.server.listening import listen
 from voice.simulator.chat.endpoint import ChatCompletions
+from voice.simulator.messages.endpoint import Messages
 from voice.simulator.model_list import Models
 from voice.simulator.responses.endpoint import ResponsesSocket
 from voice.simulator.simulator import Simulator
@@ -25,7 +26,7 @@ _KEEP_ALIVE = 120  # seconds before an idle connection is closed; real servers w
 
 
 def create_app(simulator: Simulator) -> Starlette:
-    """The application: both wires, `/v1/models` and `/healthz`; under `/sim/`, the recorded requests and the faults."""
+    """The application: three wires, `/v1/models`, `/healthz`; under `/sim/`, the recorded requests and the faults."""
 
     async def healthz(_request: Request) -> JSONResponse:
         return JSONResponse(
@@ -53,6 +54,7 @@ def create_app(simulator: Simulator) -> Starlette:
         for base in ("", OPTIONS_PATH)
         for route in (
             Route(f"{base}/v1/chat/completions", ChatCompletions(simulator), methods=["POST"]),
+            Route(f"{base}/v1/messages", Messages(simulator), methods=["POST"]),
             WebSocketRoute(f"{base}/v1/responses", ResponsesSocket(simulator)),
             Route(f"{base}/v1/models", Models(simulator).list),
         )
@@ -85,6 +87,11 @@ class Endpoint:
     def base_url(self) -> str:
         """`base_url` for the OpenAI SDK."""
         return f"http://{self.host}:{self.port}/v1"
+
+    @property
+    def root_url(self) -> str:
+        """`base_url` for the Anthropic SDK, which appends /v1 itself."""
+        return f"http://{self.host}:{self.port}"
 
     @property
     def ws_url(self) -> str:

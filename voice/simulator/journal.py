@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Outcome = Literal["completed", "cancelled", "failed", "cut"]
+Wire = Literal["chat", "responses", "messages"]
 
 log = logging.getLogger(__name__)
 _LATEST = 10_000
@@ -18,9 +19,10 @@ class Exchange:
 
     Parameters:
         number: counts requests from 1.
-        wire: "chat" or "responses".
+        wire: the protocol.
         model: the model that served it, such as "sim:sonnet".
         fault: the model's fault at the time, or None.
+        speed: the speed at which it is served, or None for the usual one.
         connection: number of its connection, from 1.
         opened: it was the first on its connection, so it waited for the connection to open.
         bytes_in: length of the request's body or WebSocket message.
@@ -30,24 +32,27 @@ class Exchange:
         requested: when it arrived.
         first_text: when the first text of the answer was sent.
         ended: when it ended.
-        tokens_sent: tokens sent to the client.
+        tokens_sent: tokens of the answer that were sent to the client.
+        thought_tokens: tokens that the model thought before it answered.
         outcome: how it ended; None while it runs. "cancelled": by the client; "cut": the connection was reset.
     """
 
     number: int
-    wire: Literal["chat", "responses"]
+    wire: Wire
     model: str
     fault: str | None
     connection: int
     opened: bool
     bytes_in: int
     requested: float
+    speed: str | None = None
     warm_up: bool = False
     input_tokens: int | None = None
     cached_tokens: int | None = None
     first_text: float | None = None
     ended: float | None = None
     tokens_sent: int = 0
+    thought_tokens: int = 0
     outcome: Outcome | None = None
 
 
@@ -61,13 +66,14 @@ class Journal:
 
     def begin(
         self,
-        wire: Literal["chat", "responses"],
+        wire: Wire,
         model: str,
         *,
         fault: str | None,
         connection: int,
         opened: bool,
         bytes_in: int,
+        speed: str | None = None,
         warm_up: bool = False,
     ) -> Exchange:
         """Record a request that has arrived."""
@@ -80,6 +86,7 @@ class Journal:
             connection=connection,
             opened=opened,
             bytes_in=bytes_in,
+            speed=speed,
             warm_up=warm_up,
             requested=self._clock(),
         )
@@ -91,6 +98,10 @@ class Journal:
         if exchange.first_text is None:
             exchange.first_text = self._clock()
         exchange.tokens_sent += tokens
+
+    def thought(self, exchange: Exchange, tokens: int) -> None:
+        """Record what the model thought."""
+        exchange.thought_tokens += tokens
 
     def end(self, exchange: Exchange, outcome: Outcome) -> None:
         """Record the end of a request; only the first call for a request counts."""

@@ -21,9 +21,9 @@ def read_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return tools
 
 
-def served_tier(requested: object) -> str:
-    """The service tier that a response reports for the requested one ("fast" is served as "priority")."""
-    return _SERVED_TIERS.get(str(requested), "default")
+def served_tier(requested: object) -> str | None:
+    """The name under which a requested service tier is served ("fast" is "priority"); None for the usual one."""
+    return _SERVED_TIERS.get(str(requested))
 
 
 def offered(function: Mapping[str, Any]) -> OfferedTool:

@@ -16,12 +16,15 @@ from voice.simulator.script import ConversationScript
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.prefix_cache import PrefixCache
 from voice.simulator.timing.profiles import load_profiles
+from voice.simulator.timing.quota import Quota
 from voice.simulator.timing.timetable import SLOW_CONNECT, Fault, parse_fault
 
 MODEL_PREFIX = "sim:"
 DEFAULT_MODEL = "gpt-5.4-mini"
 """The model whose network applies to a connection that is opened without naming a model."""
-MODEL_OPTIONS = ("fault", "after", "ttft_ms", "tokens_per_s")
+MODEL_OPTIONS = ("fault", "after", "fault_speed", "ttft_ms", "tokens_per_s", "serves", "requests", "fast_tokens")
+FAST = "fast"
+"""Anthropic's speed with a pool and a prefix cache of its own."""
 SOCKET_LIFE = 3600.0
 """Longest life of a Responses socket in seconds; OpenAI's is the same."""
 
@@ -40,6 +43,8 @@ class ServedModel:
         cache: its prefix cache.
         fault: its fault, or None.
         after: tokens sent before a fault in the middle of an answer; None means half of the answer.
+        speed: the speed at which it serves, which it may have chosen itself; None for the usual one.
+        quota: the rate limits that the request counts against, or None.
     """
 
     name: str
@@ -47,6 +52,23 @@ class ServedModel:
     cache: PrefixCache
     fault: Fault | None
     after: int | None
+    speed: str | None = None
+    quota: Quota | None = None
+
+    def admit(self) -> bool:
+        """Count a request against its limits; returns False if one of them is used up."""
+        if self.quota is None:
+            return True
+        if admitted := self.quota.admits:
+            self.quota.take("requests", 1)
+        return admitted
+
+    def spend(self, *, given: int = 0, output: int = 0) -> None:
+        """Count the tokens of a request and of its answer."""
+        if self.quota is not None:
+            self.quota.take("input-tokens", given)
+            self.quota.take("output-tokens", output)
+            self.quota.take("tokens", given + output)
 
     def opening(self, *, websocket: bool) -> float:
         """Seconds before a new connection can carry a request."""
@@ -65,6 +87,7 @@ class Simulator:
         answer: a fixed answer to every request; None for answers that fit the request.
         on_cancel: effect of `response.cancel`, which OpenAI does not document: "keep" ends the response and keeps the
             lane's latest complete one, "forget" forgets that too, "ignore" does nothing, "unknown" reports an error.
+        fast_needs_header: whether Anthropic's fast speed is refused without its `anthropic-beta` header.
         clock: returns seconds, for the journal and the stalls.
 
     Raises:
@@ -80,6 +103,7 @@ class Simulator:
         socket_life: float = SOCKET_LIFE,
         answer: str | None = None,
         on_cancel: Literal["keep", "forget", "ignore", "unknown"] = "keep",
+        fast_needs_header: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.preset = preset
@@ -87,6 +111,7 @@ class Simulator:
         self.profiles = load_profiles(preset)
         self.socket_life = socket_life
         self.on_cancel = on_cancel
+        self.fast_needs_header = fast_needs_header
         self.clock = clock
         self._fixed = None if answer is None else ScriptedAnswer(answer)
         self.journal = Journal(clock)
@@ -96,7 +121,8 @@ class Simulator:
         self.answer([Message("user", "hello")], ())
         self._stalls = {p.provider: StallState(p.provider, self.seed) for p in self.profiles.values()}
         self._latencies: dict[str, LatencyModel] = {}
-        self._caches: dict[str, PrefixCache] = {}
+        self._caches: dict[tuple[str, bool], PrefixCache] = {}
+        self._quotas: dict[tuple[str, bool, str], Quota] = {}
         self._faults: dict[str, Fault] = {}
         for model, fault in (faults or {}).items():
             self.set_fault(model, fault)
@@ -117,12 +143,13 @@ class Simulator:
         else:
             self._faults[name] = fault
 
-    def serve(self, model: str, query: Mapping[str, str] | None = None) -> ServedModel:
+    def serve(self, model: str, query: Mapping[str, str] | None = None, *, speed: str | None = None) -> ServedModel:
         """The model that serves a request, with its options.
 
         Args:
             model: "sim:sonnet", "sonnet", or with options "sim:steady?ttft_ms=300&fault=midfail&after=4".
             query: options from the request's URL; options in the model name take precedence.
+            speed: the one that the request asks for, by its name in the profiles; None for the usual one.
 
         Raises:
             ConfigurationError: the model or an option is unknown, or a value is not allowed.
@@ -133,15 +160,33 @@ class Simulator:
         if unknown := sorted(own.keys() - set(MODEL_OPTIONS)):
             raise ConfigurationError(f"A model has no option {unknown[0]}; choose from {', '.join(MODEL_OPTIONS)}.")
         options = {key: value for key, value in (query or {}).items() if key in MODEL_OPTIONS} | own
+        speed = options.get("serves") or speed
         fault = parse_fault(options["fault"]) if options.get("fault") else self._faults.get(name)
+        if options.get("fault_speed") not in (None, speed or "standard"):
+            fault = None
         after = int(_number(options, "after")) if "after" in options else None
         return ServedModel(
             name=MODEL_PREFIX + name,
-            latency=self._latency(name, options),
-            cache=self._caches.setdefault(name, PrefixCache()),
+            latency=self._latency(name, options, speed),
+            cache=self._caches.setdefault((name, speed == FAST), PrefixCache()),
             fault=fault,
             after=after,
+            speed=speed,
+            quota=self._quota(name, options, is_fast=speed == FAST),
         )
+
+    def _quota(self, name: str, options: Mapping[str, str], *, is_fast: bool) -> Quota | None:
+        """The limits of a model's fast pool, or of its usual one; requests that name the same limits share them."""
+        option = "fast_tokens" if is_fast else "requests"
+        if option not in options:
+            return None
+        key = (name, is_fast, options[option])
+        if key not in self._quotas:
+            limit = _number(options, option)
+            # Conversations are several times longer than answers [A].
+            limits = {"input-tokens": 10 * limit, "output-tokens": limit} if is_fast else {"requests": limit}
+            self._quotas[key] = Quota(limits, self.clock)
+        return self._quotas[key]
 
     def _known(self, model: str) -> str:
         name = model.removeprefix(MODEL_PREFIX)
@@ -149,7 +194,7 @@ class Simulator:
             raise UnknownModelError(f"There is no simulated model {name}; choose one of {', '.join(self.profiles)}.")
         return name
 
-    def _latency(self, name: str, options: Mapping[str, str]) -> LatencyModel:
+    def _latency(self, name: str, options: Mapping[str, str], speed: str | None) -> LatencyModel:
         changes: dict[str, Any] = {}
         if "ttft_ms" in options:
             fixed = _number(options, "ttft_ms") / 1000
@@ -157,6 +202,7 @@ class Simulator:
         if "tokens_per_s" in options:
             changes["tokens_per_s"] = _number(options, "tokens_per_s")
         profile = replace(self.profiles[name], **changes)
+        profile = replace(profile, tokens_per_s=profile.tokens_per_s * profile.speeds.get(speed or "", 1.0))
         key = repr(profile)
         if key not in self._latencies:
             self._latencies[key] = LatencyModel(profile, self._stalls[profile.provider], self.seed)

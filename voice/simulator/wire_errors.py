@@ -1,11 +1,14 @@
 """Errors in the form of OpenAI's servers: a status, a JSON body and headers."""
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
 from voice.errors import ConfigurationError
 from voice.simulator.simulator import UnknownModelError
+from voice.simulator.timing.quota import Quota
 
 RETRY_AFTER = 3
 """Seconds to wait that a 429 asks for."""
@@ -13,9 +16,12 @@ RETRY_AFTER = 3
 _KINDS = {
     400: ("invalid_request_error", "invalid_value", "The request cannot be served."),
     401: ("authentication_error", "invalid_api_key", "Incorrect API key provided (simulated)."),
+    402: ("insufficient_quota", "insufficient_quota", "You exceeded your current quota (simulated)."),
+    403: ("permission_error", "permission_denied", "The key may not use this model (simulated)."),
     404: ("invalid_request_error", "model_not_found", "The model does not exist."),
     429: ("rate_limit_error", "rate_limit_exceeded", f"Rate limit reached (simulated); try again in {RETRY_AFTER} s."),
     500: ("server_error", "server_error", "The server had an error while processing your request (simulated)."),
+    529: ("server_error", "overloaded", "The server is overloaded (simulated)."),
 }
 
 
@@ -34,11 +40,39 @@ def error_headers(status: int) -> dict[str, str]:
     return {"retry-after": str(RETRY_AFTER), "x-ratelimit-remaining-requests": "0"}
 
 
-def refusal(status: int, message: str | None = None) -> Response:
-    """An error response."""
-    return JSONResponse({"error": error_body(status, message=message)}, status, error_headers(status))
+def retry_headers(quota: Quota | None) -> dict[str, str]:
+    """When to ask again after a limit was reached, in whole seconds."""
+    return {"retry-after": str(math.ceil(quota.retry_after))} if quota else {}
+
+
+def limit_headers(quota: Quota | None) -> dict[str, str]:
+    """What OpenAI's response headers say of the limits; durations as in "1m0.5s"."""
+    headers = {}
+    for name, left in quota.left.items() if quota else ():
+        minutes, seconds = divmod(left.full_in, 60)
+        headers[f"x-ratelimit-limit-{name}"] = str(left.limit)
+        headers[f"x-ratelimit-remaining-{name}"] = str(left.remaining)
+        headers[f"x-ratelimit-reset-{name}"] = (f"{minutes:.0f}m" if minutes else "") + f"{seconds:.3g}s"
+    return headers
+
+
+def refusal(status: int, message: str | None = None, headers: Mapping[str, str] | None = None) -> Response:
+    """An error response; `headers` take precedence over those of the status."""
+    return JSONResponse(
+        {"error": error_body(status, message=message)}, status, {**error_headers(status), **(headers or {})}
+    )
+
+
+class RefusedError(ConfigurationError):
+    """A request is refused with an HTTP status of its own."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def status_of(error: ConfigurationError) -> int:
     """The HTTP status of a request that cannot be served because of `error`."""
+    if isinstance(error, RefusedError):
+        return error.status
     return 404 if isinstance(error, UnknownModelError) else 400

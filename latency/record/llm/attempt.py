@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from latency.record.llm.speed import is_same
 from latency.record.units import Count, Instant, Number
 
 AttemptOutcome = Literal["spoken", "called", "cancelled", "failed", "silent", "withdrawn", "opened", "rejected"]
@@ -57,6 +58,10 @@ class AttemptRecord:
     """The speed that was asked for, such as "fast" or a service tier; None for the provider's usual one."""
     served: str | None = None
     """The speed at which the provider says it answered, and bills; None where it does not say."""
+    slowed: str | None = None
+    """Why another speed was asked for, or used, than the tier's settings name; one clause, at the change only."""
+    queued: Number | None = None
+    """Seconds that the provider says the request waited before it read the prompt."""
     usd: Number | None = None
     """What it cost, in US dollars, at the price of what was served; None without a price."""
 
@@ -65,3 +70,10 @@ class AttemptRecord:
         """Whether its cost is an estimate: the provider did not report its tokens, or the speed that it served."""
         unknown_speed = self.speed is not None and self.served is None
         return bool(self.usd) and (unknown_speed or (self.tokens is not None and self.tokens.estimated))
+
+    @property
+    def is_served_otherwise(self) -> bool:
+        """Whether the provider served another speed than was asked for."""
+        if self.speed is None or self.speed == "auto" or self.served is None:
+            return False
+        return not is_same(self.speed, self.served)

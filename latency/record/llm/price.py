@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from latency.record.llm.attempt import AttemptRecord, Tokens
+from latency.record.llm.speed import USUAL_SPEEDS, same_name
 from latency.record.units import Number
 
 _MILLION = 1_000_000
-USUAL_SPEEDS = frozenset({"standard", "standard_only", "default", "auto", "on_demand"})
-"""How providers call the speed that they serve, and bill, unless another one is asked for."""
-_SAME_SPEED = {"priority": "fast"}
-"""OpenAI's guide: the service tier "fast" is the one that was named "priority", and some models still report it so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +29,8 @@ class Price:
         """The price at a speed, such as "fast"; None for the usual one. The result is None for an unknown speed."""
         if speed is None or speed in USUAL_SPEEDS:
             return self
-        times = {_SAME_SPEED.get(name, name): factor for name, factor in self.speeds.items()}
-        factor = self.speeds.get(speed, times.get(_SAME_SPEED.get(speed, speed)))
+        times = {same_name(name): factor for name, factor in self.speeds.items()}
+        factor = self.speeds.get(speed, times.get(same_name(speed)))
         if factor is None:
             return None
         return Price(

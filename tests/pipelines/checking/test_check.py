@@ -180,8 +180,26 @@ def test_a_port_where_nothing_listens_is_named(pipeline: Path, capsys: pytest.Ca
     )
 
 
+async def test_a_server_of_anthropics_messages_is_asked_over_them(
+    simulator: Endpoint, pipeline: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MY_KEY", "wrong")
+
+    async def large(model: str, url: str = simulator.root_url, *more: str) -> str:
+        tier = f'llm.large={{provider="anthropic", model="{model}", base_url="{url}"}}'
+        await asyncio.to_thread(check, pipeline, tier, *more)
+        return parts(capsys.readouterr().out)["llm.large"]
+
+    assert (await large("sim:steady")).startswith(f"ok sim:steady: {simulator.root_url}/v1 completed a token in ")
+    assert (await large("sim:stedy")).endswith('it lists no model sim:stedy; did you mean "sim:steady"?')
+    refusing = f"{simulator.root_url}/with/fault=401"
+    assert "refuses the key in MY_KEY (HTTP 401" in await large("sim:steady", refusing, "llm.large.api_key_env=MY_KEY")
+    paid = await large("sim:steady", simulator.root_url, "llm.large.api_key_env=MY_KEY")
+    assert paid.endswith("it was not asked for a token, which is billed (use --ask)")
+
+
 async def test_openai_itself_needs_a_connection_and_no_base_url(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_check, "OPENAI", f"http://127.0.0.1:{free_port()}/v1")
+    monkeypatch.setattr(OpenAITier, "home", f"http://127.0.0.1:{free_port()}/v1")
     state = await server_check.check_server(OpenAITier(provider="openai", model="m"), ask=False)
     assert state.text.endswith("refused the connection; check this machine's connection to the internet")
 

@@ -9,6 +9,7 @@ from latency.budget import Deadline
 from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter
+from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.answer.thoughts import ThoughtFilter
 from voice.llm.policy import Attempt, Outcome
 from voice.llm.policy.plan import HOLD_GUARD
@@ -69,6 +70,7 @@ class LiveAttempt:
         self.failed: str | None = None
         self.calls: Sequence[FunctionCallFromLLM] = ()
         self.usage: LLMTokenUsage | None = None
+        self.note = ProviderNote()
         self.clauses = 0
         self.spoken = False
         self.withdrawn = False
@@ -83,6 +85,10 @@ class LiveAttempt:
         """Note that the server has begun to respond, perhaps with headers only."""
         if self.alive is None and self.outcome is None:
             self.alive = now
+
+    def learn(self, note: ProviderNote) -> None:
+        """Note what the provider says about the request."""
+        self.note = self.note.updated(note)
 
     def add(self, text: str, now: float) -> bool:
         """Add text that arrived; returns whether it brought the first token or completed a clause."""
@@ -202,11 +208,17 @@ class LiveAttempt:
             opens=self.opens,
             continues=self.continues,
             calls=tuple(call.function_name for call in self.calls),
-            tokens=_reported(usage) if (usage := self.usage) else self._estimated,
+            tokens=self._tokens,
+            speed=self.note.speed,
+            served=self.note.served,
+            slowed=self.note.slowed,
+            queued=self.note.queued,
         )
 
     @property
-    def _estimated(self) -> Tokens:
+    def _tokens(self) -> Tokens:
+        if self.usage is not None:
+            return _reported(self.usage, is_estimate=bool(self.note.is_estimate))
         # A refused request is not billed.
         prompt = 0 if self._was_refused else self._prompt_tokens
         return Tokens(prompt=prompt, completion=-(-len(self._text) // CHARS_PER_TOKEN), estimated=True)
@@ -271,7 +283,7 @@ class LiveAttempt:
         self.outcome, self.end = outcome, now
 
 
-def _reported(usage: LLMTokenUsage) -> Tokens:
+def _reported(usage: LLMTokenUsage, *, is_estimate: bool) -> Tokens:
     # pipecat's Anthropic and Bedrock services leave cached tokens out of the prompt, but never out of the total.
     whole = usage.total_tokens - usage.completion_tokens
     return Tokens(
@@ -279,4 +291,5 @@ def _reported(usage: LLMTokenUsage) -> Tokens:
         completion=usage.completion_tokens,
         cached=usage.cache_read_input_tokens,
         cache_written=usage.cache_creation_input_tokens,
+        estimated=is_estimate,
     )

@@ -1,11 +1,15 @@
 """What an answer's attempts show: how fast and how reliable the tiers are, and why none of them answered."""
 
+import logging
 from collections.abc import Mapping, Sequence
 
 from latency.budget import Deadline
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.rate_limits import duration
 from voice.llm.tiers.tier import Tier
+
+log = logging.getLogger(__name__)
 
 
 def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, Tier], now: float) -> None:
@@ -20,6 +24,9 @@ def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, T
     for attempt in attempts:
         if attempt.outcome == "failed" and not tiers[attempt.tier].usable:
             book.refused(attempt.tier, now)
+        if rest := attempt.note.rest:
+            book.rest(attempt.tier, now + rest.seconds)
+            log.warning("tier %s is not asked for %s: %s", attempt.tier, duration(rest.seconds), rest.why)
         if wait := attempt.wait:
             book.observe(attempt.tier, wait.seconds, reached=wait.reached)
 

@@ -1,27 +1,28 @@
 """OpenAI's Chat Completions for a voice call, with bounded waits, no silent retries and a connection kept open."""
 
 import asyncio
-import ipaddress
-import logging
-from collections.abc import AsyncIterator
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Any, cast
 
-from openai import APIError, APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, Timeout
 from openai.types.chat import ChatCompletionChunk
 from pipecat.adapters.llm.services.open_ai_adapter import OpenAILLMInvocationParams
 from pipecat.frames.frames import StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
+from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 from pipecat.utils.http import connection_limits
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
-from voice.llm.openai.chat_stream import checked
+from voice.llm.answer.provider_note import ProviderNote
+from voice.llm.openai.chat_stream import checked, queue_time
 from voice.llm.provider_errors import reason
-from voice.llm.tiers.tier import sign_of_life
+from voice.llm.rate_limits import before_refusal, read_limits
+from voice.llm.tiers.tier import note, sign_of_life
+from voice.llm.warm_connections import CONNECT_WITHIN, WarmConnections, is_loopback
 
-CONNECT_WITHIN = 2.0
-"""Seconds."""
 EMPTY_CHUNK: dict[str, Any] = {
     "id": "",
     "object": "chat.completion.chunk",
@@ -31,7 +32,6 @@ EMPTY_CHUNK: dict[str, Any] = {
     "usage": {"prompt_tokens_details": {}, "completion_tokens_details": {}},
 }
 """A chunk with every field that a chunk may have."""
-log = logging.getLogger(__name__)
 
 
 def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncOpenAI:
@@ -47,7 +47,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
     http = DefaultAsyncHttpxClient(
         limits=connection_limits(max_keepalive_connections=100, max_connections=1000, keepalive_expiry=None),
         # A server on this machine is never behind a proxy, whatever the environment says.
-        trust_env=not (base_url and _is_loopback(base_url)),
+        trust_env=not (base_url and is_loopback(base_url)),
     )
     client = AsyncOpenAI(
         api_key=api_key,
@@ -87,19 +87,35 @@ class ChatService(OpenAILLMService):
         max_tokens: the longest answer.
         where: how the report names the server.
         connections: how many to keep open: the largest number of requests that run at the same time.
+        speed: the service tier to ask for; None for the usual one.
+        effort: how much the model thinks; None for the least that pipecat knows of.
     """
 
     def __init__(
-        self, client: AsyncOpenAI, *, model: str, prompt: str, max_tokens: int, where: str, connections: int = 1
+        self,
+        client: AsyncOpenAI,
+        *,
+        model: str,
+        prompt: str,
+        max_tokens: int,
+        where: str,
+        connections: int = 1,
+        speed: str | None = None,
+        effort: str | None = None,
     ) -> None:
         self._shared_client = client
-        self._connections = connections
         self._model = model
         self._where = where
-        self._opening: asyncio.Task[None] | None = None
         # pipecat reports a turn without words in the developer role, which only OpenAI's servers support.
         self.supports_developer_role = client.base_url.host == "api.openai.com"
-        super().__init__(settings=self.Settings(model=model, max_tokens=max_tokens, system_instruction=prompt))
+        self._longest, self._speed = max_tokens, speed
+        settings = self.Settings(model=model, max_tokens=max_tokens, system_instruction=prompt)
+        if effort is not None:
+            settings.extra = {"reasoning_effort": effort}
+        super().__init__(service_tier=speed, settings=settings)
+        self._warm = WarmConnections(
+            lambda: warm_up(client, model=model, where=where), count=connections, create_task=self.create_task
+        )
 
     def create_client(self, *_args: Any, **_kwargs: Any) -> AsyncOpenAI:
         """The shared client; called by pipecat."""
@@ -108,19 +124,29 @@ class ChatService(OpenAILLMService):
     async def start(self, frame: StartFrame) -> None:
         """Open connections when the call begins: the server may have closed them since the last call."""
         await super().start(frame)
-        self._open()
+        self._warm.open()
 
     async def cleanup(self) -> None:
         """End the task that opens connections."""
-        if self._opening:
-            await self.cancel_task(self._opening)
+        await self._warm.close(self.cancel_task)
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
     async def get_chat_completions(self, context: LLMContext) -> AsyncIterator[ChatCompletionChunk]:  # type: ignore[override]
         """The answer's chunks; called by pipecat, which iterates over them and closes the iterator."""
-        stream = await super().get_chat_completions(context)
+        note(ProviderNote(speed=self._speed))
+        stream: AsyncStream[ChatCompletionChunk] = await super().get_chat_completions(context)
         sign_of_life()
-        return checked(stream)
+        if limits := read_limits(stream.response.headers, datetime.now(UTC)):
+            given = LLMContextSummarizationUtil.estimate_context_tokens(context)
+            note(ProviderNote(rest=before_refusal(limits, given=given, output=self._longest)))
+        return self._noted(checked(stream))
+
+    async def _noted(self, chunks: AsyncIterator[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
+        """The same chunks; what they say about the request is noted."""
+        async with aclosing(cast(AsyncGenerator[ChatCompletionChunk], chunks)) as passing:
+            async for chunk in passing:
+                note(ProviderNote(served=chunk.service_tier, queued=queue_time(chunk)))
+                yield chunk
 
     def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:
         """The request's parameters; called by pipecat. The messages bypass the SDK's checks.
@@ -137,29 +163,10 @@ class ChatService(OpenAILLMService):
         try:
             await super()._process_context(context)
         except asyncio.CancelledError:
-            self._open()
+            self._warm.open()
             raise
         except Exception as error:
             # pipecat also reports the error, in its own words, and decides whether the service can still be used.
             failure = reason(error, model=self._model, where=self._where)
             await self.push_frame(LLMFailureFrame(text="", reason=failure))
             raise
-
-    def _open(self) -> None:
-        """Open connections in the background."""
-        if self._opening is None or self._opening.done():
-            self._opening = self.create_task(self._warm_up(), "open a connection")
-
-    async def _warm_up(self) -> None:
-        # Concurrently: one after the other, all of them would use the first connection.
-        opened = (warm_up(self._shared_client, model=self._model, where=self._where) for _ in range(self._connections))
-        for problem in set(await asyncio.gather(*opened)) - {None}:
-            log.info("%s", problem)
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import cast
 
@@ -19,6 +19,21 @@ CHUNKS_AT_ONCE = 8
 10 ms."""
 
 log = logging.getLogger(__name__)
+
+
+def queue_time(chunk: ChatCompletionChunk) -> float | None:
+    """Seconds that the request waited in the provider's queue, as Cerebras and Groq report it; None if it is not said.
+
+    Cerebras: `time_info.queue_time`. Groq: `x_groq.usage.queue_time`, or `usage.queue_time`.
+    """
+    extra = chunk.model_extra or {}
+    places = (
+        extra.get("time_info"),
+        (extra.get("x_groq") or {}).get("usage"),
+        getattr(chunk.usage, "model_extra", None),
+    )
+    times = (place.get("queue_time") for place in places if isinstance(place, Mapping))
+    return next((float(time) for time in times if isinstance(time, int | float) and not isinstance(time, bool)), None)
 
 
 class NotACompletionError(ValueError):

@@ -11,16 +11,17 @@ from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import Frame, UserStartedSpeakingFrame
 from pipecat.processors.aggregators.llm_context import NOT_GIVEN, LLMContext
 from pipecat.processors.frame_processor import FrameDirection
-from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService
+from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService, OpenAIResponsesReasoningConfig
 from websockets.asyncio.client import ClientConnection
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat import make_client
 from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.responses_errors import ServerError, reason
 from voice.llm.openai.responses_socket import OPENAI, Socket
 from voice.llm.openai.warm_sockets import WarmSockets
-from voice.llm.tiers.tier import sign_of_life
+from voice.llm.tiers.tier import note, sign_of_life
 
 ROTATE_AFTER = 55 * 60.0
 """Seconds; OpenAI closes a socket after 60 minutes."""
@@ -54,6 +55,8 @@ class ResponsesService(OpenAIResponsesLLMService):
         tools: the tools that the call's contexts offer; without them the prefix that the warm-up caches would be of no
             use to contexts that have tools.
         rotate_after: age from which a socket is replaced, seconds.
+        speed: the service tier to ask for; None for the usual one.
+        effort: how much the model thinks; None for the least that pipecat knows of.
     """
 
     def __init__(
@@ -68,12 +71,17 @@ class ResponsesService(OpenAIResponsesLLMService):
         where: str,
         tools: ToolsSchema | None = None,
         rotate_after: float = ROTATE_AFTER,
+        speed: str | None = None,
+        effort: str | None = None,
     ) -> None:
         self._base_url = base_url
         self._model, self._where, self._silence = model, where, silence
         self._tools = tools
+        self._speed = speed
         settings = self.Settings(model=model, max_completion_tokens=max_tokens, system_instruction=prompt)
-        super().__init__(api_key=api_key, ws_url=socket_url(base_url or OPENAI), settings=settings)
+        if effort is not None:
+            settings.reasoning = OpenAIResponsesReasoningConfig(effort=effort)
+        super().__init__(api_key=api_key, ws_url=socket_url(base_url or OPENAI), service_tier=speed, settings=settings)
         self._sockets = WarmSockets(
             self._open, warm_up=self._warm_up, create_task=self.create_task, rotate_after=rotate_after
         )
@@ -164,6 +172,7 @@ class ResponsesService(OpenAIResponsesLLMService):
         news = socket.chain.following(whole) if socket.chain else None
         if socket.chain and news:
             params = {**params, "input": news, "previous_response_id": socket.chain.response_id}
+        note(ProviderNote(speed=self._speed))
         await self.start_ttfb_metrics()
         await socket.ask(params)
         try:
@@ -185,6 +194,8 @@ class ResponsesService(OpenAIResponsesLLMService):
         event = await _lent.get().recv(self._silence)
         sign_of_life()
         response = event.get("response") or {}
+        if (served := response.get("service_tier")) != "auto":
+            note(ProviderNote(served=served))
         match event.get("type"):
             case "response.incomplete" if (response.get("incomplete_details") or {}).get(
                 "reason"

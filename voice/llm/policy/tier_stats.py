@@ -189,7 +189,11 @@ class TierBook:
 
     def refused(self, tier: str, now: float) -> None:
         """The tier refuses requests: do not ask it for a while."""
-        self._down_until[tier] = now + DOWN_FOR
+        self.rest(tier, now + DOWN_FOR)
+
+    def rest(self, tier: str, until: float) -> None:
+        """Do not ask the tier before the instant `until`."""
+        self._down_until[tier] = max(until, self._down_until.get(tier, until))
 
     def down(self, now: float) -> frozenset[str]:
         """Tiers that are not to be asked now."""

@@ -29,6 +29,8 @@ from pipecat.utils.context.llm_context_summarization import LLMContextSummarizat
 from latency.record.llm.price import Price
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.provider_note import ProviderNote
+from voice.llm.rate_limits import rest_after
 
 CANCEL_WITHIN = 0.5
 """Seconds that a cancelled request may take to release its service before the next request is made regardless."""
@@ -45,6 +47,12 @@ _asked: contextvars.ContextVar[tuple[LiveAttempt, Callable[[], None]] | None] = 
 def is_in_request() -> bool:
     """Whether the current task carries out a tier's request, or was started by one."""
     return _asked.get() is not None
+
+
+def note(known: ProviderNote) -> None:
+    """What is known of the current request beside its answer; called by services."""
+    if asked := _asked.get():
+        asked[0].learn(known)
 
 
 def sign_of_life() -> None:
@@ -179,6 +187,8 @@ class Tier:
                     await asyncio.sleep(0)
             case ErrorFrame():
                 attempt.fail(frame.error, now)
+                if rest := rest_after(frame.exception):
+                    attempt.learn(ProviderNote(rest=rest))
                 changed()
             case MetricsFrame():
                 usage = [data for data in frame.data if isinstance(data, LLMUsageMetricsData)]

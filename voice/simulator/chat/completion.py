@@ -6,20 +6,29 @@ from typing import Any
 
 from voice.simulator.chat.request import ChatRequest
 from voice.simulator.conversation import json_text
+from voice.simulator.journal import Exchange
+from voice.simulator.simulator import ServedModel
 
 
 class Completion:
-    """Writes one response, in chunks or whole."""
+    """Writes one response, in chunks or whole.
 
-    def __init__(self, request: ChatRequest, model: str, number: int, tool: str | None) -> None:
-        self._request = request
-        self._number = number
+    Args:
+        request: the request that it answers.
+        served: the model that serves it.
+        exchange: the request's record.
+        tool: name of the tool that it calls, or None.
+    """
+
+    def __init__(self, request: ChatRequest, served: ServedModel, exchange: Exchange, tool: str | None) -> None:
+        self._request, self._served, self._exchange = request, served, exchange
+        number = self._number = exchange.number
         self._tool = tool
         self._common = {
             "id": f"chatcmpl-sim-{number}",
             "created": int(time.time()),
-            "model": model,
-            "service_tier": request.service_tier,
+            "model": served.name,
+            "service_tier": served.speed or "default",
             "system_fingerprint": "sim",
         }
 
@@ -36,14 +45,15 @@ class Completion:
             return self._chunk({"content": text})
         return self._chunk({"tool_calls": [{"index": 0, "function": {"arguments": text}}]})
 
-    def closing(self, *, cut_off: bool, usage: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def closing(self, *, cut_off: bool) -> list[dict[str, Any]]:
         """The chunks after the text: the finish reason, then the usage if the client asked for it."""
-        chunks = [self._chunk({}, finish_reason=self._reason(cut_off=cut_off))]
+        last = self._chunk({}, finish_reason=self._reason(cut_off=cut_off))
+        chunks = [{**last, **provider_times(self._served, self._exchange)}]
         if self._request.include_usage:
-            chunks.append({**self._chunk({}), "choices": [], "usage": usage})
+            chunks.append({**self._chunk({}), "choices": [], "usage": self._usage()})
         return chunks
 
-    def whole(self, text: str, *, cut_off: bool, usage: Mapping[str, Any]) -> dict[str, Any]:
+    def whole(self, text: str, *, cut_off: bool) -> dict[str, Any]:
         """The response without streaming."""
         message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
         if self._tool is not None:
@@ -54,7 +64,14 @@ class Completion:
             "logprobs": None,
             "finish_reason": self._reason(cut_off=cut_off),
         }
-        return {**self._common, "object": "chat.completion", "choices": [choice], "usage": usage}
+        common = {**self._common, **provider_times(self._served, self._exchange)}
+        return {**common, "object": "chat.completion", "choices": [choice], "usage": self._usage()}
+
+    def _usage(self) -> dict[str, Any]:
+        exchange = self._exchange
+        return usage(
+            prompt=exchange.input_tokens or 0, cached=exchange.cached_tokens or 0, completion=exchange.tokens_sent
+        )
 
     def _chunk(self, delta: dict[str, Any], *, finish_reason: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
@@ -69,6 +86,31 @@ class Completion:
         if cut_off:
             return "length"
         return "stop" if self._tool is None else "tool_calls"
+
+
+def provider_times(served: ServedModel, exchange: Exchange) -> dict[str, Any]:
+    """Where the time went, in the fields of those providers that say so; seconds.
+
+    What a first token took beyond its median is reported as the wait in the queue [A].
+    """
+    profile = served.latency.profile
+    if exchange.first_text is None:
+        return {}
+    first = exchange.first_text - exchange.requested
+    queue = max(0.0, first - profile.p50)
+    total = (exchange.ended or exchange.first_text) - exchange.requested
+    times = {
+        "queue_time": round(queue, 4),
+        "prompt_time": round(first - queue, 4),
+        "completion_time": round(total - first, 4),
+        "total_time": round(total, 4),
+    }
+    match profile.provider:
+        case "cerebras":
+            return {"time_info": times}
+        case "groq":
+            return {"x_groq": {"id": f"req_sim_{exchange.number}", "usage": times}}
+    return {}
 
 
 def usage(*, prompt: int, cached: int, completion: int) -> dict[str, Any]:

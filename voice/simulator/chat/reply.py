@@ -7,22 +7,32 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from voice.simulator.chat.completion import Completion, event
+from voice.simulator.event_stream import EventStream
 from voice.simulator.wire_errors import error_body, refusal
-
-_EVENT_STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
 
 
 class WholeReply:
-    """Sends the whole response once it is complete."""
+    """Sends the whole response once it is complete.
 
-    def __init__(self, completion: Completion, scope: Scope, receive: Receive, send: Send) -> None:
-        self._completion = completion
+    Args:
+        completion: writes the response.
+        scope, receive, send: of the request.
+        headers: more headers of the response.
+    """
+
+    def __init__(
+        self, completion: Completion, scope: Scope, receive: Receive, send: Send, *, headers: Mapping[str, str]
+    ) -> None:
+        self._completion, self._headers = completion, headers
         self._answered = (scope, receive, send)
         self._pieces: list[str] = []
 
     async def text(self, text: str) -> None:
         """Keep a piece of the answer."""
         self._pieces.append(text)
+
+    async def thought(self, text: str) -> None:
+        """Do nothing: this wire keeps what a model thinks to itself."""
 
     async def alive(self) -> None:
         """Do nothing: a whole response shows no sign of life before its end."""
@@ -31,24 +41,28 @@ class WholeReply:
         """Answer with an error."""
         await refusal(status)(*self._answered)
 
-    async def complete(self, *, cut_off: bool, usage: Mapping[str, Any]) -> None:
+    async def complete(self, *, cut_off: bool) -> None:
         """Send the response."""
-        whole = self._completion.whole("".join(self._pieces), cut_off=cut_off, usage=usage)
-        await JSONResponse(whole)(*self._answered)
+        whole = self._completion.whole("".join(self._pieces), cut_off=cut_off)
+        await JSONResponse(whole, headers=dict(self._headers))(*self._answered)
 
 
 class StreamedReply:
-    """Sends server-sent events; the headers are sent with the first event."""
+    """Sends server-sent events; the arguments are those of `WholeReply`."""
 
-    def __init__(self, completion: Completion, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(
+        self, completion: Completion, scope: Scope, receive: Receive, send: Send, *, headers: Mapping[str, str]
+    ) -> None:
         self._completion = completion
         self._answered = (scope, receive, send)
-        self._send = send
-        self._open = False
+        self._stream = EventStream(send, headers)
 
     async def text(self, text: str) -> None:
         """Send a piece of the answer."""
         await self._events([self._completion.piece(text)])
+
+    async def thought(self, text: str) -> None:
+        """Do nothing: this wire keeps what a model thinks to itself."""
 
     async def alive(self) -> None:
         """Send a comment and a chunk without text."""
@@ -56,22 +70,17 @@ class StreamedReply:
 
     async def fail(self, status: int) -> None:
         """Answer with an error status or, once the stream is open, send an error event."""
-        if self._open:
-            await self._body(event({"error": error_body(status)}), last=True)
+        if self._stream.is_open:
+            await self._stream.write(event({"error": error_body(status)}), last=True)
         else:
             await refusal(status)(*self._answered)
 
-    async def complete(self, *, cut_off: bool, usage: Mapping[str, Any]) -> None:
+    async def complete(self, *, cut_off: bool) -> None:
         """End the stream."""
-        await self._events(self._completion.closing(cut_off=cut_off, usage=usage))
-        await self._body(b"data: [DONE]\n\n", last=True)
+        await self._events(self._completion.closing(cut_off=cut_off))
+        await self._stream.write(b"data: [DONE]\n\n", last=True)
 
     async def _events(self, chunks: Sequence[Mapping[str, Any]], *, before: bytes = b"") -> None:
-        if not self._open:
-            self._open = True
-            await self._send({"type": "http.response.start", "status": 200, "headers": _EVENT_STREAM})
+        if not self._stream.is_open:
             chunks = [*self._completion.opening(), *chunks]
-        await self._body(before + b"".join(event(chunk) for chunk in chunks))
-
-    async def _body(self, data: bytes, *, last: bool = False) -> None:
-        await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+        await self._stream.write(before + b"".join(event(chunk) for chunk in chunks))

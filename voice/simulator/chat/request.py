@@ -21,8 +21,10 @@ class ChatRequest:
         stream: the client asks for server-sent events.
         include_usage: the client asks for a last chunk with the usage.
         max_tokens: most tokens of the answer, or None.
-        service_tier: the tier that is reported as served.
+        speed: the speed that it asks for, under the name that the response reports; None for the usual one.
         fixed: the part of the prompt before the messages, for the prefix cache.
+        thought: what the model thinks first: nothing, the profiles' figures include it.
+        is_cached: the prefix is cached; OpenAI's servers do so unasked.
     """
 
     model: str
@@ -31,8 +33,10 @@ class ChatRequest:
     stream: bool
     include_usage: bool
     max_tokens: int | None
-    service_tier: str
+    speed: str | None
     fixed: str
+    thought: str = ""
+    is_cached: bool = True
 
 
 def read_request(body: object) -> ChatRequest:
@@ -57,7 +61,7 @@ def read_request(body: object) -> ChatRequest:
         stream=bool(body.get("stream")),
         include_usage=bool((body.get("stream_options") or {}).get("include_usage")),
         max_tokens=limit,
-        service_tier=served_tier(body.get("service_tier")),
+        speed=served_tier(body.get("service_tier")),
         fixed=json_text(tools),
     )
 

@@ -95,7 +95,7 @@ class ResponseCall:
         start = loop.time()
         uncached = read_prefix(self._served.cache, self.exchange, asked.fixed, messages)
         said = self._simulator.answer(messages, asked.tools)
-        writer = self._writer = ResponseWriter(asked, self.response_id, self._served.name, said.tool)
+        writer = self._writer = ResponseWriter(asked, self.response_id, self._served, said.tool)
         if self._served.fault not in _WITHOUT_BEGINNING:
             await asyncio.sleep(self._served.latency.profile.rtt)
             await self._all(writer.created())

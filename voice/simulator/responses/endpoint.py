@@ -124,7 +124,7 @@ class SocketSession:
 
     def _start(self, event: Mapping[str, Any], size: int) -> None:
         asked = read_create(event)
-        served = self._simulator.serve(asked.model, url_options(self._websocket.scope))
+        served = self._simulator.serve(asked.model, url_options(self._websocket.scope), speed=asked.speed)
         self._lanes.turn(asked.lane)
         exchange = self._simulator.journal.begin(
             "responses",
@@ -133,6 +133,7 @@ class SocketSession:
             connection=self._connection.number,
             opened=self._connection.requests == 1,
             bytes_in=size,
+            speed=served.speed,
             warm_up=not asked.generate,
         )
         call = ResponseCall(

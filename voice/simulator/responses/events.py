@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from voice.simulator.responses.request import ResponseRequest
+from voice.simulator.simulator import ServedModel
 from voice.simulator.wire_errors import error_body
 
 
@@ -31,15 +32,15 @@ class ResponseWriter:
     Args:
         request: the request that it answers.
         response_id: id of the response.
-        model: the model that serves it.
+        served: the model that serves it.
         tool: name of the tool that the response calls, or None for a message.
     """
 
-    def __init__(self, request: ResponseRequest, response_id: str, model: str, tool: str | None) -> None:
+    def __init__(self, request: ResponseRequest, response_id: str, served: ServedModel, tool: str | None) -> None:
         self.response_id = response_id
         self._request = request
         self._tool = tool
-        self._model = model
+        self._served = served
         self._created = int(time.time())
         self._number = 0
         self._text = ""
@@ -116,12 +117,12 @@ class ResponseWriter:
             "object": "response",
             "created_at": self._created,
             "status": status,
-            "model": self._model,
+            "model": self._served.name,
             "output": [self._item("completed")] if self._is_open and status != "in_progress" else [],
             "error": None,
             "incomplete_details": None,
             "usage": None,
-            "service_tier": self._request.service_tier,
+            "service_tier": self._served.speed or "default",
             "text": {"format": {"type": "text"}},
             "truncation": "disabled",
         }

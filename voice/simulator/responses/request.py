@@ -23,7 +23,7 @@ class ResponseRequest:
         lane: its `stream_id`, or None.
         generate: False for a warm-up, which gives an id to continue from and no output.
         max_tokens: most tokens of the answer, or None.
-        service_tier: the tier that is reported as served.
+        speed: the speed that it asks for, under the name that the response reports; None for the usual one.
         fixed: the part of the prompt before the messages, for the prefix cache.
         echoed: fields of the request that the response repeats.
     """
@@ -35,7 +35,7 @@ class ResponseRequest:
     lane: str | None
     generate: bool
     max_tokens: int | None
-    service_tier: str
+    speed: str | None
     fixed: str
     echoed: Mapping[str, Any]
 
@@ -61,7 +61,7 @@ def read_create(event: Mapping[str, Any]) -> ResponseRequest:
         lane=event.get("stream_id"),
         generate=event.get("generate") is not False,
         max_tokens=event.get("max_output_tokens"),
-        service_tier=served_tier(event.get("service_tier")),
+        speed=served_tier(event.get("service_tier")),
         fixed=json_text([instructions, tools, event.get("reasoning")]),
         echoed={
             "instructions": instructions,

@@ -29,6 +29,7 @@ class Profile:
         prefill_tokens_per_s: rate at which tokens that are missing from the prefix cache are read.
         error_rate: share of calls that end with a server error.
         stall_rate: share of calls that stall.
+        speeds: what `tokens_per_s` is multiplied by at a speed that the request asks for, by its name.
         source: source of the first-token figures.
         rate_source: source of the output rate.
     """
@@ -44,6 +45,7 @@ class Profile:
     prefill_tokens_per_s: float
     error_rate: float
     stall_rate: float
+    speeds: Mapping[str, float]
     source: str
     rate_source: str
 
@@ -81,6 +83,7 @@ def _profile(name: str, table: Mapping[str, Any], preset: str) -> Profile:
         prefill_tokens_per_s=table["prefill_tokens_per_s"],
         error_rate=table["error_rate"],
         stall_rate=table["stall_rate"],
+        speeds=table["speeds"],
         source=first["source"],
         rate_source=table["rate_source"],
     )

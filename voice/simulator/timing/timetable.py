@@ -27,22 +27,48 @@ class Fault(StrEnum):
     REFUSE = "refuse"
     """It resets the connection before answering."""
     UNAUTHORIZED = "401"
+    NO_CREDIT = "402"
+    """The account has no credit."""
+    FORBIDDEN = "403"
+    RETIRED = "404"
+    """The provider has withdrawn the model."""
     RATE_LIMITED = "429"
     SERVER_ERROR = "500"
+    OVERLOADED = "529"
     MIDFAIL = "midfail"
     """It reports an error in the middle of the answer."""
+    OVERLOAD_EVENT = "overload-event"
+    """It accepts the request, begins the stream, and reports there that it is overloaded; before any text, or after
+    the tokens that were asked for."""
     SLOW_CONNECT = "slow-connect"
     """A new connection takes 1.5 s longer."""
     CUT_SOCKET = "cut-socket"
     """It resets the connection in the middle of the answer."""
 
 
-STATUSES = {Fault.UNAUTHORIZED: 401, Fault.RATE_LIMITED: 429, Fault.SERVER_ERROR: 500}
+STATUSES = {
+    Fault.UNAUTHORIZED: 401,
+    Fault.NO_CREDIT: 402,
+    Fault.FORBIDDEN: 403,
+    Fault.RETIRED: 404,
+    Fault.RATE_LIMITED: 429,
+    Fault.SERVER_ERROR: 500,
+    Fault.OVERLOADED: 529,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class SendText:
     """Send `tokens` tokens of text, `at` seconds after the request."""
+
+    at: float
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SendThought:
+    """Send `tokens` tokens of what the model thinks before it answers."""
 
     at: float
     text: str
@@ -78,7 +104,7 @@ class Hang:
     at: float
 
 
-Action = SendText | KeepAlive | Failure | ResetConnection | Hang
+Action = SendText | SendThought | KeepAlive | Failure | ResetConnection | Hang
 
 
 def parse_fault(text: str) -> Fault:
@@ -101,6 +127,7 @@ def timetable(
     uncached_tokens: int = 0,
     fault: Fault | None = None,
     fault_after: int | None = None,
+    thought: str = "",
 ) -> Iterator[Action]:
     """The actions of one call in order; the answer is complete after the last one.
 
@@ -111,6 +138,7 @@ def timetable(
         uncached_tokens: tokens of its prefix that are not in the cache.
         fault: the server's fault, or None.
         fault_after: tokens sent before a fault in the middle of the answer; None means half of the answer.
+        thought: what the model thinks first, at its output rate; the first token is then one of the thought.
     """
     first = model.first_token(now, uncached_tokens=uncached_tokens)
     rtt = model.profile.rtt
@@ -135,8 +163,19 @@ def timetable(
             yield chunk
         last += model.gap()
         yield Failure(last, 500) if fault is Fault.MIDFAIL else ResetConnection(last)
+    elif fault is Fault.OVERLOAD_EVENT:
+        last = first.after
+        yield KeepAlive(last)
+        for chunk in _chunks(tokens(text)[: fault_after or 0], last, model):
+            last = chunk.at
+            yield chunk
+        yield Failure(last, STATUSES[Fault.OVERLOADED])
     else:
-        yield from _chunks(tokens(text), first.after, model)
+        start = first.after
+        for chunk in _chunks(tokens(thought), start, model):
+            start = chunk.at
+            yield SendThought(chunk.at, chunk.text, chunk.tokens)
+        yield from _chunks(tokens(text), start + model.gap() if thought else start, model)
 
 
 def _chunks(words: list[str], first: float, model: LatencyModel) -> Iterator[SendText]:

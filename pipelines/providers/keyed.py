@@ -1,0 +1,93 @@
+"""A tier on a server that may want a key: its model, its address and its key."""
+
+import os
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pipelines.providers.wires import WireTable
+from voice.errors import ComponentError
+
+if TYPE_CHECKING:
+    from pipelines.providers.tiers import Tiers
+
+
+class KeyedTable(WireTable, ABC):
+    """What the tiers have in common that name a model on a server."""
+
+    whose: ClassVar[str]
+    """The provider whose server it is unless `base_url` is set."""
+    home: ClassVar[str]
+    """The URL of the provider's API."""
+    usual_key: ClassVar[str]
+    """The environment variable that usually holds the provider's key."""
+
+    model: str
+    """The model's name on the server."""
+    base_url: str | None = None
+    """The server's URL; the provider's own unless set."""
+    api_key_env: str | None = None
+    """The environment variable that holds the API key."""
+
+    @property
+    def label(self) -> str:
+        """The model's name on the server."""
+        return self.model
+
+    @property
+    def where(self) -> str:
+        """The server, as people read it."""
+        return self.base_url or self.whose
+
+    @property
+    def key(self) -> str | None:
+        """The key; None where none is named or set."""
+        return os.environ.get(self.api_key_env or "") or None
+
+    @property
+    @abstractmethod
+    def api_url(self) -> str:
+        """The URL below which the server's API lies; it usually ends in /v1."""
+
+    @property
+    @abstractmethod
+    def protocol(self) -> Literal["chat", "responses", "messages"]:
+        """The protocol of its requests."""
+
+    @property
+    def key_headers(self) -> dict[str, str]:
+        """The headers that carry the key to its server."""
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether requests would be made without the key that they need."""
+        return self.key is None if self.api_key_env else self.base_url is None
+
+    @property
+    def summary(self) -> str:
+        """The model."""
+        return self.model
+
+    def needs(self) -> list[str]:
+        """A key."""
+        if not self.lacks_key:
+            return []
+        if self.api_key_env:
+            return [f"the environment variable {self.api_key_env} is not set; it should hold the API key"]
+        return [f'no API key is named: name its environment variable, such as api_key_env = "{self.usual_key}"']
+
+    def check(self, name: str, llm: "Tiers") -> None:
+        """Refuse a key that is not set, naming the variable and what works without one."""
+        if not self.lacks_key:
+            return
+        if self.api_key_env is None:
+            raise ComponentError(
+                f"llm.{name}: {self.model} at {self.where} needs a key; say which environment variable holds it, such "
+                f'as api_key_env = "{self.usual_key}", or give the base_url of a server that wants none.'
+            )
+        keyless = [other for other, tier in llm.tiers.items() if other != name and not tier.lacks_key]
+        without = "".join(f'[llm.{other}] works without it (policy = "single"), and ' for other in keyless)
+        raise ComponentError(
+            f"llm.{name}: {self.model} needs a key in the environment variable {self.api_key_env}, which is not set; "
+            f"{without}the pipelines embedded and local work without one."
+        )

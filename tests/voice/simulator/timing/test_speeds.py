@@ -1,0 +1,55 @@
+"""A faster speed buys tokens a second and no earlier first token; on a timetable, without any clock."""
+
+import pytest
+
+from voice.simulator.simulator import ServedModel, Simulator
+from voice.simulator.timing.allowance import Allowance
+from voice.simulator.timing.timetable import SendText, SendThought, timetable
+
+ANSWER = "This is what I have found out for you about that, in some more words than are needed. " * 3
+THOUGHT = "I should answer this briefly. " * 4
+
+
+def times(served: ServedModel, thought: str = "") -> tuple[float, float, float]:
+    """The first token, the first text and the end, seconds after the request."""
+    actions = list(timetable(ANSWER, served.latency, now=0.0, thought=thought))
+    assert all(isinstance(action, SendText | SendThought) for action in actions)
+    return actions[0].at, next(a.at for a in actions if isinstance(a, SendText)), actions[-1].at
+
+
+@pytest.mark.parametrize(("model", "speed", "factor"), [("opus", "fast", 2.5), ("gpt-5.6-sol", "priority", 1.5)])
+def test_the_first_token_is_unchanged_and_decoding_faster_by_the_factor(model: str, speed: str, factor: float) -> None:
+    standard, fast = (times(Simulator(seed=3).serve(model, speed=speed)) for speed in (None, speed))
+    assert fast[0] == standard[0]
+    assert (standard[2] - standard[0]) / (fast[2] - fast[0]) == pytest.approx(factor)
+
+
+def test_effort_and_speed_are_separate_axes() -> None:
+    """Thinking delays the first text by its tokens; the speed divides that delay and leaves the first token alone."""
+    found = {
+        (speed, bool(thought)): times(Simulator(seed=3).serve("opus", speed=speed), thought)
+        for speed in (None, "fast")
+        for thought in ("", THOUGHT)
+    }
+    assert len({first for first, _, _ in found.values()}) == 1
+    delay = {key: text - first for key, (first, text, _) in found.items()}
+    assert delay[None, False] == delay["fast", False] == 0
+    assert delay[None, True] / delay["fast", True] == pytest.approx(2.5)
+    assert delay[None, True] > 0.2
+
+
+def test_a_model_may_serve_at_another_speed_than_was_asked_for() -> None:
+    served = Simulator(seed=1).serve("opus?serves=standard", speed="fast")
+    assert served.speed == "standard"
+    assert served.latency.profile.tokens_per_s == 65
+
+
+def test_an_allowance_refills_evenly_and_says_when() -> None:
+    allowance = Allowance(60, 0.0)
+    allowance.take(80, 10.0)
+    assert allowance.remaining(10.0) == 0
+    assert allowance.enough_in(1, 10.0) == pytest.approx(21)
+    assert allowance.remaining(31.0) == 1
+    assert allowance.full_in(31.0) == pytest.approx(59)
+    assert allowance.remaining(1000.0) == 60
+    assert (Allowance(0, 0.0).remaining(5.0), Allowance(0, 0.0).enough_in(1, 5.0)) == (0, 60), "not provisioned"

@@ -1,0 +1,42 @@
+"""What a provider, or our service for it, says about a request beside its answer."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """A tier should not be asked for a while.
+
+    Parameters:
+        seconds: for how long.
+        why: one clause that follows the tier's name.
+    """
+
+    seconds: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderNote:
+    """What is known of a request so far; None is unknown, or was not said.
+
+    Parameters:
+        speed: the speed that was asked for; None for the provider's usual one.
+        served: the speed at which the provider says it answers, and bills.
+        slowed: why another speed was asked for than the tier's settings name; one clause.
+        queued: seconds that the provider says the request waited before its prompt was read.
+        is_estimate: the usage that is reported for it is partly an estimate.
+        rest: the tier should be left alone from now on.
+    """
+
+    speed: str | None = None
+    served: str | None = None
+    slowed: str | None = None
+    queued: float | None = None
+    is_estimate: bool | None = None
+    rest: Rest | None = None
+
+    def updated(self, later: "ProviderNote") -> "ProviderNote":
+        """The same, with whatever the later note knows in its place."""
+        known = {name: value for name in self.__slots__ if (value := getattr(later, name)) is not None}
+        return replace(self, **known)

@@ -1,0 +1,99 @@
+"""The client of Anthropic's SDK that all calls share, and why a request with it failed."""
+
+import textwrap
+
+from anthropic import (
+    APIConnectionError,
+    APIError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncAnthropic,
+    DefaultAsyncHttpxClient,
+    Timeout,
+)
+from pipecat.utils.http import connection_limits
+
+from voice.llm.provider_errors import LONGEST_REASON, connection_words
+from voice.llm.warm_connections import CONNECT_WITHIN, is_loopback
+
+OVERLOADED = "overloaded_error"
+"""The type of error by which Anthropic reports an overload, also inside a stream that began with status 200."""
+
+
+def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncAnthropic:
+    """Make a client whose open connections all calls share. This takes tenths of a second, mostly for imports.
+
+    By default the SDK waits ten minutes and tries three times; during a call that would be silence.
+
+    Args:
+        base_url: the server's URL, without /v1; None for Anthropic.
+        api_key: sent with every request.
+        silence: seconds without a byte after which a request has failed.
+    """
+    http = DefaultAsyncHttpxClient(
+        limits=connection_limits(max_keepalive_connections=100, max_connections=1000, keepalive_expiry=None),
+        # A server on this machine is never behind a proxy, whatever the environment says.
+        trust_env=not (base_url and is_loopback(base_url)),
+    )
+    client = AsyncAnthropic(
+        api_key=api_key,
+        base_url=base_url,
+        max_retries=0,
+        timeout=Timeout(silence, connect=CONNECT_WITHIN),
+        http_client=http,
+    )
+    # The SDK imports what requests need with the first request.
+    assert client.beta.messages.create is not None
+    return client
+
+
+async def warm_up(client: AsyncAnthropic, *, model: str, where: str) -> str | None:
+    """Open a connection; returns None, or one sentence that says why it failed. The failure may be temporary."""
+    try:
+        await client.with_options(timeout=CONNECT_WITHIN).models.list()
+    except APIStatusError:
+        # It has answered; what it thinks of the key, the first request shows.
+        return None
+    except (APIError, ValueError) as error:
+        return reason(error, model=model, where=where)
+    return None
+
+
+def reason(error: Exception, *, model: str, where: str) -> str:
+    """One sentence on why a request to `model` at `where` (a URL or a provider's name) failed."""
+    whose = f"{model} at {where}"
+    match error:
+        case APITimeoutError() | TimeoutError():
+            connecting = type(error.__cause__).__name__ == "ConnectTimeout"
+            return f"{whose} did not {'take the connection' if connecting else 'answer'} in time."
+        case APIConnectionError():
+            return f"{whose} {connection_words(error)}."
+        case APIStatusError(status_code=200):
+            return f"{whose} reported an error in the middle of its answer{_words_of(error)}."
+        case APIStatusError():
+            return f"{whose} answered HTTP {error.status_code}{_words_of(error)}."
+        case APIError():
+            return f"{whose} reported an error{_words_of(error)}."
+    return f"The answer of {whose} could not be used ({type(error).__name__}: {_short(str(error))})."
+
+
+def is_overload(error: Exception) -> bool:
+    """Whether the server, or the pool of a speed, has no room for a request now: 429, 529, or said so in a stream."""
+    return isinstance(error, APIStatusError) and (
+        error.status_code in (429, 529) or (error.status_code == 200 and _details(error).get("type") == OVERLOADED)
+    )
+
+
+def _details(error: APIError) -> dict[str, object]:
+    """The `error` object of Anthropic's body; empty for any other body, such as a proxy's page."""
+    details = error.body.get("error") if isinstance(error.body, dict) else None
+    return details if isinstance(details, dict) else {}
+
+
+def _words_of(error: APIError) -> str:
+    message = _details(error).get("message")
+    return f": {_short(message)}" if isinstance(message, str) and message.strip() else ""
+
+
+def _short(text: str) -> str:
+    return textwrap.shorten(text.strip().rstrip("."), LONGEST_REASON, placeholder="…")

@@ -1,0 +1,212 @@
+"""Anthropic's Messages for a voice call: bounded waits, no silent retries, either speed, and connections kept open."""
+
+import asyncio
+import contextvars
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from anthropic import AsyncAnthropic
+from pipecat.frames.frames import StartFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.services.anthropic.llm import AnthropicLLMService
+
+from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.llm.answer.provider_note import ProviderNote, Rest
+from voice.llm.anthropic.client import is_overload, reason, warm_up
+from voice.llm.anthropic.speed import FAST, REFUSED_FOR, CallSpeed, FastPool
+from voice.llm.rate_limits import FAST_POOL, before_refusal, read_limits, retry_after
+from voice.llm.tiers.tier import note, sign_of_life
+from voice.llm.warm_connections import WarmConnections
+
+FAST_BETA = "fast-mode-2026-02-01"
+"""The value of `anthropic-beta` without which some models refuse a speed."""
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Request:
+    """What one request leaves behind: streams to close, and whether its usage is whole."""
+
+    streams: list[AsyncGenerator[Any, None]] = field(default_factory=list)
+    is_whole: bool = False
+
+
+# The request that the current task carries out.
+_request: contextvars.ContextVar[_Request] = contextvars.ContextVar("request")
+
+
+class AnthropicService(AnthropicLLMService):
+    """pipecat's Anthropic service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
+
+    The prompt is cached. The model is asked for one tool at a time, because pipecat would run only the last of several.
+
+    Args:
+        client: see `make_client`.
+        model: its name on the server.
+        prompt: the system prompt.
+        max_tokens: the longest answer.
+        silence: seconds without progress after which a request has failed; the server's pings are none.
+        where: how the report names the server.
+        speed: "fast", "standard", or None for the provider's usual one.
+        pool: what all calls know of the fast speed.
+        beta_header: what `anthropic-beta` must contain for the fast speed; empty for nothing.
+        effort: how much the model thinks; None for the least that pipecat knows of.
+        connections: how many to keep open: the largest number of requests that run at the same time.
+        clock: seconds.
+    """
+
+    def __init__(
+        self,
+        client: AsyncAnthropic,
+        *,
+        model: str,
+        prompt: str,
+        max_tokens: int,
+        silence: float,
+        where: str,
+        speed: str | None = None,
+        pool: FastPool | None = None,
+        beta_header: str = FAST_BETA,
+        effort: str | None = None,
+        connections: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._model, self._where, self._silence = model, where, silence
+        self._longest, self._beta_header, self._clock = max_tokens, beta_header, clock
+        self._speed = CallSpeed(speed, pool or FastPool())
+        settings = self.Settings(
+            model=model,
+            max_tokens=max_tokens,
+            system_instruction=prompt,
+            enable_prompt_caching=True,
+            effort=effort,
+        )
+        super().__init__(api_key="", client=client, settings=settings)
+        self._warm = WarmConnections(
+            lambda: warm_up(client, model=model, where=where), count=connections, create_task=self.create_task
+        )
+
+    async def start(self, frame: StartFrame) -> None:
+        """Open connections when the call begins: the server may have closed them since the last call."""
+        await super().start(frame)
+        self._warm.open()
+
+    async def cleanup(self) -> None:
+        """End the task that opens connections."""
+        await self._warm.close(self.cancel_task)
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
+
+    async def _process_context(self, context: LLMContext) -> None:
+        request = _Request()
+        asked = _request.set(request)
+        try:
+            await super()._process_context(context)
+        except asyncio.CancelledError:
+            self._warm.open()
+            raise
+        finally:
+            _request.reset(asked)
+            for stream in request.streams:
+                await stream.aclose()
+
+    async def _create_message_stream(self, api_call: Any, params: dict[str, Any]) -> AsyncIterator[Any]:
+        """The events of an answer; called by pipecat, which iterates over them."""
+        stream = self._answered(api_call, _without_checks(params))
+        _request.get().streams.append(stream)
+        return stream
+
+    async def _answered(self, api_call: Any, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        """The events of an answer, at standard speed if the fast one has no room and nothing was said yet."""
+        self._speed.begin(self._clock())
+        speed, is_begun = self._speed.current, False
+        note(ProviderNote(speed=speed, slowed=self._told()))
+        try:
+            try:
+                async with aclosing(self._events(api_call, self._at(speed, params), speed)) as events:
+                    async for event in events:
+                        is_begun |= event.type == "content_block_delta"
+                        yield event
+            except Exception as error:
+                if speed != FAST or not is_overload(error):
+                    raise
+                wait = retry_after(error)
+                why = f"the fast speed was refused: {reason(error, model=self._model, where=self._where).rstrip('.')}"
+                self._speed.leave(Rest(seconds=REFUSED_FOR if wait is None else wait, why=why), self._clock())
+                note(ProviderNote(slowed=self._told()))
+                if is_begun:
+                    raise
+                async with aclosing(self._events(api_call, params, self._speed.current)) as events:
+                    async for event in events:
+                        yield event
+        except Exception as error:
+            # pipecat also reports the error, in its own words, and decides whether the service can still be used.
+            failure = reason(error, model=self._model, where=self._where)
+            await self.push_frame(LLMFailureFrame(text="", reason=failure))
+            raise
+
+    async def _events(self, api_call: Any, params: dict[str, Any], speed: str | None) -> AsyncGenerator[Any, None]:
+        """The events of one response.
+
+        Raises:
+            TimeoutError: nothing but pings came for too long.
+        """
+        stream = await api_call(**params)
+        sign_of_life()
+        try:
+            async with aclosing(cast(AsyncGenerator[Any, None], aiter(stream))) as events:
+                while True:
+                    try:
+                        # The SDK keeps pings to itself.
+                        async with asyncio.timeout(self._silence):
+                            event = await anext(events)
+                    except StopAsyncIteration:
+                        return
+                    if event.type == "message_start":
+                        self._read(event.message.usage, stream.response.headers, speed)
+                    elif event.type == "message_delta":
+                        _request.get().is_whole = True
+                    yield event
+        finally:
+            await stream.close()
+
+    def _read(self, usage: Any, headers: Any, speed: str | None) -> None:
+        """Note the speed that is served, and leave a pool before it refuses."""
+        note(ProviderNote(served=getattr(usage, "speed", None)))
+        limits = read_limits(headers, datetime.now(UTC))
+        given = (usage.input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+        if speed == FAST and (rest := before_refusal(limits, pool=FAST_POOL, given=given, output=self._longest)):
+            why = f"the fast speed is left before it refuses: {rest.why}"
+            self._speed.leave(Rest(seconds=rest.seconds, why=why), self._clock())
+        elif rest := before_refusal(limits, given=given, output=self._longest):
+            note(ProviderNote(rest=rest))
+
+    def _at(self, speed: str | None, params: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of a request at a speed. Only the fast one is named, since the other is the usual one."""
+        if speed != FAST:
+            return params
+        betas = [*params.get("betas", ()), *([self._beta_header] if self._beta_header else ())]
+        return {**params, "betas": betas, "extra_body": {**params["extra_body"], "speed": FAST}}
+
+    def _told(self) -> str | None:
+        """Why the fast speed was left, if that is news; it is also logged."""
+        if news := self._speed.news():
+            log.warning("%s at %s: standard speed for the rest of the call, because %s", self._model, self._where, news)
+        return news
+
+    async def _report_usage_metrics(self, *args: Any, **kwargs: Any) -> None:
+        """Report the usage; called by pipecat, which estimates the answer's tokens when it was cut short."""
+        note(ProviderNote(is_estimate=not _request.get().is_whole))
+        await super()._report_usage_metrics(*args, **kwargs)
+
+
+def _without_checks(params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters with the messages where the SDK does not walk through each of them on the event loop."""
+    body = {**params.get("extra_body", {}), "messages": params["messages"]}
+    if params.get("tools"):
+        body.setdefault("tool_choice", {"type": "auto", "disable_parallel_tool_use": True})
+    return {**params, "messages": [], "extra_body": body}

@@ -1,0 +1,67 @@
+"""At which speed the requests of a call are made. Pure: instants are passed in.
+
+Anthropic's fast speed has limits of its own, and a prompt cache of its own: what one speed has cached, the other reads
+anew. So a call keeps its speed, and when it must leave the fast one, it does not come back to it.
+"""
+
+from voice.llm.answer.provider_note import Rest
+
+FAST, STANDARD = "fast", "standard"
+REFUSED_FOR = 30.0
+"""Seconds for which new calls do not try a fast speed that has refused without saying for how long."""
+
+
+class FastPool:
+    """What all calls know of the limits of the fast speed."""
+
+    def __init__(self) -> None:
+        self._closed_until = float("-inf")
+        self._why = ""
+
+    def close(self, rest: Rest, now: float) -> None:
+        """New calls leave it alone for a while."""
+        self._closed_until, self._why = max(self._closed_until, now + rest.seconds), rest.why
+
+    def closed(self, now: float) -> str | None:
+        """Why a new call should not use it, or None."""
+        return self._why if now < self._closed_until else None
+
+
+class CallSpeed:
+    """The speed of one call's requests.
+
+    Args:
+        wanted: the one that is set, "fast" or "standard"; None for the provider's usual one.
+        pool: what all calls know of the fast speed.
+    """
+
+    def __init__(self, wanted: str | None, pool: FastPool) -> None:
+        self.wanted = wanted
+        self._pool = pool
+        self._is_begun = False
+        self._why: str | None = None
+        self._is_said = False
+
+    @property
+    def current(self) -> str | None:
+        """The speed of the next request."""
+        return STANDARD if self.wanted == FAST and self._why is not None else self.wanted
+
+    def begin(self, now: float) -> None:
+        """A request is about to be made; the first one of the call looks whether the fast speed is to be had."""
+        if not self._is_begun:
+            self._is_begun = True
+            self._why = self._pool.closed(now) if self.wanted == FAST else None
+
+    def leave(self, rest: Rest, now: float) -> None:
+        """Make the rest of the call's requests at standard speed, and let new calls wait."""
+        self._pool.close(rest, now)
+        if self.current == FAST:
+            self._why = rest.why
+
+    def news(self) -> str | None:
+        """Why the fast speed was left; told once, None before and after."""
+        if self._why is None or self._is_said:
+            return None
+        self._is_said = True
+        return self._why

@@ -1,0 +1,122 @@
+"""Decides from the headers of a response when to leave a tier, or a speed, alone: before it refuses. Pure.
+
+The headers are those of OpenAI and of servers that follow it ("x-ratelimit-remaining-requests", with durations such as
+"6m0s"), of Cerebras (the same with "-day" or "-minute" behind), and of Anthropic
+("anthropic-fast-output-tokens-remaining", with instants).
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pipecat.utils.errors import extract_http_status_code
+
+from voice.llm.answer.provider_note import Rest
+
+GONE_FOR = 3600.0
+"""Seconds for which a model is not asked that its provider no longer has, or does not have."""
+NO_CREDIT_FOR = 30.0
+"""Seconds for which a provider is not asked that wants to be paid first."""
+USUAL_REST = 30.0
+"""Seconds for which a limit is taken to last when the provider does not say."""
+FAST_POOL = "anthropic-fast"
+"""The limits of Anthropic's fast speed."""
+_THEIRS = re.compile(r"(anthropic-ratelimit|anthropic-fast)-(requests|(?:input-|output-)?tokens)-remaining")
+_USUAL = re.compile(r"(x-ratelimit)-remaining-(requests|tokens)(?:-(?:second|minute|hour|day))?")
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What one limit has left.
+
+    Parameters:
+        pool: whose limit it is, such as `FAST_POOL`.
+        of: what it limits: requests, tokens, input-tokens or output-tokens.
+        remaining: how many of these are left.
+        resets_in: seconds until it is whole again; None where the provider does not say.
+    """
+
+    pool: str
+    of: str
+    remaining: int
+    resets_in: float | None
+
+
+def read_limits(headers: Mapping[str, str], now: datetime) -> list[Limit]:
+    """The limits that a response's headers tell of; headers that cannot be read are left out."""
+    found = []
+    for name, value in headers.items():
+        match = _THEIRS.fullmatch(name.lower()) or _USUAL.fullmatch(name.lower())
+        if match and value.strip().isdecimal():
+            resets = seconds_until(headers.get(name.lower().replace("remaining", "reset"), ""), now)
+            found.append(Limit(match[1], match[2], int(value), resets))
+    return found
+
+
+def before_refusal(limits: list[Limit], *, pool: str | None = None, given: int, output: int) -> Rest | None:
+    """How long not to ask again, because one more request might be refused; None while there is enough.
+
+    Token limits may not contain the request under way yet, so there must be enough for two.
+
+    Args:
+        limits: see `read_limits`.
+        pool: whose limits count; None for all but those of Anthropic's fast speed.
+        given: tokens that a request gives the model.
+        output: the longest answer, in tokens.
+    """
+    takes = {"requests": 1, "tokens": 2 * (given + output), "input-tokens": 2 * given, "output-tokens": 2 * output}
+    counting = [limit for limit in limits if limit.pool == pool or (pool is None and limit.pool != FAST_POOL)]
+    short = [limit for limit in counting if limit.remaining < takes[limit.of]]
+    if not short:
+        return None
+    last = max(short, key=_wait)
+    return Rest(
+        seconds=_wait(last), why=f"its limit of {last.of.replace('-', ' ')} is nearly used up ({last.remaining} left)"
+    )
+
+
+def rest_after(error: BaseException | None) -> Rest | None:
+    """How long not to ask a tier after it failed with this error; None if the next turn may ask it."""
+    status = extract_http_status_code(error) if error is not None else None
+    match status:
+        case 404:
+            return Rest(seconds=GONE_FOR, why="its provider does not have the model (any more)")
+        case 402:
+            return Rest(seconds=NO_CREDIT_FOR, why="its provider wants to be paid first")
+        case 429 | 503 | 529 if (wait := retry_after(error)) is not None:
+            return Rest(seconds=wait, why=f"its provider answered HTTP {status} and asks to wait so long")
+    return None
+
+
+def retry_after(error: BaseException | None) -> float | None:
+    """The seconds that a provider asks to wait in the headers of its error; None where it does not say."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    text = headers.get("retry-after", "") if headers is not None else ""
+    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+
+
+def seconds_until(text: str, now: datetime) -> float | None:
+    """Seconds until a limit is whole again, from a duration ("6m0s", "1.5") or an instant; None if it is neither."""
+    text = text.strip()
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
+    if re.fullmatch(f"(?:{_PART.pattern})+", text):
+        return math.fsum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return max(0.0, ((instant if instant.tzinfo else instant.replace(tzinfo=UTC)) - now).total_seconds())
+
+
+def duration(seconds: float) -> str:
+    """A duration as people read it."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _wait(limit: Limit) -> float:
+    return USUAL_REST if limit.resets_in is None else limit.resets_in

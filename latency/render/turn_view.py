@@ -8,13 +8,13 @@ from rich.text import Text
 
 from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
-from latency.record.llm.attempt import AttemptRecord, Tokens
+from latency.record.llm.attempt import Tokens
 from latency.render.bars import bars
 from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.layout import fitted, table
 from latency.render.terminal.numbers import UNKNOWN, ms, usd
 from latency.report.cost import Spent, turn_cost
-from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of, speed_of
+from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of, speed_of, told_of
 
 LAST = "model and outcome"
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}
@@ -104,7 +104,8 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
         tokens, request = attempt.tokens or Tokens(), attempt.request
         guessed = "~" if tokens.estimated else ""
         counts = [UNKNOWN if count is None else f"{guessed}{count}" for count in (tokens.prompt, tokens.completion)]
-        model = f"{attempt.model}{_speed(attempt)}: " if attempt.model else ""
+        speed = f" ({speed})" if (speed := speed_of(attempt)) else ""
+        model = f"{attempt.model}{speed}: " if attempt.model else ""
         rows.append(
             (
                 attempt.tier or UNKNOWN,
@@ -112,7 +113,7 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
                 *(since(at, request) for at in (attempt.first_token, attempt.first_clause, attempt.end)),
                 *counts,
                 *([f"{'~' if attempt.is_usd_estimated else ''}{usd(attempt.usd)}"] if priced else []),
-                "; ".join([f"{model}{outcome_of(attempt)}", *speed_of(attempt)]),
+                "; ".join([f"{model}{outcome_of(attempt)}", *told_of(attempt)]),
             )
         )
     console.print()
@@ -124,14 +125,6 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
     )
     if cost := _cost(turn_cost(turn)):
         console.print(fitted(cost, console.width, indent=10))
-
-
-def _speed(attempt: AttemptRecord) -> str:
-    """The speed that was asked for, and the one that was served where it is another."""
-    if attempt.speed is None and attempt.served is None:
-        return ""
-    asked = attempt.speed or "usual speed"
-    return f" ({asked})" if attempt.served in (None, attempt.speed) else f" ({asked}, served {attempt.served})"
 
 
 def _cost(spent: Spent) -> str | None:

@@ -110,18 +110,18 @@ def outcome_of(attempt: AttemptRecord) -> str:
             return outcome
 
 
-def speed_of(attempt: AttemptRecord) -> list[str]:
-    """What is worth saying about the speed at which a request was served, in a few words each."""
-    words = []
+def speed_of(attempt: AttemptRecord) -> str:
+    """The speed that was asked for, and the one that was served where it is another; empty for the usual one."""
     if attempt.is_served_otherwise:
-        words.append(f"asked for {attempt.speed} speed, served {attempt.served}")
-    elif attempt.speed is not None and attempt.speed not in USUAL_SPEEDS:
-        words.append(f"{attempt.speed} speed")
-    if attempt.slowed:
-        words.append(attempt.slowed)
-    if attempt.queued is not None and attempt.queued >= ROUNDING:
-        words.append(f"queued {attempt.queued * 1000:.0f} ms")
-    return words
+        return f"{attempt.speed}, served {attempt.served}"
+    speed = attempt.speed or attempt.served
+    return "" if speed is None or speed in USUAL_SPEEDS else speed
+
+
+def told_of(attempt: AttemptRecord) -> list[str]:
+    """What else the provider, or our service for it, said of a request."""
+    queued = f"queued {attempt.queued * 1000:.0f} ms" if attempt.queued and attempt.queued >= ROUNDING else ""
+    return [words for words in (attempt.slowed or "", queued) if words]
 
 
 def _stage_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
@@ -185,8 +185,13 @@ def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float
         group="model",
         bars=tuple(bars),
         took=ready - request,
-        note="; ".join([outcome_of(attempt), *speed_of(attempt), *_ahead(request, commit)]),
+        note="; ".join([outcome_of(attempt), *_speed(attempt), *told_of(attempt), *_ahead(request, commit)]),
     )
+
+
+def _speed(attempt: AttemptRecord) -> Iterator[str]:
+    if speed := speed_of(attempt):
+        yield f"speed {speed}"
 
 
 def _ahead(request: float, commit: float | None) -> Iterator[str]:

@@ -78,6 +78,19 @@ def test_what_a_request_cost_and_at_which_speed_is_shown(first: Outcome) -> None
     assert "cost $0.0014, of which losers $0.000210, estimated $0.000210" in lines
 
 
+def test_why_the_speed_was_left_and_how_long_a_request_queued_are_shown(first: Outcome) -> None:
+    attempts = (
+        {"tier": "large", "model": "opus", "request": 2.25, "end": 2.5, "outcome": "spoken", "speed": "standard",
+         "served": "standard", "slowed": "the fast speed was refused", "queued": 0.12},
+        {"tier": "fast", "model": "gpt", "request": 2.26, "end": 2.4, "outcome": "cancelled", "speed": "fast",
+         "served": "priority"},
+    )  # fmt: skip
+    lines = drawn(changed(first, attempts=from_json(tuple[AttemptRecord, ...], attempts)))
+    text = " ".join(" ".join(lines).split())
+    assert "opus: spoken; the fast speed was refused; queued 120 ms" in text
+    assert "gpt (fast): cancelled" in text
+
+
 def test_without_requests_there_is_no_table(first: Outcome) -> None:
     assert not any("model and outcome" in line for line in drawn(changed(first, attempts=())))
 

@@ -13,11 +13,12 @@ from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
 from pipelines.loading import Engines
 from pipelines.outside.supply import Part, Supply
+from pipelines.providers.tiers import Tiers
 from pipelines.telemetry import tracing
 from pipelines.threads import limit_threads
 from pipelines.versions import simulated, versions
 from voice.errors import ConfigurationError
-from voice.llm.tools import Tool, describe
+from voice.llm.tools import Tool, describe, is_irreversible
 from voice.server.transport import CallTransport
 
 Place = Literal["before_llm", "before_tts"]
@@ -30,6 +31,7 @@ class Agent:
     Args:
         prompt: the system prompt of its language model; None takes the pipeline's.
         tools: plain functions, sync or async, that it may call: name, annotations and docstring tell the model how.
+            With two tiers, one that is marked with `voice.llm.tools.irreversible` is the large one's alone.
         pipeline: a name (`voice pipelines` lists them), the path of a .toml file, or "auto".
         overrides: single settings, as `--set` takes them: ["turns.fallback_ms=600"].
         stt, tts: pipecat services in the place of the pipeline's recogniser and synthesis.
@@ -68,6 +70,7 @@ class Agent:
         self.behaviour = Behaviour(prompt=prompt, tools=tuple(tools), **supplies)
         change = partial(_put_in, stt=stt, tts=tts, tiers={"large": large, "fast": fast})
         self.choice = auto.resolve(str(pipeline), overrides, change=change)
+        _check_irreversible(tools, self.settings.llm)
         self.engines: Engines | None = None
 
     @property
@@ -118,6 +121,16 @@ class Agent:
         if self.engines is None:
             raise RuntimeError("the agent has not been started")
         return self.engines
+
+
+def _check_irreversible(tools: Sequence[Tool], llm: object) -> None:
+    """Refuse a tool that cannot be undone where only a fast tier could call it."""
+    found = next((tool.__name__ for tool in tools if is_irreversible(tool)), None)
+    if found and isinstance(llm, Tiers) and llm.large is None:
+        raise ConfigurationError(
+            f"The tool {found} cannot be undone, so only a tier in the large role may call it: add [llm.large], or "
+            f"roles.large to [llm]."
+        )
 
 
 def _supplies(parts: Sequence[Part]) -> tuple[Supply, ...]:

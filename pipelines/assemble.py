@@ -28,6 +28,7 @@ from pipelines.telemetry import tracing
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.context_window import bound
+from voice.llm.interruption import mark_interruptions
 from voice.llm.joining import JoiningUserAggregator
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
@@ -94,7 +95,9 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     strategies = UserTurnStrategies(start=start_strategies(), stop=[stop])
     user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
     assistant = LLMAssistantAggregator(context)
-    bound(assistant, context, turns=settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS)
+    turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
+    bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
+    mark_interruptions(assistant, context)
     pipeline = Pipeline(
         [
             transport.input(),

@@ -73,6 +73,11 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
     yield "said", turn.said if turn.said is not None else UNKNOWN
     if (played := " ".join(one.played for one in turn.server_turns if one.played)) and played != turn.said:
         yield "played", played
+    for answer in turn.responses:
+        if answer.repaired:
+            yield "repair", f"{answer.repaired} (takes the opening back)"
+        if answer.forgotten:
+            yield "forgotten", f"{answer.forgotten} earlier turns of the call, which its requests no longer contained"
     if turn.contains:
         verdict = {True: "yes", False: "NO", None: "unknown"}[outcome.right]
         yield "answer ok", f"{verdict}; a right answer contains " + ", ".join(f'"{words}"' for words in turn.contains)

@@ -37,6 +37,10 @@ class TierFigures:
     failed: int
     withdrawn: int
     """Attempts for speculative answers that were discarded."""
+    opened: int
+    """Attempts whose words were said as an opening."""
+    rejected: int
+    """Attempts whose words were not said, because an opening may not say them."""
     failures: dict[str, int]
     """Failed attempts by the observed reason."""
     cut_short: dict[str, CutShort]
@@ -219,6 +223,8 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
         cancelled=outcomes["cancelled"],
         failed=outcomes["failed"],
         withdrawn=outcomes["withdrawn"],
+        opened=outcomes["opened"],
+        rejected=outcomes["rejected"],
         failures=failures(attempts),
         cut_short=cut_short(attempts),
     )

@@ -102,6 +102,10 @@ def outcome_of(attempt: AttemptRecord) -> str:
             return f"called {', '.join(attempt.calls) or 'tools'}"
         case "failed":
             return f"failed: {failure(attempt)}"
+        case "rejected":
+            return f"its opening was not said: {attempt.failed}" if attempt.failed else "its opening was not said"
+        case "opened":
+            return "its opening was said"
         case None:
             return "unfinished"
         case "withdrawn":

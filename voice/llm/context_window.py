@@ -9,6 +9,7 @@ rule that is used here too.
 """
 
 import logging
+from collections.abc import Callable
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.processors.aggregators.llm_response_universal import AssistantTurnStoppedMessage, LLMAssistantAggregator
@@ -17,18 +18,27 @@ from pipecat.utils.context.llm_context_summarization import LLMContextSummarizat
 log = logging.getLogger(__name__)
 
 
-def bound(assistant: LLMAssistantAggregator, context: LLMContext, *, turns: int) -> None:
+def bound(
+    assistant: LLMAssistantAggregator,
+    context: LLMContext,
+    *,
+    turns: int,
+    forgot: Callable[[int], None] = lambda _turns: None,
+) -> None:
     """Keep a call's conversation within `turns` turns; what is too old is dropped after an answer, while nobody waits.
 
     Args:
         assistant: writes the answers to `context`.
         context: the call's conversation.
         turns: 2 or more; see `drop_oldest`.
+        forgot: called with the number of turns that were dropped.
     """
 
     @assistant.event_handler("on_assistant_turn_stopped")  # type: ignore[untyped-decorator]
     async def answered(_: LLMAssistantAggregator, _answer: AssistantTurnStoppedMessage) -> None:
-        drop_oldest(context, turns=turns)
+        before = len(_beginnings(context))
+        if drop_oldest(context, turns=turns):
+            forgot(before - len(_beginnings(context)))
 
 
 def drop_oldest(context: LLMContext, *, turns: int) -> int:
@@ -41,12 +51,7 @@ def drop_oldest(context: LLMContext, *, turns: int) -> int:
     Returns:
         How many messages were dropped.
     """
-    messages = context.get_messages()
-    begins = [
-        index
-        for index, message in enumerate(messages)
-        if not isinstance(message, LLMSpecificMessage) and message.get("role") in ("user", "developer")
-    ]
+    messages, begins = context.get_messages(), _beginnings(context)
     if len(begins) <= turns:
         return 0
     kept = len(messages) - begins[-max(1, turns // 2)]
@@ -60,3 +65,12 @@ def drop_oldest(context: LLMContext, *, turns: int) -> int:
     context.set_messages(left)
     log.info("%d messages of old turns were dropped; the conversation keeps %d", begin - first, len(left))
     return begin - first
+
+
+def _beginnings(context: LLMContext) -> list[int]:
+    """Where the turns of a conversation begin."""
+    return [
+        index
+        for index, message in enumerate(context.get_messages())
+        if not isinstance(message, LLMSpecificMessage) and message.get("role") in ("user", "developer")
+    ]

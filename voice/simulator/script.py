@@ -16,6 +16,7 @@ from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
 from voice.responder.tools import Tool
 from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer, json_text
+from voice.simulator.relaying import after_opening, opening_for, relayed
 
 CANNOT_ANSWER = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
 IDENTITY = "I am a simulated language model. I follow fixed rules and only pretend to think."
@@ -47,11 +48,15 @@ class ConversationScript:
 
     def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, now: datetime) -> ScriptedAnswer:
         """The answer to a conversation; `now` is local time."""
+        relay = relayed(messages)
+        messages = relay.messages
         asked = tuple(message.text for message in messages if message.role == "user")
         if messages and messages[-1].role == "tool":
             return ScriptedAnswer(f"Here is what I found out. {_as_sentence(messages[-1].text)}")
         if not asked:
             return ScriptedAnswer(with_lead(self._responder(()).greeting(now).reply.text, "hello", turn=0))
+        if relay.opens:
+            return ScriptedAnswer(opening_for(asked[-1], turn=len(asked)))
         before = self._replay(asked[:-1], now)
         # Two tools with the same spoken name cannot be distinguished by voice; the later one is called.
         named = {stand_in.__name__: (stand_in, tool) for tool in tools if (stand_in := _stand_in(tool)) is not None}
@@ -64,6 +69,8 @@ class ConversationScript:
             return ScriptedAnswer(CANNOT_ANSWER)
         if reply.intent == "who are you":
             return ScriptedAnswer(IDENTITY)
+        if relay.opening is not None:
+            return ScriptedAnswer(after_opening(reply.text, opening=relay.opening, asked=asked[-1]))
         return ScriptedAnswer(with_lead(reply.text, reply.intent, turn=len(asked)))
 
     def _replay(self, texts: tuple[str, ...], now: datetime) -> Proposal | None:

@@ -33,6 +33,14 @@ def llm_lines(llm: Llm) -> Iterator[str]:
     yield _line("policy", f"{counted(llm.policies)}: {counted(llm.reasons)}")
     if llm.phrases:
         yield _line("phrases", f"{counted(llm.phrases)}, said while the answer was late; they count as no answer")
+    if llm.phrases.get("opening"):
+        yield _line(
+            "openings",
+            f"{llm.rejected} in known words, because the tier's own claimed too much; {llm.repairs} taken back openly "
+            "by the answer",
+        )
+    if llm.forgetful:
+        yield _line("forgotten", f"{things(llm.forgetful, 'answer')} came from requests without the whole call")
     for name, tier in llm.tiers.items():
         yield _line(name, _tier(tier))
     yield _line("wasted", _waste(llm.waste))
@@ -49,6 +57,8 @@ def _tier(tier: TierFigures) -> str:
         "tools": str(tier.called),
         "cancelled": f"{tier.cancelled}{_listed({_cut(*item): item[1].n for item in tier.cut_short.items()})}",
         "failed": f"{tier.failed}{_listed(tier.failures)}",
+        "opened": str(tier.opened),
+        "rejected": str(tier.rejected),
         "discarded": str(tier.withdrawn),
     }
     parts = [things(tier.attempts, "request"), *(f"{end} {how}" for end, how in ends.items() if how != "0")]

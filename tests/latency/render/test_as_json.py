@@ -27,7 +27,8 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
             "rejected", "repairs", "forgetful", "policies", "reasons", "waste", "turns",
     ]  # fmt: skip
     assert list(found["llm"]["tiers"]["responder"]) == [
-        "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed", "withdrawn", "failures",
+        "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed", "withdrawn", "opened",
+        "rejected", "failures",
         "cut_short",
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"

@@ -99,3 +99,13 @@ async def test_the_conversation_of_a_call_is_bounded_after_an_answer() -> None:
     answer = [LLMFullResponseStartFrame(), LLMTextFrame("answer 6"), LLMFullResponseEndFrame(), SleepFrame(sleep=0.05)]
     await run_test(assistant, frames_to_send=answer)
     assert context.get_messages() == turns(4, 5, 6)
+
+
+async def test_what_is_forgotten_is_counted_in_turns() -> None:
+    context = LLMContext(turns(*range(7)))
+    assistant = LLMContextAggregatorPair(context).assistant()
+    dropped: list[int] = []
+    bound(assistant, context, turns=6, forgot=dropped.append)
+    answer = [LLMFullResponseStartFrame(), LLMTextFrame("Yes."), LLMFullResponseEndFrame(), SleepFrame(sleep=0.05)]
+    await run_test(assistant, frames_to_send=answer)
+    assert dropped == [4]

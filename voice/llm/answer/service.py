@@ -106,8 +106,7 @@ class BudgetedLLMService(TieredLLMService):
         self._route = Route()
         self._turns = 0
         self._counted: Request | None = None
-        self.forgotten = 0
-        """How many turns of the call its context no longer contains; see `voice.llm.context_window`."""
+        self._forgotten = 0
         if unknown := sorted(self._tiers.keys() - set(book.tiers)):
             raise ConfigurationError(f"The book of tiers does not know {unknown[0]}; give its 95th percentile.")
         self.use(policy)
@@ -131,6 +130,10 @@ class BudgetedLLMService(TieredLLMService):
                 f"The policy {policy.name} asks the tier {missing[0]}, but there is only {', '.join(self._tiers)}."
             )
         self._policy = policy
+
+    def forget(self, turns: int) -> None:
+        """Note for the records that the context no longer contains so many turns of the call."""
+        self._forgotten += turns
 
     def can_generate_metrics(self) -> bool:
         """Whether time to first byte and processing time are reported: yes, those of the spoken answer."""
@@ -241,7 +244,7 @@ class BudgetedLLMService(TieredLLMService):
             judged=self._turn_policy.judged,
             turn=self._request,
             forbidden=self._forbidden,
-            forgotten=self.forgotten or None,
+            forgotten=self._forgotten or None,
             cap=self._cap,
         )
         self._answers += 1

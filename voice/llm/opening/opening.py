@@ -7,9 +7,9 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMes
 from voice.llm.opening.rules import REPAIR
 
 OPEN = (
-    "Do not answer yet. Say only one short sentence, in the same voice, that shows that you have understood and are "
-    "working on it, such as “Let me think about that.” or “About your …, let me work that out.” with the user's own "
-    "words. No yes or no, no number, no result, no promise, no question."
+    "Do not answer yet. Say only one sentence of at most six words, in the same voice, that shows that you have "
+    "understood and are working on it, such as “Let me think about that.” or “About your …, let me see.” with the "
+    "user's own words. No yes or no, no number, no result, no promise, no question."
 )
 GO_ON = (
     "You have already said those words aloud while you were thinking. Go on right after them in the same voice with "

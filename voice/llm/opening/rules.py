@@ -10,8 +10,8 @@ import re
 
 from voice.llm.routing.plain_words import plain
 
-LONGEST = 14
-"""Words that an opening may have."""
+LONGEST = 10
+"""Words that an opening may have: the answer waits until it has been spoken."""
 
 _SUBJECT = r"(?P<subject>[\w'-]+(?: [\w'-]+){0,7}?)"
 _ACKNOWLEDGED = (

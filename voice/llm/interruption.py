@@ -1,0 +1,32 @@
+"""Marks an answer that the caller interrupted, so that the model knows that the rest of it was never heard."""
+
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
+from pipecat.processors.aggregators.llm_response_universal import AssistantTurnStoppedMessage, LLMAssistantAggregator
+
+INTERRUPTED = " — [interrupted]"
+"""Follows the words that were heard of an interrupted answer."""
+
+
+def mark_interruptions(assistant: LLMAssistantAggregator, context: LLMContext) -> None:
+    """Mark each interrupted answer in a call's conversation; of one that was not heard at all nothing is kept.
+
+    Args:
+        assistant: writes what was heard of the answers to `context`.
+        context: the call's conversation.
+    """
+
+    @assistant.event_handler("on_assistant_turn_stopped")  # type: ignore[untyped-decorator]
+    async def stopped(_: LLMAssistantAggregator, answer: AssistantTurnStoppedMessage) -> None:
+        if answer.interrupted and answer.content:
+            mark(context, answer.content)
+
+
+def mark(context: LLMContext, heard: str) -> bool:
+    """Mark the latest answer of which `heard` was kept; returns whether there is one."""
+    for message in reversed(context.get_messages()):
+        if isinstance(message, LLMSpecificMessage):
+            continue
+        if message.get("role") == "assistant" and message.get("content") == heard:
+            message["content"] = heard.rstrip() + INTERRUPTED
+            return True
+    return False

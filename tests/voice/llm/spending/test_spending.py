@@ -1,23 +1,29 @@
 """A call whose cap is reached goes on with the cheapest tier, and says so once."""
 
 import logging
+from datetime import date
+from pathlib import Path
 
 import pytest
 
 from latency.record.llm.price import Price
 from tests.voice.llm.answer import budgeted_rig as rig
+from voice.llm.spending.day_file import add_to_day
+from voice.llm.spending.day_spending import DaySpending
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
 
 OPUS = Price(input=5, output=25)
 
 
-async def answered(caps: Caps, *, is_cheaper: bool = True, large_price: Price | None = OPUS) -> rig.Call:
+async def answered(
+    caps: Caps, *, is_cheaper: bool = True, large_price: Price | None = OPUS, day: DaySpending | None = None
+) -> rig.Call:
     """Three turns of a call that begins with the large tier."""
     async with rig.serving(rig.large()) as slow, rig.serving(rig.fast()) as quick:
         call = rig.make_call("fallback", slow, quick, budget=rig.PATIENT)
         call.tiers[0].price, call.tiers[1].price = large_price, Price(input=0.1, output=0.1)
-        call.service._spending = Spending(caps, cheapest="fast", is_cheaper=is_cheaper, day=None)
+        call.service._spending = Spending(caps, cheapest="fast", is_cheaper=is_cheaper, day=day)
         await call.run([rig.ask(), rig.ask(), rig.ask()])
     return call
 
@@ -49,3 +55,19 @@ async def test_a_cost_that_is_not_known_is_said_once(caplog: pytest.LogCaptureFi
     with caplog.at_level(logging.WARNING):
         await answered(Caps(per_call=0.0001), large_price=None)
     assert caplog.text.count("the cost of a request to large is not known, so no cap counts it") == 1
+
+
+async def test_what_was_spent_today_before_a_restart_counts_and_tomorrow_begins_anew(tmp_path: Path) -> None:
+    file, days = tmp_path / "spending.json", [date(2026, 11, 23)]
+    add_to_day(file, days[0], 20.0)
+    day = DaySpending(file, today=lambda: days[-1])
+    await day.start()
+    call = await answered(Caps(per_day=20), day=day)
+    assert [(record.answer.cap, record.attempts[0].tier) for record in call.records] == [("day", "fast")] * 3
+    assert call.records[0].answer.reason == "the day's cap of $20 is reached"
+    await day.close()
+    spent = sum(attempt.usd or 0.0 for record in call.records for attempt in record.attempts)
+    assert add_to_day(file, days[0], 0.0) == pytest.approx(20.0 + spent)
+    days.append(date(2026, 11, 24))
+    assert (await answered(Caps(per_day=20), day=day)).records[0].answer.cap is None
+    await day.close()

@@ -101,6 +101,11 @@ def parser() -> Parser:
         metavar="SECONDS",
         help="how long a Responses socket stays open (3600)",
     )
+    simulate.add_argument(
+        "--no-fast-header",
+        action="store_true",
+        help="serve Anthropic's fast speed without its beta header, too",
+    )
     simulate.add_argument("--answer", metavar="TEXT", help="what every model says to every request")
     simulate.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
 

@@ -12,7 +12,7 @@ from latency.record.llm.answer import AnswerRecord, Phrase
 from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
 from latency.record.server_turn import Reported
 from latency.record.turn import TurnRecord
-from latency.report.request_endings import CutShort, cut_short, failures
+from latency.report.request_endings import CutShort, cut_short, failures, speed_of
 from latency.report.stats import Extent, p99
 
 USED: tuple[AttemptOutcome, ...] = ("spoken", "called", "opened")
@@ -45,6 +45,8 @@ class TierFigures:
     """Failed attempts by the observed reason."""
     cut_short: dict[str, CutShort]
     """Cancelled attempts by how far they had come."""
+    served_otherwise: dict[str, int]
+    """Attempts that were served at another speed than they asked for, by "fast, served standard"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +229,7 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
         rejected=outcomes["rejected"],
         failures=failures(attempts),
         cut_short=cut_short(attempts),
+        served_otherwise=dict(Counter(speed_of(attempt) for attempt in attempts if attempt.is_served_otherwise)),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from latency.record.llm.attempt import AttemptRecord
+from latency.record.llm.speed import USUAL_SPEEDS
 from latency.report.stats import Spread
 
 UNTOLD = "no reason given"
@@ -40,6 +41,14 @@ def failure(attempt: AttemptRecord) -> str:
     """Why a request failed: a sentence without its full stop."""
     why = (attempt.failed or UNTOLD).rstrip(".")
     return f"{why}, after its first words" if attempt.first_token is not None else why
+
+
+def speed_of(attempt: AttemptRecord) -> str:
+    """The speed that was asked for, and the one that was served where it is another; empty for the usual one."""
+    if attempt.is_served_otherwise:
+        return f"{attempt.speed}, served {attempt.served}"
+    speed = attempt.speed or attempt.served
+    return "" if speed is None or speed in USUAL_SPEEDS else speed
 
 
 def cut_short(attempts: Iterable[AttemptRecord]) -> dict[str, CutShort]:

@@ -11,11 +11,10 @@ from latency.judge.explain import LIMITS, ended_by
 from latency.judge.outcome import Outcome
 from latency.record.contributions import UNNAMED
 from latency.record.llm.attempt import AttemptRecord
-from latency.record.llm.speed import USUAL_SPEEDS
 from latency.record.marks import ROUNDING, Mark
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
-from latency.report.request_endings import failure
+from latency.report.request_endings import failure, speed_of
 
 Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
 
@@ -112,14 +111,6 @@ def outcome_of(attempt: AttemptRecord) -> str:
             return "discarded"
         case outcome:
             return outcome
-
-
-def speed_of(attempt: AttemptRecord) -> str:
-    """The speed that was asked for, and the one that was served where it is another; empty for the usual one."""
-    if attempt.is_served_otherwise:
-        return f"{attempt.speed}, served {attempt.served}"
-    speed = attempt.speed or attempt.served
-    return "" if speed is None or speed in USUAL_SPEEDS else speed
 
 
 def told_of(attempt: AttemptRecord) -> list[str]:

@@ -46,6 +46,7 @@ async def simulate(
     async with serving(simulator, port=port) as endpoint:
         announce(f"Listening on {endpoint.base_url} (Chat Completions)")
         announce(f"         and {endpoint.ws_url} (Responses)")
+        announce(f"         and {endpoint.root_url} (Messages)")
         announce(f"Preset {simulator.preset}, seed {simulator.seed}; simulated; time to first token, p50/p95 in ms:")
         for profile in simulator.profiles.values():
             times = f"{profile.p50 * 1000:.0f}/{profile.p95 * 1000:.0f}"
@@ -69,6 +70,7 @@ def run_simulate(args: argparse.Namespace) -> int:
         faults=parse_faults(args.fault),
         socket_life=args.socket_life,
         answer=args.answer,
+        fast_needs_header=not args.no_fast_header,
     )
 
     def announce(line: str) -> None:

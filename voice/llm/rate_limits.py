@@ -94,8 +94,9 @@ def rest_after(error: BaseException | None) -> Rest | None:
 
 def retry_after(error: BaseException | None) -> float | None:
     """The seconds that a provider asks to wait in the headers of its error; None where it does not say."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    text = headers.get("retry-after", "") if headers is not None else ""
+    # An error in an event of a socket carries its headers itself.
+    headers = getattr(getattr(error, "response", error), "headers", None)
+    text = str(headers.get("retry-after", "")) if headers is not None else ""
     return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
 
 

@@ -62,6 +62,7 @@ def _tier(tier: TierFigures) -> str:
         "discarded": str(tier.withdrawn),
     }
     parts = [things(tier.attempts, "request"), *(f"{end} {how}" for end, how in ends.items() if how != "0")]
+    parts += [f"{n} asked for speed {speed}" for speed, n in tier.served_otherwise.items()]
     clause = tier.first_clause_ms
     if clause.n:
         times = f"p50 {ms(clause.p50)}, p95 {ms(clause.p95)}, max {ms(clause.max)} ms"

@@ -29,7 +29,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found["llm"]["tiers"]["responder"]) == [
         "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed", "withdrawn", "opened",
         "rejected", "failures",
-        "cut_short",
+        "cut_short", "served_otherwise",
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"
     assert list(found["barge_in"]) == ["n", "stop_p50_ms", "stop_p95_ms", "false"]

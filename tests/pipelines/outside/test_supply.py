@@ -80,6 +80,7 @@ def test_a_string_becomes_a_path_where_the_class_wants_one() -> None:
         ),
         ("Service", 'asr.service: "Service" is not a class; write it as "package.module.Class".'),
         ("pathlib.Path", "asr.service: pathlib.Path makes a PosixPath, not a LLMService of pipecat."),
+        (IdentityFilter, "asr.service: .*IdentityFilter makes a IdentityFilter, not a LLMService of pipecat."),
         (lambda: {}["voice"], "asr.service: .* cannot be made: KeyError: 'voice'."),
         (lambda: 1 / 0, "asr.service: .* cannot be made: ZeroDivisionError: division by zero."),
     ],

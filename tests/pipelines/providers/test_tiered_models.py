@@ -3,14 +3,19 @@
 import logging
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import psutil
 import pytest
+from pipecat.frames.frames import Frame, LLMContextFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.tests.utils import run_test
 
 from pipelines import settings
 from pipelines.providers.tiered_models import TieredModels
 from pipelines.providers.tiers import Tiers
 from voice.errors import ComponentError, ConfigurationError
+from voice.llm.answer.answer_frames import AttemptsFrame
 
 
 def tiers(pipeline: str, *overrides: str) -> Tiers:
@@ -63,6 +68,9 @@ def test_a_missing_key_names_the_tier_that_works_without(monkeypatch: pytest.Mon
         ),
         ("sim-fallback", ["llm.bridge=false", 'llm.hold_phrases=["Wait."]'], "hold_phrases are never said with"),
         ("sim-fallback", ['llm.hold_phrases=["Yes, sure."]'], "claims something"),
+        ("sim-fallback", ["llm.large.wire=messages", "llm.large.speed=flex"], 'messages has no speed "flex"; choose'),
+        ("sim-fallback", ["llm.large.speed=standard"], 'the wire chat has no speed "standard"; choose one of auto'),
+        ("sim-fallback", ["llm.large.effort=low"], 'an effort on wire = "messages" only'),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(pipeline: str, overrides: list[str], sentence: str) -> None:
@@ -110,3 +118,37 @@ async def test_the_simulator_is_a_process_that_ends_with_its_models() -> None:
     (process,) = [child for child in psutil.Process().children() if "simulate" in child.cmdline()]
     await models.close()
     assert not process.is_running()
+
+
+async def test_claude_at_the_fast_speed_answers_in_a_call_and_the_record_says_what_was_served() -> None:
+    fast = ("llm.large.wire=messages", "llm.large.model=opus", "llm.large.speed=fast", "llm.large.ttft_ms=50")
+    models = TieredModels(tiers("sim-single", *fast, "llm.budget_ms=2000"))
+    assert models.components["large"] == "sim:opus (field, messages, fast, first token after 50 ms)"
+    await models.start()
+    try:
+        service = models.service(prompt="Be brief.", tools=())
+        records: list[AttemptsFrame] = []
+
+        @service.event_handler("on_before_push_frame")
+        async def collect(_: object, frame: Frame) -> None:
+            if isinstance(frame, AttemptsFrame) and frame.final:
+                records.append(frame)
+
+        context: Any = [{"role": "user", "content": "what is seven times eight"}]
+        await run_test(service, frames_to_send=[LLMContextFrame(LLMContext(context))], start_timeout=30)
+    finally:
+        await models.close()
+    ((attempt,),) = [frame.attempts for frame in records]
+    assert (attempt.outcome, attempt.speed, attempt.served, attempt.slowed) == ("spoken", "fast", "fast", None)
+
+
+def test_claude_needs_a_key_and_names_where_to_put_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    claude = 'llm.large={provider="anthropic",model="claude-opus-4-8",speed="fast"}'
+    with pytest.raises(ComponentError, match=r'at Anthropic needs a key; say .* api_key_env = "ANTHROPIC_API_KEY"'):
+        TieredModels(tiers("sim-fallback", claude))
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
+    models = TieredModels(tiers("sim-fallback", claude, "llm.large.api_key_env=ANTHROPIC_API_KEY"))
+    assert models.components["large"] == "claude-opus-4-8 at Anthropic (messages, fast)"
+    with pytest.raises(ConfigurationError, match="llm.large.speed = 'warp' is not allowed.*'standard' or 'fast'"):
+        tiers("sim-fallback", claude, "llm.large.speed=warp")

@@ -25,6 +25,7 @@ class ServerError(ValueError):
         status = event.get("status")
         # pipecat stops using a service whose requests are wrong; a worn socket is not the request's fault.
         self.status_code = status if isinstance(status, int) and self.code != WORN_OUT else None
+        self.headers = headers if isinstance(headers := error.get("headers"), dict) else {}
         super().__init__(self.words)
 
 

@@ -79,6 +79,12 @@ def test_discarded_requests_are_counted_where_there_are_any(llm: Llm) -> None:
     assert waste.endswith("; 1 request beyond each answer's first (1 used), 1 speculative request discarded")
 
 
+def test_requests_that_were_served_at_another_speed_are_counted(llm: Llm) -> None:
+    large = replace(llm.tiers["large"], served_otherwise={"fast, served standard": 2})
+    (line,) = (line for line in llm_lines(replace(llm, tiers={"large": large})) if "large  " in line)
+    assert "2 asked for speed fast, served standard, first clause" in line
+
+
 def test_several_reasons_stand_with_their_counts(llm: Llm) -> None:
     cut = CutShort(n=2, after_p50_ms=40.0)
     large = replace(llm.tiers["large"], cancelled=3, cut_short={"words too": cut, **llm.tiers["large"].cut_short})

@@ -75,7 +75,7 @@ class Server:
         """Returns whether the connection may be used again."""
         if self.fault == "silent":
             await asyncio.sleep(60)
-        if self.fault in ("500", "401"):
+        if self.fault in ("500", "401", "404"):
             body = b'{"error": {"message": "overloaded"}}'
             head = (
                 f"HTTP/1.1 {self.fault} Error\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"

@@ -85,3 +85,17 @@ async def test_a_tier_that_rejects_its_key_is_left_out_of_the_next_turn() -> Non
     assert first.attempts[0].outcome == "failed"
     assert [attempt.tier for attempt in second.attempts] == ["fast"]
     assert "large refuses to serve" in second.answer.reason
+
+
+async def test_a_retired_model_gives_way_to_the_next_tier_and_that_is_said_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with rig.serving(rig.large(fault="404")) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick)
+        down = await call.run([rig.ask(), SleepFrame(sleep=0.05), rig.ask(), SleepFrame(sleep=0.05), rig.ask()])
+        assert rig.said(down) == quick.text * 3
+        assert len(slow.asked) == 1
+    assert call.records[0].attempts[0].outcome == "failed"
+    assert [attempt.tier for record in call.records[1:] for attempt in record.attempts] == ["fast", "fast"]
+    told = [line for line in caplog.messages if line.startswith("tier large is not asked for")]
+    assert told == ["tier large is not asked for 60 min: its provider does not have the model (any more)"]

@@ -141,6 +141,14 @@ def test_a_tier_that_refuses_is_not_asked_for_a_while() -> None:
     assert book.down(41.0) == frozenset()
 
 
+def test_a_longer_rest_is_not_cut_short_by_a_shorter_one() -> None:
+    book = TierBook({"large": 1.0, "fast": 0.3})
+    book.rest("large", 3600.0)
+    book.refused("large", 10.0)
+    assert book.down(3599.0) == {"large"}
+    assert book.down(3600.0) == frozenset()
+
+
 def test_a_fast_tier_that_is_the_slower_one_is_warned_about_with_the_figures() -> None:
     book = TierBook({"large": 0.5, "fast": 0.3})
     assert book.warning(large="large", fast="fast") is None

@@ -71,6 +71,7 @@ REPLAYS = {
         llm__large__price="{input=5,output=25}", llm__fast__price="{input=0.1,output=0.3,cached_input=0.05}",
     ),
     "slow": replayable("sim-single", llm__bridge="true", llm__large__ttft_ms=1800),
+    "relay": replayable("sim-relay", llm__large__ttft_ms=1500, llm__fast__ttft_ms=60, llm__fast__p95_ms=1000),
 }  # fmt: skip
 """The options of each replay of the conversation `TWO`."""
 Replayed = Callable[[str], tuple[Path, "subprocess.CompletedProcess[str]"]]
@@ -172,6 +173,29 @@ def test_who_is_asked_to_wait_is_answered_after_the_phrase_and_only_the_answer_c
     figures = report(folder)
     assert figures["turns"]["answers_ok"] == 2
     assert figures["answer_ms"]["p50"] > figures["turn_ms"]["p50"] + 500, "a phrase is heard first, and is no answer"
+
+
+def test_a_fast_model_opens_the_answer_of_a_slow_one_and_only_the_answer_counts(replayed: Replayed) -> None:
+    folder, done = replayed("relay")
+    assert done.returncode == 0, done.stderr
+    for turn in turns(folder):
+        last = [response for response in turn["responses"] if response["commit"] is not None][-1]
+        assert (last["policy"], last["tier"]) == ("relay", "large")
+        opening = last["said"][0]
+        assert opening["kind"] == "opening"
+        assert opening["text"].endswith("let me see.") or opening["text"] == "Let me think about that."
+        assert opening["text"] not in turn["said"]
+        used = [attempt for attempt in turn["attempts"] if attempt["response"] == last["response"]]
+        assert [(attempt["tier"], attempt["outcome"]) for attempt in used] == [("fast", "opened"), ("large", "spoken")]
+        assert turn["marks"]["first_audible"] < turn["marks"]["llm_first_clause"]
+        # The conversation keeps what was heard, in its order.
+        played = turn["server_turns"][-1]["played"]
+        assert played.startswith(opening["text"])
+        assert played.endswith(turn["said"][-12:])
+    figures = report(folder)
+    assert figures["turns"]["answers_ok"] == 2
+    assert (figures["llm"]["within"], figures["llm"]["bridged"]) == (0, 2)
+    assert figures["answer_ms"]["p50"] > figures["turn_ms"]["p50"] + 500, "an opening is no answer"
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ class LLMFailureFrame(AnswerTextFrame):
 
 @dataclass
 class HoldPhraseFrame(TTSSpeakFrame):
-    """A filler phrase that is said because no answer is ready yet; it is not kept in the context.
+    """A filler phrase that is said because no answer is ready yet; only an opening is kept in the context.
 
     Parameters:
         kind: "hold" when the budget is spent, "delay" when the answer takes unusually long, "opening" for the words

@@ -211,7 +211,8 @@ class BudgetedLLMService(TieredLLMService):
             return None
         self._phrase_at = now
         phrase = self._bridging.phrase(kind) if text is None else text
-        await self.push_frame(HoldPhraseFrame(text=phrase, kind=kind))
+        # An opening is the beginning of the answer, and stays in the conversation as far as it is heard.
+        await self.push_frame(HoldPhraseFrame(text=phrase, kind=kind, append_to_context=kind == "opening"))
         return phrase
 
     async def apologise(self, reason: str) -> None:

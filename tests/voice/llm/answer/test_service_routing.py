@@ -77,7 +77,7 @@ async def relayed(opening: str, answer: str, text: str) -> tuple[rig.Call, list[
         rig.serving(rig.Server(answer, wait=0.3)) as slow,
         rig.serving(rig.Server(opening)) as quick,
     ):
-        call = rig.make_call("relay", slow, quick, budget=rig.PATIENT)
+        call = rig.make_call("relay", slow, quick, budget=rig.PATIENT, p95=2.0)
         down = await call.run([rig.ask(text), lambda: call.records])
     assert quick.asked[0]["messages"][-1]["content"] == OPEN
     assert "tools" not in quick.asked[0]

@@ -11,6 +11,7 @@ from pipelines.engines.whisper import Whisper
 from pipelines.outside.tables import PipecatAsr, PipecatTier, PipecatTts
 from pipelines.providers.anthropic import AnthropicTier
 from pipelines.providers.openai import OpenAITier
+from pipelines.providers.own import OwnTier
 from pipelines.providers.provider import TierTable
 from pipelines.providers.sim import SimTier
 
@@ -18,5 +19,5 @@ RECOGNISERS: tuple[type[AsrTable], ...] = (Sphinx, Whisper, PipecatAsr, Scripted
 """`asr.engine`"""
 SYNTHESISERS: tuple[type[TtsTable], ...] = (Piper, PipecatTts)
 """`tts.engine`"""
-PROVIDERS: tuple[type[TierTable], ...] = (OpenAITier, AnthropicTier, SimTier, PipecatTier)
+PROVIDERS: tuple[type[TierTable], ...] = (OpenAITier, AnthropicTier, SimTier, OwnTier, PipecatTier)
 """`provider` of a tier in `[llm]`"""

@@ -7,9 +7,9 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,8 @@ class HubFiles:
     """
     cache_dir: Path | None = None
     """The hub's cache folder; None for the usual one."""
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    """The SHA-256 that large files must have, by path; of all others the hub's word is taken."""
 
     def cached(self, file: str) -> Path | None:
         """A file, by its path in the repository, if the cache has a verified copy; does not use the network."""
@@ -90,6 +92,13 @@ class HubFiles:
         files = [there[name] for name in choose(there)]
         if unsigned := [file.rfilename for file in files if file.lfs is None and file.blob_id is None]:
             raise self._unavailable(f"cannot be verified: the hub gives no checksum of {', '.join(unsigned)}")
+        for file in files:
+            expected, announced = self.pinned.get(file.rfilename), file.lfs.sha256 if file.lfs else file.blob_id
+            if expected is not None and announced != expected:
+                raise self._unavailable(
+                    f"is not what it was: the hub's {file.rfilename} has the checksum {announced}, and not the pinned "
+                    f"{expected}"
+                )
         return files
 
     def _fetch(self, file: "RepoSibling", commit: str | None) -> Path:

@@ -11,9 +11,9 @@ from pipelines.calibrating.measuring import Weights, measure_all
 from pipelines.calibrating.recordings import SAMPLES, utterances
 from pipelines.calibrating.stored import Calibration, Conditions, load, save
 from voice.asr.whisper.decoding import always
-from voice.asr.whisper.pass_queue import IsWanted
 from voice.client.fixtures.fixture import load_fixtures
 from voice.errors import ConfigurationError, VoiceError
+from voice.pass_queue import IsWanted
 
 Say = Callable[[str], None]
 OURS = "the package's samples"

@@ -23,7 +23,7 @@ from pipelines.calibrating.decision import (
 from pipelines.calibrating.recordings import Utterance, spread
 from voice.asr.whisper.decoding import Decoding, WhisperPasses, always
 from voice.asr.whisper.model import load_model, loading
-from voice.asr.whisper.pass_queue import IsWanted
+from voice.pass_queue import IsWanted
 
 Hear = Callable[[Decoding, NDArray[np.float32]], str]
 """Decodes samples in a given way; its wall time is what is measured."""

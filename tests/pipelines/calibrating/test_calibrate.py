@@ -14,7 +14,7 @@ from pipelines.calibrating import calibrate as calibrating
 from pipelines.calibrating import measuring
 from pipelines.cli import main
 from pipelines.engines.whisper import Whisper, WhisperRecogniser
-from voice.asr.whisper.pass_queue import WithdrawnError
+from voice.pass_queue import WithdrawnError
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 

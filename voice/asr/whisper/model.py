@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from voice.asr.pace import Pace
 from voice.asr.whisper.decoding import FULL, SAMPLE_RATE, Decoding, WhisperPasses, always
-from voice.asr.whisper.pass_queue import IsWanted, Pass, PassQueue, Text, WithdrawnError
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
+from voice.pass_queue import IsWanted, Pass, PassQueue, Text, WithdrawnError
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel

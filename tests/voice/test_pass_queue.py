@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pipelines.bench.scripted import model_folder
 from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
 from voice.asr.whisper.model import SharedWhisper
-from voice.asr.whisper.pass_queue import IsWanted, PassQueue, WithdrawnError
+from voice.pass_queue import IsWanted, PassQueue, WithdrawnError
 
 WITHIN = 30.0
 """Seconds that a step may take on a busy machine."""

@@ -97,14 +97,14 @@ class PassQueue:
         self._begin()
         return passing
 
-    def close(self) -> None:
-        """Withdraw every pass and let the threads end."""
+    def close(self, *, wait: bool = False) -> None:
+        """Withdraw every pass and let the threads end; `wait` blocks until they have."""
         with self._lock:
             self._closed = True
             passes = [*self._waiting, *self._running]
         for passing in passes:
             passing.cancel()
-        self._executor.shutdown(wait=False)
+        self._executor.shutdown(wait=wait)
 
     def _begin(self) -> None:
         """Begin the next pass in a thread that is free, if it need not wait."""

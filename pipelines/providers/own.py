@@ -1,0 +1,119 @@
+"""`provider = "own"`: a small language model in this process, from a folder, a GGUF file, or pulled by name."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from pipelines.providers.provider import TierModel, TierTable
+from pipelines.providers.resources import Resources
+from voice.errors import ComponentError, VoiceError
+
+if TYPE_CHECKING:
+    from pipecat.services.llm_service import LLMService
+
+    from pipelines.providers.tiers import Tiers
+    from voice.llm.local.own_model import OwnModel
+    from voice.llm.tools import Tool
+
+
+class OwnTier(TierTable):
+    """A language model in this process. It is offered no tools."""
+
+    provider: Literal["own"]
+    model: str
+    """A folder in CTranslate2's format, a GGUF file, or the name of a model that `voice models` lists."""
+    threads: Annotated[int, Field(ge=1, le=64)] = 1
+    """Threads of a request: more slow down recognition and speech on a machine with few cores."""
+    max_tokens: Annotated[int, Field(ge=1, le=8192)] = 120
+    """The longest answer."""
+    context_tokens: Annotated[int, Field(ge=16, le=32_768)] | None = None
+    """The most of the conversation that a request reads: 256 tokens for a folder, which reads it anew each time, and
+    2048 for a GGUF file, which keeps what it has read."""
+    template: Literal["chatml", "llama3"] | None = None
+    """How a folder's model wants a conversation written; what its tokenizer_config.json says unless set."""
+
+    @property
+    def label(self) -> str:
+        """The model's own name, if it is here; one with made-up weights begins with "scripted:"."""
+        from voice.llm.local.published import find_model, name_of
+
+        try:
+            path = find_model(self.model)
+            return name_of(path) if path else self.model
+        except VoiceError:
+            return self.model
+
+    def describe(self, llm: "Tiers") -> str:
+        """The model and its threads."""
+        return f"{self.label} in this process ({self.threads} thread{'s' if self.threads > 1 else ''})"
+
+    @property
+    def summary(self) -> str:
+        """The model."""
+        return f"{self.label} in this process"
+
+    def needs(self) -> list[str]:
+        """The model, if it is not here or cannot be used."""
+        from voice.llm.local.published import check_model
+
+        try:
+            check_model(self.model, template=self.template)
+        except VoiceError as error:
+            return [str(error)]
+        return []
+
+    def check(self, name: str, llm: "Tiers") -> None:
+        """Refuse a model that is not here or cannot be used; nothing is downloaded for a call."""
+        from voice.llm.local.published import check_model
+
+        check_model(self.model, template=self.template)
+
+    def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
+        """The model; not loaded yet."""
+        return InProcessModel(self, prompt=llm.prompt)
+
+
+class InProcessModel:
+    """A model that is loaded once, for all calls."""
+
+    def __init__(self, tier: OwnTier, *, prompt: str) -> None:
+        self._tier = tier
+        self._prompt = prompt
+        self._model: OwnModel | None = None
+
+    async def start(self) -> None:
+        """Load the model and have it read the pipeline's prompt."""
+        import voice.llm.local.service  # noqa: F401  (not in the first call)
+
+        self._model = await asyncio.to_thread(self._load)
+
+    def service(self, *, prompt: str, tools: "Sequence[Tool]", requests: int) -> "LLMService[Any]":
+        """A call's service on the shared model; it is offered no tools, and requests wait for each other."""
+        from voice.llm.local.service import OwnLLMService
+
+        assert self._model is not None
+        return OwnLLMService(self._model, prompt=prompt, max_tokens=self._tier.max_tokens)
+
+    async def close(self) -> None:
+        """Free the model."""
+        if self._model:
+            model, self._model = self._model, None
+            await asyncio.to_thread(model.close)
+
+    def _load(self) -> "OwnModel":
+        from voice.llm.local.engine import GenerationError
+        from voice.llm.local.own_model import OwnModel
+        from voice.llm.local.published import check_model
+
+        path = check_model(self._tier.model, template=self._tier.template)
+        model = OwnModel.load(
+            path, threads=self._tier.threads, context_tokens=self._tier.context_tokens, template=self._tier.template
+        )
+        try:
+            model.warm_up(self._prompt)
+        except GenerationError as error:
+            model.close()
+            raise ComponentError(f"The model in {path} does not run: {error}; take another one.") from error
+        return model

@@ -1,0 +1,83 @@
+"""A model with made-up weights answers a whole call."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines import settings
+from pipelines.providers.own import OwnTier
+from pipelines.providers.tiers import Tiers
+from tests.pipelines.conversations import write_conversation
+from tests.voice.llm.local.scripted_model import build
+from voice.errors import ComponentError, ConfigurationError
+
+ROOT = Path(__file__).resolve().parents[3]
+PIPELINE = """
+[asr]
+engine = "sphinx"
+[llm]
+policy = "single"
+[llm.large]
+provider = "own"
+model = "{model}"
+"""
+
+
+def tier(model: str) -> tuple[OwnTier, Tiers]:
+    llm = Tiers.model_validate({"large": {"provider": "own", "model": model}})
+    large = llm.tiers["large"]
+    assert isinstance(large, OwnTier)
+    return large, llm
+
+
+def test_a_call_is_answered_and_the_record_says_that_the_weights_are_made_up(tmp_path: Path) -> None:
+    folder = build(tmp_path / "model")
+    pipeline = tmp_path / "own.toml"
+    pipeline.write_text(PIPELINE.format(model=folder))
+    fixture = write_conversation(tmp_path / "one", ("commands/02", "kettle"))
+    out = tmp_path / "run"
+    done = run("pipelines.cli", "replay", str(fixture), "--pipeline", str(pipeline), "--out", str(out))
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    (turn,) = [json.loads(line) for line in (out / "turns.jsonl").read_text().splitlines()]
+    assert {attempt["model"] for attempt in turn["attempts"]} == {"scripted:own"}
+    assert turn["attempts"][-1]["outcome"] == "spoken"
+    figures = json.loads(run("latency", "report", "--json", str(out)).stdout)
+    assert figures["turns"]["answers_ok"] == 1, "what was heard is what the model says"
+    assert "Traceback" not in done.stderr
+
+
+def run(module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=200
+    )
+
+
+def test_what_is_not_here_or_no_model_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    for model, error, words in (
+        ("gpt-9", ConfigurationError, "'gpt-9' names no model: use a folder"),
+        (str(tmp_path), ComponentError, "it lacks model.bin, config.json, tokenizer.json"),
+        (str(tmp_path / "none.gguf"), ComponentError, "There is no file"),
+    ):
+        own, llm = tier(model)
+        assert words in own.needs()[0]
+        with pytest.raises(error, match=words):
+            own.check("large", llm)
+
+
+def test_a_published_model_that_is_not_here_names_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voice.llm.local.published.PublishedModel.cached", lambda _model: None)
+    own, _ = tier("qwen3-0.6b-gguf")
+    (need,) = own.needs()
+    assert "run `voice models pull qwen3-0.6b-gguf`, or copy the file Qwen3-0.6B-Q8_0.gguf here" in need
+    assert own.label == "qwen3-0.6b-gguf"
+
+
+def test_threads_are_one_unless_set() -> None:
+    own, llm = tier("qwen3-0.6b-gguf")
+    assert own.threads == 1
+    assert own.describe(llm) == "qwen3-0.6b-gguf in this process (1 thread)"
+    with pytest.raises(ConfigurationError, match="threads"):
+        settings.check({"llm": {"large": {"provider": "own", "model": "x", "threads": 0}}}, source="test", overrides=[])

@@ -1,0 +1,79 @@
+"""Reads the beginning of a GGUF file: whether it is one, and the name of its model."""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from voice.errors import ComponentError
+
+MAGIC = b"GGUF"
+LONGEST_TEXT = 1 << 20
+"""Bytes of a text in the part that is read; more means that the file is damaged."""
+# Bytes of each type of value that has a fixed size; 8 is a text and 9 a list.
+_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_TEXT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class GgufFile:
+    """A file that begins as a GGUF file does.
+
+    Parameters:
+        path: the file.
+        name: of the model: `general.name`, or else the file's name.
+        size: bytes.
+    """
+
+    path: Path
+    name: str
+    size: int
+
+
+def read_gguf(path: Path) -> GgufFile:
+    """Read the file's beginning; nothing is loaded.
+
+    Raises:
+        ComponentError: there is no such file, or it is no GGUF file.
+    """
+    if not path.is_file():
+        raise ComponentError(f"There is no file {path}: copy a GGUF file here, or correct the path.")
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != MAGIC:
+                raise ComponentError(
+                    f'{path} is no GGUF file (it does not begin with "GGUF"): download a file whose name ends in .gguf.'
+                )
+            name = _name(file)
+    except (struct.error, ValueError, OSError) as error:
+        raise ComponentError(f"{path} is a damaged GGUF file ({error}): copy or download it again.") from error
+    return GgufFile(path, name or path.stem, path.stat().st_size)
+
+
+def _name(file: BinaryIO) -> str | None:
+    """`general.name`; None when the file has none before its first list, where the vocabulary begins."""
+    version, _tensors, count = struct.unpack("<IQQ", file.read(20))
+    if version not in (2, 3):
+        raise ValueError(f"version {version}")
+    for _ in range(count):
+        key = _text(file)
+        (kind,) = struct.unpack("<I", file.read(4))
+        if kind == _TEXT:
+            value = _text(file)
+            if key == "general.name":
+                return value
+        elif kind in _SIZES:
+            file.seek(_SIZES[kind], 1)
+        else:
+            return None
+    return None
+
+
+def _text(file: BinaryIO) -> str:
+    (length,) = struct.unpack("<Q", file.read(8))
+    if length > LONGEST_TEXT:
+        raise ValueError(f"a text of {length} bytes")
+    content = file.read(length)
+    if len(content) < length:
+        raise ValueError("it ends too early")
+    return content.decode("utf-8")

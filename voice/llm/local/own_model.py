@@ -1,0 +1,117 @@
+"""One model of one's own in memory, shared by all calls, and the threads that run it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Self
+
+from voice.llm.local.chat_template import Message
+from voice.llm.local.engine import Engine, Usage
+from voice.pass_queue import IsWanted, PassQueue
+
+WARM_UP = 2
+"""Tokens that the model generates when it is loaded."""
+
+
+class OwnModel:
+    """A loaded model and its queue: one wanted request at a time, in order of arrival; withdrawn ones are dropped.
+
+    Args:
+        name: in reports; begins with "scripted:" when its weights are made up.
+    """
+
+    def __init__(self, engine: Engine, *, name: str) -> None:
+        self.name = name
+        self._engine = engine
+        self._queue = PassQueue("own-model", threads=engine.at_once)
+
+    @classmethod
+    def load(
+        cls, path: Path, *, threads: int = 1, context_tokens: int | None = None, template: str | None = None
+    ) -> Self:
+        """Load a model folder or a GGUF file; blocks for about half a second.
+
+        Args:
+            path: a folder in CTranslate2's format, or a GGUF file.
+            threads: threads of one request.
+            context_tokens: the most tokens of the conversation that a request has; None for the format's usual limit.
+            template: the chat template of a folder; None to recognise it.
+
+        Raises:
+            ConfigurationError: the folder's chat template is not known.
+            ComponentError: it is no model, does not fit into memory, or what runs it is not installed.
+        """
+        if is_gguf(path):
+            from voice.llm.local import gguf_engine
+            from voice.llm.local.gguf_header import read_gguf
+
+            file = read_gguf(path)
+            limit = context_tokens or gguf_engine.CONTEXT_TOKENS
+            return cls(gguf_engine.GgufEngine(file, threads=threads, context_tokens=limit), name=file.name)
+        from voice.llm.local import ctranslate2_engine
+        from voice.llm.local.model_folder import read_folder
+
+        folder = read_folder(path, template=template)
+        limit = context_tokens or ctranslate2_engine.CONTEXT_TOKENS
+        engine = ctranslate2_engine.CTranslate2Engine(folder, threads=threads, context_tokens=limit)
+        return cls(engine, name=folder.name)
+
+    def warm_up(self, prompt: str) -> None:
+        """Read a system prompt, so that the first request finds its state, and answer a word; blocks.
+
+        Raises:
+            GenerationError: the model does not run.
+        """
+
+        def short(is_wanted: IsWanted) -> Usage:
+            said = [Message("user", "Hello.")]
+            return self._engine.generate(prompt, said, longest=WARM_UP, is_wanted=is_wanted, on_text=lambda _text: None)
+
+        self._queue.submit(short).result()
+
+    async def stream(
+        self, prompt: str, messages: Sequence[Message], *, longest: int
+    ) -> AsyncGenerator[str | Usage, None]:
+        """The answer as it is generated, and last what it used; closing the iterator withdraws the request.
+
+        Args:
+            prompt: the system prompt.
+            longest: the most tokens of the answer.
+
+        Raises:
+            GenerationError: the engine refused or broke.
+        """
+        loop = asyncio.get_running_loop()
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+
+        def decode(is_wanted: IsWanted) -> Usage:
+            return self._engine.generate(
+                prompt,
+                messages,
+                longest=longest,
+                is_wanted=lambda: is_wanted() and not loop.is_closed(),
+                on_text=lambda text: _give(loop, pieces, text),
+            )
+
+        done = asyncio.wrap_future(self._queue.submit(decode))
+        done.add_done_callback(lambda _done: pieces.put_nowait(None))
+        try:
+            while (piece := await pieces.get()) is not None:
+                yield piece
+            yield await done
+        finally:
+            done.cancel()
+
+    def close(self) -> None:
+        """Withdraw every request, wait until the running one has noticed, and free the model; blocks."""
+        self._queue.close(wait=True)
+        self._engine.close()
+
+
+def _give(loop: asyncio.AbstractEventLoop, pieces: "asyncio.Queue[str | None]", text: str) -> None:
+    loop.call_soon_threadsafe(pieces.put_nowait, text)
+
+
+def is_gguf(path: Path) -> bool:
+    """Whether a path is taken for a GGUF file: any file, since the other format is a folder."""
+    return path.is_file() or path.suffix == ".gguf"

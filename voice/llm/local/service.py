@@ -1,0 +1,108 @@
+"""A call's pipecat service on a model of one's own."""
+
+from contextlib import aclosing
+from typing import Any
+
+from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame
+from pipecat.metrics.metrics import LLMTokenUsage
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.services.llm_service import LLMService
+from pipecat.services.settings import LLMSettings
+from pipecat.utils.tracing.service_decorators import traced_llm
+
+from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.llm.answer.thoughts import ThoughtFilter
+from voice.llm.local.chat_template import Message, Role
+from voice.llm.local.engine import GenerationError, Usage
+from voice.llm.local.own_model import OwnModel
+from voice.responder.adapter import ContextAsItIs
+
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "user"}
+"""A small model follows what pipecat says as the developer better as words of the user."""
+
+
+class OwnLLMService(LLMService[Any]):
+    """Answers with a model in this process. It is offered no tools: models of this size make up their arguments.
+
+    Cancelling the request, or the call's end, stops generation at the next token.
+
+    Args:
+        model: shared by all calls.
+        prompt: the system prompt.
+        max_tokens: the longest answer.
+    """
+
+    adapter_class = ContextAsItIs
+
+    def __init__(self, model: OwnModel, *, prompt: str, max_tokens: int, **kwargs: Any) -> None:
+        settings = LLMSettings(model=model.name, system_instruction=prompt, max_tokens=max_tokens)
+        super().__init__(settings=settings, **kwargs)
+        self._own, self._prompt, self._longest = model, prompt, max_tokens
+
+    def can_generate_metrics(self) -> bool:
+        """Whether time to first token and usage are reported: yes."""
+        return True
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Answer contexts, and pass all other frames on."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, LLMContextFrame):
+            await self._answer(frame.context)
+        else:
+            await self.push_frame(frame, direction)
+
+    @traced_llm
+    async def _answer(self, context: LLMContext) -> None:
+        await self.push_frame(LLMFullResponseStartFrame())
+        await self.start_processing_metrics()
+        await self.start_ttfb_metrics()
+        try:
+            await self._speak(context)
+        except GenerationError as error:
+            await self.push_frame(LLMFailureFrame(text="", reason=f"{self._own.name} in this process: {error}."))
+        finally:
+            await self.stop_processing_metrics()
+            await self.push_frame(LLMFullResponseEndFrame())
+
+    async def _speak(self, context: LLMContext) -> None:
+        thoughts = ThoughtFilter()
+        async with aclosing(self._own.stream(self._prompt, said(context), longest=self._longest)) as pieces:
+            async for piece in pieces:
+                await self.stop_ttfb_metrics()
+                if isinstance(piece, Usage):
+                    await self._report(piece)
+                elif text := thoughts.feed(piece):
+                    await self._push_llm_text(text)
+        if text := thoughts.flush():
+            await self._push_llm_text(text)
+
+    async def _report(self, usage: Usage) -> None:
+        await self.start_llm_usage_metrics(
+            LLMTokenUsage(
+                prompt_tokens=usage.prompt,
+                completion_tokens=usage.answer,
+                total_tokens=usage.prompt + usage.answer,
+                cache_read_input_tokens=usage.kept,
+            )
+        )
+
+
+def said(context: LLMContext) -> list[Message]:
+    """A call's conversation in plain text. Tool calls and their results are left out, as is what has no words."""
+    messages = []
+    for message in context.get_messages():
+        if isinstance(message, LLMSpecificMessage) or message.get("role") not in _ROLES:
+            continue
+        text = _text(message.get("content"))
+        if text:
+            messages.append(Message(_ROLES[message["role"]], text))
+    return messages or [Message("user", "Hello.")]
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content.strip()
+    parts = content if isinstance(content, list) else []
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return " ".join(text.strip() for text in texts if isinstance(text, str))

@@ -13,6 +13,7 @@ import soundfile
 
 from pipelines import Agent
 from voice.errors import ConfigurationError
+from voice.llm.tools import irreversible
 from voice.tts.piper.voice import Voice, embedded_voice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,3 +77,19 @@ def test_a_tool_that_cannot_be_called_is_refused_when_the_agent_is_made() -> Non
 def test_an_unknown_pipeline_is_refused_when_the_agent_is_made() -> None:
     with pytest.raises(ConfigurationError, match='no pipeline "nowhere"'):
         Agent(pipeline="nowhere")
+
+
+def test_a_tool_that_cannot_be_undone_needs_a_large_tier() -> None:
+    @irreversible
+    def close_account() -> str:
+        """Close the caller's account."""
+        return "closed"
+
+    Agent(tools=[close_account], pipeline="sim-fallback")
+    Agent(tools=[close_account], pipeline="sim-single")
+    with pytest.raises(ConfigurationError, match=r"close_account cannot be undone, so only a tier in the large role"):
+        Agent(
+            tools=[close_account],
+            pipeline="embedded",
+            overrides=['llm={ policy = "single", fast = { provider = "sim", model = "groq-fast" } }'],
+        )

@@ -12,8 +12,12 @@ CALLED: dict[Difficulty, str] = {
     "reply": "a short reply",
     "repeat": "repeating",
     "command": "a small command",
-    "law": "the law",
-    "steps": "several steps",
+    "time": "the time",
+    "money": "a question of money",
+    "health": "a question of health",
+    "law": "a question of law",
+    "numbers": "a question of numbers",
+    "steps": "a task of several steps",
     "tool": "an act",
 }
 """The classes as a reason names them; the others by their names."""

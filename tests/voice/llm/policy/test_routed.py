@@ -30,8 +30,8 @@ def plan(policy: Policy, text: str | None, route: Route = Route(), **about: obje
     [
         ("hello there", "fast", "small talk goes to fast"),
         ("cancel the timer", "fast", "a small command goes to fast"),
-        ("transfer fifty euros to Anna", "large", "money goes to large"),
-        ("can I take two of these pills", "large", "health goes to large"),
+        ("transfer fifty euros to Anna", "large", "a question of money goes to large"),
+        ("can I take two of these pills", "large", "a question of health goes to large"),
         ("why is the sky blue", "large", "an open question goes to large"),
     ],
 )

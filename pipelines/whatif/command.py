@@ -1,18 +1,24 @@
 """`latency whatif`: parses and checks the arguments, holds the turns and prints the figures."""
 
 import argparse
+import asyncio
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.command_line import FINE, INTERRUPTED, Parser, complain, count, printing, seed
+from latency.command_line import FINE, INTERRUPTED, RUNS, Parser, complain, count, printing, seed
 from latency.record.run import Run, RunError
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
+    from pipelines.whatif.contestant import Cell
+    from pipelines.whatif.fast import FastPlan
     from pipelines.whatif.finding import Finding
+    from pipelines.whatif.row import Row
     from pipelines.whatif.turns.caller_turn import CallerTurn
 
 TURNS = 2000
@@ -29,6 +35,7 @@ def main(argv: Sequence[str]) -> int:
         SystemExit: For `--help` (0) and for invalid arguments (2).
     """
     args = _parser().parse_args(argv)
+    args.argv = list(argv)
     try:
         from pipelines.process import prepare_process
 
@@ -82,6 +89,12 @@ def _parser() -> Parser:
     parser.add_argument(
         "--no-correlation", action="store_true", help="with --fast, let the stalls of one provider be independent"
     )
+    parser.add_argument(
+        "--rounds", type=count, default=1, metavar="N", help="without --fast, play all recordings N times (default: 1)"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="without --fast, the folder of the recorded runs (default: a new one in runs/)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
@@ -89,17 +102,16 @@ def _parser() -> Parser:
 def _find(args: argparse.Namespace) -> "Finding":
     if args.fixtures and args.run:
         raise ConfigurationError("--run already says which turns to hold; leave the recordings out.")
-    if not args.fast:
-        raise ConfigurationError("turns are held on a virtual clock only; add --fast.")
-    return _fast(args)
-
-
-def _fast(args: argparse.Namespace) -> "Finding":
-    """Hold the turns on a virtual clock."""
+    if args.run and not args.fast:
+        raise ConfigurationError("a run is held again without audio only; add --fast, or name recordings instead.")
+    if args.fast:
+        _refuse_options(args, "without --fast only", rounds=1, out=None)
+    else:
+        _refuse_options(args, "with --fast only", turns=TURNS, no_stalls=False, no_correlation=False)
     from latency.budget import Budget
     from pipelines.whatif.advice import advice
     from pipelines.whatif.cells import cells, usual_policies
-    from pipelines.whatif.contestants import DEFAULT, contestants
+    from pipelines.whatif.contestants import DEFAULT, DEFAULT_AUDIO, contestants
     from pipelines.whatif.fast import FastPlan, fast_rows
     from pipelines.whatif.finding import Finding
     from pipelines.whatif.turns.usual import drawn
@@ -107,16 +119,20 @@ def _fast(args: argparse.Namespace) -> "Finding":
     from pipelines.whatif.window import window
 
     known = contestants(args.preset)
-    entries = args.tiers or DEFAULT
+    entries = args.tiers or (DEFAULT if args.fast else DEFAULT_AUDIO)
     chosen = cells(entries, args.policies or usual_policies(entries), known)
     chance = Chance(seed=args.seed, stalls=not args.no_stalls, correlated=not (args.no_correlation or args.no_stalls))
-    turns, source = _turns(args)
     budget = Budget()
-    plan = FastPlan(turns=drawn(turns, args.turns, seed=args.seed), chance=chance, budget=budget, chain=args.chain)
-    rows = fast_rows(chosen, plan, _progress(len(chosen)))
+    plan = FastPlan(turns=(), chance=chance, budget=budget, chain=args.chain)
+    if args.fast:
+        turns, source = _turns(args)
+        plan = replace(plan, turns=drawn(turns, args.turns, seed=args.seed))
+        rows = fast_rows(chosen, plan, _progress(len(chosen)))
+    else:
+        rows, source = _play(chosen, plan, args)
     tiers = {tier.name: tier for cell in chosen for tier in cell.tiers.values()}
     return Finding(
-        mode="fast",
+        mode="fast" if args.fast else "audio",
         simulated=tuple(tier.label for tier in tiers.values()),
         preset=args.preset,
         seed=args.seed,
@@ -129,6 +145,41 @@ def _fast(args: argparse.Namespace) -> "Finding":
         rows=tuple(rows),
         advice=advice(rows, chain=args.chain),
     )
+
+
+def _refuse_options(args: argparse.Namespace, where: str, **usual: object) -> None:
+    """Refuse options that have no meaning in this mode, unless they are as usual."""
+    for name, value in usual.items():
+        if getattr(args, name) != value:
+            raise ConfigurationError(f"--{name.replace('_', '-')} can be used {where}.")
+
+
+def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) -> "tuple[list[Row], str]":
+    """Play the recordings to every cell; the figures, and where the turns come from."""
+    from pipelines.process import loading_code
+
+    with loading_code():
+        from pipelines.replaying.replay import chosen_fixtures
+        from pipelines.replaying.run_folder import check_folder
+        from pipelines.whatif.audio import AudioPlan, audio_row, play
+    fixtures = chosen_fixtures(args.fixtures, everything=False)
+    folder = Path(args.out) if args.out else RUNS / f"whatif-{datetime.now():%Y%m%d-%H%M%S}"
+    check_folder(str(folder))
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
+    plan = AudioPlan(
+        folder=folder,
+        fixtures=fixtures,
+        rounds=args.rounds,
+        preset=args.preset,
+        seed=args.seed,
+        command=["latency", "whatif", *args.argv],
+    )
+    asyncio.run(play(chosen, plan, _say))
+    _say(f"runs: {folder}")
+    rows = [audio_row(cell, plan, fast, turns=TURNS) for cell in chosen]
+    names = ", ".join(fixture.name for fixture in fixtures)
+    return rows, f"{names}, played {args.rounds} time{'s' if args.rounds > 1 else ''} to each line; runs in {folder}"
 
 
 def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
@@ -158,6 +209,10 @@ def _progress(rows: int) -> Callable[[int], None]:
             print(f"\r{done} of {rows} lines", end="\n" if done == rows else "", file=sys.stderr, flush=True)
 
     return said
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _show(finding: "Finding", *, as_json: bool) -> int:

@@ -13,10 +13,11 @@ from pipelines.replaying.replay import one_call
 from pipelines.replaying.run_folder import run_header, writing
 from pipelines.serving.child import own_server
 from pipelines.whatif.contestant import Cell
-from pipelines.whatif.fast import FastPlan, fast_row
+from pipelines.whatif.fast import FastPlan, fast_row, hold
 from pipelines.whatif.row import Held, Row, row
 from pipelines.whatif.turns.recorded import recording
 from pipelines.whatif.turns.usual import drawn
+from pipelines.whatif.virtual.same_luck import SameLuck
 from voice.client.fixtures.fixture import Fixture
 
 
@@ -114,6 +115,7 @@ def heard(folder: Path) -> Held:
     return Held(
         turns=[one.turn for one in kept],
         latencies=[None if one.is_unanswered else one.latency if one.answer is None else one.answer for one in kept],
+        sounds=[one.latency for one in kept],
     )
 
 
@@ -128,6 +130,8 @@ def audio_row(cell: Cell, plan: AudioPlan, fast: FastPlan, *, turns: int) -> Row
     """
     folder = folder_of(plan, cell)
     found = row(cell, heard(folder), budget=fast.budget.llm, chain=fast.chain)
-    own = drawn(recording(Run.load(folder)).turns, turns, seed=plan.seed)
-    virtual = fast_row(cell, replace(fast, turns=own))
-    return replace(found, fast_p50_ms=virtual.turn_p50_ms)
+    recorded = recording(Run.load(folder))
+    virtual = fast_row(cell, replace(fast, turns=drawn(recorded.turns, turns, seed=plan.seed)))
+    again = replace(fast, turns=recorded.turns)
+    same = row(cell, hold(cell, again, luck=SameLuck(cell.tiers, recorded.records)), budget=fast.budget.llm, chain=1)
+    return replace(found, fast_p50_ms=virtual.turn_p50_ms, same_luck_p50_ms=same.turn_p50_ms)

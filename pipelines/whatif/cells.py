@@ -15,7 +15,9 @@ def usual_policies(entries: Sequence[str]) -> tuple[str, ...]:
     """The policies that are tried over these tiers unless others are named."""
     # With two tiers, hedging one of them adds little.
     return (
-        ("single", "fallback", "race", "adaptive") if any(PAIR in entry for entry in entries) else ("single", "hedged")
+        ("single", "fallback", "routed", "relay", "adaptive")
+        if any(PAIR in entry for entry in entries)
+        else ("single", "hedged")
     )
 
 

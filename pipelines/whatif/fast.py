@@ -8,10 +8,12 @@ from functools import partial
 
 from latency.budget import Budget
 from latency.record.marks import Mark
+from latency.record.turn import TurnRecord
 from pipelines.whatif.contestant import Cell
 from pipelines.whatif.row import Held, Row, row
 from pipelines.whatif.turns.caller_turn import CallerTurn
 from pipelines.whatif.virtual.calls import Chance, VirtualCalls
+from pipelines.whatif.virtual.same_luck import SameLuck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,21 +28,26 @@ class FastPlan:
     """Turns of a call, which all have to be right."""
 
 
-def hold(cell: Cell, plan: FastPlan) -> Held:
-    """Hold all turns with a cell's tiers and policy."""
+def hold(cell: Cell, plan: FastPlan, *, luck: SameLuck | None = None) -> Held:
+    """Hold all turns with a cell's tiers and policy; `luck` gives the times of requests that are not to be drawn."""
     calls = VirtualCalls(
         cell,
         chance=plan.chance,
         budget=plan.budget,
         synthesis=[turn.synthesis for turn in plan.turns[:100]],
         call_turns=plan.chain,
+        luck=luck,
     )
     turns = list(calls.hold(plan.turns))
-    heard = [
-        None if (at := turn.marks.get(Mark.FIRST_ANSWER_AUDIBLE)) is None else at - turn.marks[Mark.SPEECH_END]
-        for turn in turns
-    ]
-    return Held(turns=turns, latencies=heard)
+    return Held(
+        turns=turns,
+        latencies=[_after_speech(turn, Mark.FIRST_ANSWER_AUDIBLE) for turn in turns],
+        sounds=[_after_speech(turn, Mark.FIRST_AUDIBLE) for turn in turns],
+    )
+
+
+def _after_speech(turn: TurnRecord, mark: Mark) -> float | None:
+    return turn.marks[mark] - turn.marks[Mark.SPEECH_END] if mark in turn.marks else None
 
 
 def fast_row(cell: Cell, plan: FastPlan) -> Row:

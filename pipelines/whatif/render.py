@@ -1,6 +1,6 @@
 """A finding for people: two tables of at most 80 columns, the formulas behind them, and the advice."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from latency.command_line import WIDTH
 from latency.render.terminal.layout import LABEL, fitted, labelled
@@ -10,11 +10,24 @@ from pipelines.whatif.row import Row
 from pipelines.whatif.window import Window
 
 INDENT = 2
+Line = tuple[str, list[str]]
+"""A row's name and its figures."""
 
 
 def text(finding: Finding) -> str:
     """The finding, in lines that end without blanks."""
-    lines = [*_head(finding), "", *_windows(finding), "", *_time(finding), "", *_worth(finding), "", *_notes(finding)]
+    lines = [
+        *_head(finding),
+        "",
+        *_windows(finding),
+        "",
+        *_time(finding),
+        "",
+        *_worth(finding),
+        "",
+        *_agreement(finding),
+        *_notes(finding),
+    ]
     return "\n".join(line.rstrip() for line in [*lines, "", _line("Advice", finding.advice)]) + "\n"
 
 
@@ -57,61 +70,76 @@ def _window(window: Window) -> list[str]:
 
 def _time(finding: Finding) -> Iterator[str]:
     yield "Time in ms; answer text by the deadline in % of the turns"
-    headings = ["clause", "p95", "within", "rescued", "bridged", "missed", "stalls", "turn p50", "p95"]
-    extra = any(row.fast_p50_ms is not None for row in finding.rows)
+    headings = ["clause", "p95", "within", "rescued", "bridged", "missed", "stalls", "sound", "turn p50", "p95"]
     if not any(row.calm_in_time is not None for row in finding.rows):
         headings.remove("stalls")
-    yield from _table("policy", [*headings, *(["--fast"] if extra else [])], _groups(finding.rows, headings, extra))
+    yield from _table("policy", headings, _groups(finding.rows, lambda row: _times(row, stalls="stalls" in headings)))
 
 
-def _groups(
-    rows: Sequence[Row], headings: Sequence[str], extra: bool
-) -> list[tuple[str | None, list[tuple[str, list[str]]]]]:
-    groups: dict[str, list[tuple[str, list[str]]]] = {}
+def _groups(rows: Sequence[Row], cells: Callable[[Row], list[str]]) -> list[tuple[str | None, list[Line]]]:
+    """The rows of a table, under the names of their tiers."""
+    groups: dict[str | None, list[Line]] = {}
     for row in rows:
-        judged = row.within + row.rescued + row.bridged + row.missed
-        verdicts = [_share(count / judged if judged else None) for count in _verdicts(row)]
-        cells = [_latency(row.first_clause_p50_ms), _latency(row.first_clause_p95_ms), *verdicts]
-        if "stalls" in headings:
-            cells.append(_difference(row.in_time, row.calm_in_time))
-        cells += [_latency(row.turn_p50_ms), _latency(row.turn_p95_ms)]
-        if extra:
-            cells.append(ms(row.fast_p50_ms))
-        groups.setdefault(row.name, []).append((row.policy, cells))
+        groups.setdefault(row.name, []).append((row.policy, cells(row)))
     return list(groups.items())
 
 
-def _verdicts(row: Row) -> tuple[int, int, int, int]:
-    return row.within, row.rescued, row.bridged, row.missed
+def _times(row: Row, *, stalls: bool) -> list[str]:
+    judged = row.within + row.rescued + row.bridged + row.missed
+    counts = (row.within, row.rescued, row.bridged, row.missed)
+    return [
+        _latency(row.first_clause_p50_ms),
+        _latency(row.first_clause_p95_ms),
+        *(_share(count / judged if judged else None) for count in counts),
+        *([_difference(row.in_time, row.calm_in_time)] if stalls else []),
+        _latency(row.sound_p50_ms),
+        _latency(row.turn_p50_ms),
+        _latency(row.turn_p95_ms),
+    ]
 
 
 def _worth(finding: Finding) -> Iterator[str]:
     yield "Money and quality"
     headings = ("requests", "by fast %", "$/100 turns", "right %", f"all {finding.chain} %", "s to correct")
-    groups: dict[str, list[tuple[str, list[str]]]] = {}
-    for row in finding.rows:
-        cells = [
-            UNKNOWN if row.requests_per_turn is None else f"{row.requests_per_turn:.2f}",
-            _share(row.by_fast if row.fast else None),
-            UNKNOWN if row.usd_per_100_turns is None else f"{row.usd_per_100_turns:.3f}",
-            _share(row.quality),
-            _share(row.chain),
-            UNKNOWN if row.seconds_to_correct is None else f"{row.seconds_to_correct:.2f}",
-        ]
-        groups.setdefault(row.name, []).append((row.policy, cells))
-    yield from _table("policy", headings, list(groups.items()))
+    yield from _table("policy", headings, _groups(finding.rows, _gains))
+
+
+def _gains(row: Row) -> list[str]:
+    return [
+        UNKNOWN if row.requests_per_turn is None else f"{row.requests_per_turn:.2f}",
+        _share(row.by_fast if row.fast else None),
+        UNKNOWN if row.usd_per_100_turns is None else f"{row.usd_per_100_turns:.3f}",
+        _share(row.quality),
+        _share(row.chain),
+        UNKNOWN if row.seconds_to_correct is None else f"{row.seconds_to_correct:.2f}",
+    ]
+
+
+def _agreement(finding: Finding) -> Iterator[str]:
+    if finding.mode == "audio":
+        yield "The same turns on the virtual clock (median turn latency, ms)"
+        yield from _table("policy", ("heard", "same luck", "--fast"), _groups(finding.rows, _medians))
+        yield ""
+
+
+def _medians(row: Row) -> list[str]:
+    return [_latency(row.turn_p50_ms), _latency(row.same_luck_p50_ms), _latency(row.fast_p50_ms)]
 
 
 def _notes(finding: Finding) -> Iterator[str]:
     yield _line(
         "clause",
         "from the end of the turn to the first clause that can be spoken; 0: it was ready before. turn: from the end "
-        "of speech to the first sound of the answer.",
+        "of speech to the first sound of the answer; sound: the same to any sound, a phrase or an opening (median).",
     )
-    if finding.stalls:
+    if any(row.calm_in_time is not None for row in finding.rows):
         yield _line("stalls", "what stalled requests change, in points of the share in time (within + rescued).")
     if finding.mode == "audio":
-        yield _line("--fast", "the median turn latency that the virtual clock gives for the turns that were heard.")
+        yield _line(
+            "same luck",
+            "with requests that take as long as those that were heard; what differs is what the clock leaves out. "
+            "--fast: many turns like these, with requests drawn as usual.",
+        )
     yield _line("$", "all requests: those that lost, were repeated or were made ahead of the turn's end, too.")
     yield _line(
         "right",
@@ -135,7 +163,7 @@ def _sources(windows: Sequence[Window]) -> Iterator[str]:
 def _table(
     first: str,
     headings: Sequence[str],
-    groups: Sequence[tuple[str | None, Sequence[tuple[str, Sequence[str]]]]],
+    groups: Sequence[tuple[str | None, Sequence[Line]]],
     *,
     widest: int = WIDTH,
 ) -> Iterator[str]:

@@ -33,6 +33,8 @@ class Held:
     turns: Sequence[TurnRecord]
     latencies: Sequence[float | None]
     """Seconds from the end of speech to the answer, of each turn that counts; None: it got none."""
+    sounds: Sequence[float | None]
+    """The same to the first sound, which may be that of a phrase or an opening."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +54,10 @@ class Row:
     missed: int
     in_time: float | None
     """The share of turns that are within or rescued."""
+    sound_p50_ms: float | None
+    """From the end of speech to the first sound, be it a phrase, an opening or the answer."""
     turn_p50_ms: float | None
+    """From the end of speech to the first sound of the answer itself."""
     turn_p95_ms: float | None
     requests_per_turn: float | None
     usd_per_100_turns: float | None
@@ -65,7 +70,9 @@ class Row:
     calm_in_time: float | None = None
     """`in_time` if no request stalled; None when that was not asked."""
     fast_p50_ms: float | None = None
-    """Of turns that were heard: the median that the virtual clock gives for the same turns."""
+    """Of turns that were heard: the median that the virtual clock gives for such turns, many times over."""
+    same_luck_p50_ms: float | None = None
+    """The same, once each, with requests that take as long as those that were heard."""
 
     @property
     def name(self) -> str:
@@ -110,6 +117,7 @@ def row(cell: Cell, held: Held, *, budget: float, chain: int) -> Row:
         bridged=llm.bridged,
         missed=llm.missed,
         in_time=_rounded(in_time),
+        sound_p50_ms=_ms(percentile([MOST_LATE if at is None else at for at in held.sounds], 50)),
         turn_p50_ms=_ms(percentile(turns, 50)),
         turn_p95_ms=_ms(percentile(turns, 95)),
         requests_per_turn=round(requests / len(held.turns), 3) if held.turns else None,

@@ -22,6 +22,8 @@ class Recording:
     """The turns of a run, and how many were left out."""
 
     turns: tuple[CallerTurn, ...]
+    records: tuple[TurnRecord, ...]
+    """Where each of them was recorded."""
     left_out: int
     """Turns that want an answer, but were cold, interruptions, cut off, or lack what is needed here."""
 
@@ -47,7 +49,7 @@ def recording(run: Run) -> Recording:
     pipeline = _pipeline(run.header.pipeline)
     stages = _Stages.of(usable)
     turns = tuple(_caller_turn(turn, pipeline, stages) for turn in usable)
-    return Recording(turns=turns, left_out=len(wanted) - len(turns))
+    return Recording(turns=turns, records=tuple(usable), left_out=len(wanted) - len(turns))
 
 
 def _is_usable(turn: TurnRecord) -> bool:

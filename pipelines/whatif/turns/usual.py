@@ -1,6 +1,6 @@
 """The turns that are held when neither recordings nor a run are named: measured once, kept beside this module.
 
-`python -m pipelines.whatif.turns.usual RUN…` measures them anew: it writes the turns of these runs into the file.
+`python -m pipelines.whatif.turns.usual "who speaks" RUN…` writes the turns of these runs into the file.
 """
 
 import json
@@ -68,18 +68,16 @@ def drawn(turns: Sequence[CallerTurn], count: int, *, seed: int) -> list[CallerT
     return random.Random(f"{seed}:turns").choices(turns, k=count)
 
 
-def main(runs: Sequence[str]) -> None:
-    """Write the turns of these runs into the file."""
+def main(who: str, *runs: str) -> None:
+    """Write the turns of these runs into the file, with who speaks in them."""
     loaded = [Run.load(Path(name)) for name in runs]
     turns = tuple(turn for run in loaded for turn in recording(run).turns)
-    fixtures = sorted({turn.fixture or turn.scenario for run in loaded for turn in run.turns})
-    groups = sorted({name.partition("/")[0] for name in fixtures})
     day = max(run.header.created for run in loaded)[:10]
-    source = f"{len(turns)} turns of {', '.join(groups)}, replayed through the embedded recogniser on {day}"
+    source = f"{len(turns)} turns ({who}) that the embedded recogniser heard on {day}"
     content = json.dumps(to_json(Usual(source=source, turns=turns)), indent=1, ensure_ascii=False)
     Path(__file__).with_name(FILE).write_text(content + "\n", encoding="utf-8")
     print(source)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

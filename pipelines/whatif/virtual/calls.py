@@ -14,9 +14,9 @@ from pipelines.whatif.contestant import Cell, Contestant
 from pipelines.whatif.turns.caller_turn import CallerTurn
 from pipelines.whatif.virtual.answer import Times, VirtualAnswer
 from pipelines.whatif.virtual.attempt import VirtualAttempt
+from pipelines.whatif.virtual.same_luck import SameLuck
 from pipelines.whatif.virtual.wording import Wording, wording
 from voice.llm.answer.bridging import OPENINGS, Bridging
-from voice.llm.answer.playout_estimate import SECONDS_PER_CHARACTER
 from voice.llm.policy import Plan, Policy, Request, Start, make_policy
 from voice.llm.policy.tier_stats import TierBook, Wait, quantile
 from voice.llm.routing.settling import Route
@@ -28,6 +28,8 @@ FRAMING = 4
 """Tokens for the role and the marks around every message, as the simulator counts them."""
 APART = 60.0
 """Seconds from turn to turn on the virtual clock, so that the same stalls meet a turn with every policy."""
+PHRASE_SECONDS_PER_CHARACTER = 0.067
+"""Of a filler phrase, as our voice says it: "Let me think." takes 0.87 s."""
 MOST_REQUESTS = 64
 """More requests than any turn makes."""
 
@@ -53,6 +55,7 @@ class VirtualCalls:
         synthesis: seconds from a clause to its first sample, as measured lately.
         call_turns: how many turns a call has; the conversation begins anew after them.
         policy: instead of the one that the cell names.
+        luck: the times of requests; drawn unless given.
     """
 
     def __init__(
@@ -64,10 +67,11 @@ class VirtualCalls:
         synthesis: Sequence[float] = (),
         call_turns: int = 10,
         policy: Policy | None = None,
+        luck: "Luck | SameLuck | None" = None,
     ) -> None:
         self._policy = policy or make_policy(cell.policy, large="large", fast=None if cell.fast is None else "fast")
         self._book = TierBook({role: USUAL_FAST_P95 if role == "fast" else USUAL_P95 for role in cell.tiers})
-        self._luck = Luck(cell.tiers, chance)
+        self._luck = luck or Luck(cell.tiers, chance)
         self._budget, self._call_turns = budget, call_turns
         waits = [Wait(seconds, reached=True) for seconds in synthesis]
         self._synthesis_p95 = quantile(waits, 0.95) if len(waits) >= ENOUGH else None
@@ -81,7 +85,7 @@ class VirtualCalls:
         for position, turn in enumerate(turns):
             number = position % self._call_turns
             if number == 0:
-                history, bridging = fixed, Bridging(start=position // self._call_turns)
+                history, bridging = fixed, Bridging(start=position // self._call_turns + 1)
                 self._route, self._said_before = Route(), None
             words = wording(turn.answer)
             history += token_count(turn.question) + FRAMING
@@ -227,7 +231,7 @@ def _marks(turn: CallerTurn, end: float, answer: VirtualAnswer) -> Marks:
     for phrase in answer.said:
         if phrase.at is not None:
             began = max(spoken_until, phrase.at + turn.playout)
-            spoken_until = began + len(phrase.text) * SECONDS_PER_CHARACTER
+            spoken_until = began + len(phrase.text) * PHRASE_SECONDS_PER_CHARACTER
             marks.setdefault(Mark.FIRST_AUDIBLE, began)
     marks[Mark.FIRST_ANSWER_AUDIBLE] = max(sample + turn.playout, spoken_until)
     marks.setdefault(Mark.FIRST_AUDIBLE, marks[Mark.FIRST_ANSWER_AUDIBLE])

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 
 from latency.budget import FLOOR_GUARD
 
@@ -23,6 +24,7 @@ TAIL_FACTOR = 1.15
 DOWN_FOR = 30.0
 """Seconds for which a tier is not asked after it refused to serve (a rejected key)."""
 _Z = 1.645
+_SECONDS, _REACHED = attrgetter("seconds"), attrgetter("reached")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ def quantile(waits: Sequence[Wait], share: float) -> float | None:
     A request that was cancelled before its first clause would have taken longer by an unknown time: it counts as
     at risk until then. When the answer lies beyond what was seen, the longest wait is given; None without waits.
     """
-    ordered = sorted(waits, key=lambda wait: (wait.seconds, not wait.reached))
+    # At the same instant those that were reached come first; sorting keeps that order.
+    ordered = sorted(sorted(waits, key=_REACHED, reverse=True), key=_SECONDS)
     surviving = 1.0
     for position, wait in enumerate(ordered):
         if wait.reached:

@@ -57,6 +57,8 @@ class ScriptedTier:
     """Streams a timetable into the attempt, as a tier does with what its service pushes."""
 
     usable = True
+    instruction_tokens = 0
+    price = None
 
     def __init__(self, name: str, ask: Callable[[Start, int, float, int], Any]) -> None:
         self._name, self._ask = name, ask

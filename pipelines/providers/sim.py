@@ -21,6 +21,7 @@ Fault = Literal[
     "refuse",
     "401",
     "402",
+    "low-credit",
     "403",
     "404",
     "429",

@@ -63,7 +63,7 @@ class Reply(Protocol):
     async def alive(self) -> None:
         """Send a sign of life without text."""
 
-    async def fail(self, status: int) -> None:
+    async def fail(self, status: int, message: str | None) -> None:
         """Report an error; nothing follows."""
 
     async def complete(self, *, cut_off: bool) -> None:
@@ -130,7 +130,7 @@ class HttpCall:
                     await reply.alive()
                 case Failure():
                     journal.end(self._exchange, "failed")
-                    await reply.fail(action.status)
+                    await reply.fail(action.status, action.message)
                     return
                 case ResetConnection():
                     journal.end(self._exchange, "cut")

@@ -37,9 +37,9 @@ class WholeReply:
     async def alive(self) -> None:
         """Do nothing: a whole response shows no sign of life before its end."""
 
-    async def fail(self, status: int) -> None:
+    async def fail(self, status: int, message: str | None) -> None:
         """Answer with an error."""
-        await refusal(status)(*self._answered)
+        await refusal(status, message)(*self._answered)
 
     async def complete(self, *, cut_off: bool) -> None:
         """Send the response."""
@@ -68,12 +68,12 @@ class StreamedReply:
         """Send a comment and a chunk without text."""
         await self._events([self._completion.piece("")], before=b": alive\n\n")
 
-    async def fail(self, status: int) -> None:
+    async def fail(self, status: int, message: str | None) -> None:
         """Answer with an error status or, once the stream is open, send an error event."""
         if self._stream.is_open:
-            await self._stream.write(event({"error": error_body(status)}), last=True)
+            await self._stream.write(event({"error": error_body(status, message=message)}), last=True)
         else:
-            await refusal(status)(*self._answered)
+            await refusal(status, message)(*self._answered)
 
     async def complete(self, *, cut_off: bool) -> None:
         """End the stream."""

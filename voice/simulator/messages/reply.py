@@ -37,9 +37,9 @@ class WholeReply:
     async def alive(self) -> None:
         """Do nothing: a whole message shows no sign of life before its end."""
 
-    async def fail(self, status: int) -> None:
+    async def fail(self, status: int, message: str | None) -> None:
         """Answer with an error."""
-        await refusal(status)(*self._answered)
+        await refusal(status, message)(*self._answered)
 
     async def complete(self, *, cut_off: bool) -> None:
         """Send the message."""
@@ -69,12 +69,12 @@ class StreamedReply:
         """Send a ping."""
         await self._events([PING])
 
-    async def fail(self, status: int) -> None:
+    async def fail(self, status: int, message: str | None) -> None:
         """Answer with an error status or, once the stream is open, send an `error` event."""
         if self._stream.is_open:
-            await self._stream.write(sse(error_body(status)), last=True)
+            await self._stream.write(sse(error_body(status, message)), last=True)
         else:
-            await refusal(status)(*self._answered)
+            await refusal(status, message)(*self._answered)
 
     async def complete(self, *, cut_off: bool) -> None:
         """End the message."""

@@ -14,7 +14,7 @@ VERSION = "anthropic-version"
 FAST_BETA = "fast-mode-2026-02-01"
 """The value of `anthropic-beta` that some models need for any `speed`."""
 THOUGHT_TOKENS = {"low": 20, "medium": 60, "high": 160, "xhigh": 300, "max": 500}
-"""Tokens that are thought before an answer when thinking is on, by effort; an assumption."""
+"""Tokens that are thought before an answer when thinking is on, or an effort is named; an assumption."""
 _USUAL_EFFORT = "high"
 _THOUGHT = "I should answer this briefly and in plain words. "
 
@@ -96,10 +96,12 @@ def _speed(body: Mapping[str, Any], headers: Mapping[str, str], fast_beta: str |
 
 
 def _thought(body: Mapping[str, Any]) -> str:
-    """What is thought first: nothing unless thinking is on; the effort decides how much."""
-    if (body.get("thinking") or {}).get("type") not in ("enabled", "adaptive"):
+    """What is thought first: nothing unless thinking is on or an effort is named, which decides how much."""
+    thinking = (body.get("thinking") or {}).get("type")
+    effort = (body.get("output_config") or {}).get("effort")
+    if thinking == "disabled" or (thinking is None and effort is None):
         return ""
-    effort = (body.get("output_config") or {}).get("effort") or _USUAL_EFFORT
+    effort = effort or _USUAL_EFFORT
     if effort not in THOUGHT_TOKENS:
         raise ConfigurationError(f"output_config.effort: Input should be one of {', '.join(THOUGHT_TOKENS)}")
     # The sentence has ten tokens.

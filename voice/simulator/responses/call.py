@@ -122,7 +122,7 @@ class ResponseCall:
                 case KeepAlive():
                     await self._send(writer.alive())
                 case Failure():
-                    await self._fail(action.status)
+                    await self._fail(action.status, action.message)
                     return
                 case ResetConnection():
                     self._simulator.journal.end(self.exchange, "cut")
@@ -138,11 +138,11 @@ class ResponseCall:
         self._lanes.keep(self.asked.lane, self.response_id, conversation)
         self._simulator.journal.end(self.exchange, "completed")
 
-    async def _fail(self, status: int) -> None:
+    async def _fail(self, status: int, message: str | None) -> None:
         self._lanes.evict(self.asked.lane)
         self._simulator.journal.end(self.exchange, "failed")
         if self._served.fault in STATUSES:
-            await self._send(error_event(status, lane=self.asked.lane, headers=error_headers(status)))
+            await self._send(error_event(status, message=message, lane=self.asked.lane, headers=error_headers(status)))
         elif self._writer is not None:
             await self._send(self._writer.failed(status))
 

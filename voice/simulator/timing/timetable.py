@@ -29,6 +29,8 @@ class Fault(StrEnum):
     UNAUTHORIZED = "401"
     NO_CREDIT = "402"
     """The account has no credit."""
+    LOW_CREDIT = "low-credit"
+    """The same, as Anthropic says it: a bad request (400) whose message names the credit."""
     FORBIDDEN = "403"
     RETIRED = "404"
     """The provider has withdrawn the model."""
@@ -49,12 +51,16 @@ class Fault(StrEnum):
 STATUSES = {
     Fault.UNAUTHORIZED: 401,
     Fault.NO_CREDIT: 402,
+    Fault.LOW_CREDIT: 400,
     Fault.FORBIDDEN: 403,
     Fault.RETIRED: 404,
     Fault.RATE_LIMITED: 429,
     Fault.SERVER_ERROR: 500,
     Fault.OVERLOADED: 529,
 }
+
+
+MESSAGES = {Fault.LOW_CREDIT: "Your credit balance is too low to access the API (simulated)."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +90,11 @@ class KeepAlive:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Report an error with this HTTP status; nothing follows."""
+    """Report an error with this HTTP status and message, or the status's usual one; nothing follows."""
 
     at: float
     status: int
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +154,7 @@ def timetable(
     elif fault is Fault.REFUSE:
         yield ResetConnection(rtt)
     elif fault in STATUSES:
-        yield Failure(rtt, STATUSES[fault])
+        yield Failure(rtt, STATUSES[fault], MESSAGES.get(fault))
     elif fault is Fault.KEEPALIVE:
         yield from (KeepAlive(rtt + count * KEEPALIVE_EVERY) for count in itertools.count())
     elif fault is Fault.DRIBBLE:

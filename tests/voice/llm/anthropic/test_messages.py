@@ -145,6 +145,7 @@ async def test_pings_are_no_progress() -> None:
     [
         ("401", "answered HTTP 401: invalid x-api-key (simulated).", False),
         ("402", "answered HTTP 402: Your credit balance is too low", True),
+        ("low-credit", "answered HTTP 400: Your credit balance is too low", False),
         ("403", "answered HTTP 403: Your API key does not have permission", False),
         ("404", "answered HTTP 404: model: it has been retired", False),
         ("429", "answered HTTP 429: This request would exceed", True),
@@ -168,7 +169,6 @@ async def test_a_failure_is_one_sentence_at_once(fault: str, words: str, usable:
 
 async def test_thinking_is_never_spoken_and_effort_goes_out_with_the_request() -> None:
     async with calling(effort="low") as (call,):
-        call.tier.service._settings.thinking = AnthropicService.ThinkingConfig(type="adaptive")
         call.messages = [{"role": "user", "content": CAR}]
         task, attempt = call.start()
         await task

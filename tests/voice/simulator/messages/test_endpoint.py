@@ -93,11 +93,12 @@ async def test_a_tool_is_called_with_its_input_and_its_result_is_spoken() -> Non
 async def test_a_model_that_thinks_does_so_in_a_block_of_its_own_before_it_speaks() -> None:
     async with simulated() as (simulator, client):
         events = await ask(client, thinking={"type": "adaptive"}, output_config={"effort": "low"})
-        more = await ask(client, thinking={"type": "adaptive"}, output_config={"effort": "medium"})
+        more = await ask(client, output_config={"effort": "medium"})
+        await ask(client, thinking={"type": "disabled"}, output_config={"effort": "max"})
         thoughts = [exchange.thought_tokens for exchange in simulator.journal.exchanges]
     blocks = [event.content_block.type for event in events if event.type == "content_block_start"]
     assert blocks == ["thinking", "text"]
-    assert thoughts == [20, 60]
+    assert thoughts == [20, 60, 0]
     assert text_of(events) == text_of(more)
     assert "I should answer" not in text_of(events)
 
@@ -159,6 +160,7 @@ async def test_the_fast_pool_counts_down_and_refuses_while_the_standard_one_serv
     [
         ("401", 401, "authentication_error"),
         ("402", 402, "billing_error"),
+        ("low-credit", 400, "invalid_request_error"),
         ("403", 403, "permission_error"),
         ("404", 404, "not_found_error"),
         ("429", 429, "rate_limit_error"),

@@ -79,6 +79,16 @@ def test_faults_in_the_middle_follow_the_requested_number_of_tokens(
 
 def test_every_fault_is_parsed_from_its_name() -> None:
     assert {str(parse_fault(str(fault))) for fault in Fault} == {
-        *("silent", "keepalive", "dribble", "refuse", "midfail", "overload-event", "slow-connect", "cut-socket"),
+        *(
+            "silent",
+            "keepalive",
+            "dribble",
+            "refuse",
+            "midfail",
+            "overload-event",
+            "slow-connect",
+            "cut-socket",
+            "low-credit",
+        ),
         *("401", "402", "403", "404", "429", "500", "529"),
     }

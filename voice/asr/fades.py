@@ -1,4 +1,8 @@
-"""When speech that fades is decoded: at once, and once more while it stays quiet. Pure: it counts seconds of audio."""
+"""When speech that fades is decoded: at once, and once more while it stays quiet. Pure: it counts seconds of audio.
+
+The first pass may mishear a word that has just ended, or miss its end. The second hears all of it, so that its text is
+final if the voice does not rise again.
+"""
 
 LEAST_AUDIO = 1.0
 """Seconds of audio, half a second of pre-roll included, that the first pass at a fade needs."""
@@ -16,6 +20,11 @@ class FadePasses:
     def is_due(self, seconds: float) -> bool:
         """Whether to decode `seconds` of audio that end with a fade."""
         return self._begun < PASSES and seconds >= (self._heard + AGAIN if self._begun else LEAST_AUDIO)
+
+    @property
+    def settles(self) -> bool:
+        """Whether the pass that was begun last heard the whole of the words before the fade."""
+        return self._begun == PASSES
 
     def begun(self, seconds: float) -> None:
         """A pass over `seconds` of audio has begun."""

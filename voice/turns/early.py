@@ -1,34 +1,49 @@
 """Answers begun while the last words are still spoken: to which words, and at the risk of how many requests. Pure.
 
-The recogniser gives the words so far whenever the voice fades, which it does at most ends and now and then between two
-words. Most such words do not read like an end, and are not answered.
+The recogniser gives the words so far whenever the voice fades, which it does at nearly all ends and some five times
+before. Most of these fades are over before the words are there. Of those that are not, most words do not read like an
+end; where they might, Smart Turn is asked at once.
 """
+
+import math
 
 from voice.turns.evidence import Evidence
 
-READS_LIKE_AN_END = -0.85
-"""Base-10 log probability of a sentence's end from which words read as if the turn were about to end: 86 % of 104
-requests and sentences of some 50 speakers do at their end; the value was chosen on them."""
+LIKELY_BY_WORDS = 0.75
+"""Probability of an end by words and length alone from which an answer is begun without asking Smart Turn."""
+UNLIKELY_BY_WORDS = 0.4
+"""Probability below which Smart Turn is not asked either."""
+LIKELY = 0.65
+"""Probability from which an answer is begun once Smart Turn has been asked. In 104 requests and sentences of 46
+speakers, to whom the evidence was fitted, these three let 77 % of the ends be answered from their fade, for 0.2 to 0.3
+wrong requests and some 1.1 questions to Smart Turn for each turn."""
 MOST_A_TURN = 2
 """Early answers that a turn may start: after two wrong ones it is not the kind of turn that can be foreseen."""
 EXTRA = 0.4
 """Requests beyond one for each turn that a call may make, as a share of its turns, unless a call sets another."""
 
 
-def seems_to_end(evidence: Evidence) -> bool:
-    """Whether words read as if the turn were about to end; what is known of requests outranks the model."""
+def seems_to_end(evidence: Evidence) -> bool | None:
+    """Whether words are those of a turn that is about to end; None when Smart Turn should say.
+
+    What is known of requests outranks what is likely.
+    """
     if evidence.is_whole:
         return True
     if evidence.whole is False or evidence.leads_in or evidence.pauses_expected > 1:
         return False
-    return evidence.read is not None and evidence.read >= READS_LIKE_AN_END
+    if evidence.sound is not None:
+        return evidence.probability >= LIKELY
+    if evidence.probability_by_words >= LIKELY_BY_WORDS:
+        return True
+    return None if evidence.probability_by_words >= UNLIKELY_BY_WORDS else False
 
 
 class ExtraRequests:
     """Counts a call's requests beyond one for each turn, and says whether an early one may be risked.
 
-    An early request is risked only if the call stays within its share even when that request is wasted. Requests that
-    are wasted for other reasons count as well, but nothing forbids them.
+    An early request is risked only if the call stays within its share, rounded up to a whole request, even when that
+    request is wasted. Requests that are wasted for other reasons count as well, but nothing forbids them.
 
     Args:
         share: extra requests for each turn, at most.
@@ -43,7 +58,7 @@ class ExtraRequests:
 
     def allow(self, *, replaced: bool = False) -> bool:
         """Whether the present turn may risk a request; `replaced` if it also gives up one that is under way."""
-        return self.made + replaced + 1 <= self.share * (self.turns + 1)
+        return self.made + replaced + 1 <= math.ceil(self.share * (self.turns + 1) - 1e-9)
 
     def turn_over(self) -> None:
         """A turn was committed; its own request is none of the extra ones."""

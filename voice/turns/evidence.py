@@ -92,6 +92,11 @@ class Evidence:
         weighed = self._weighed(self.sound)
         return min(weighed, BEGINNING) if self.whole is False else weighed
 
+    @property
+    def probability_by_words(self) -> float:
+        """The probability by how the words read and how long the turn has lasted; 0 without a model of the language."""
+        return 0.0 if self.read is None else self._weighed(0.5)
+
     def _weighed(self, sound: float) -> float:
         """The probability by sound, words and length."""
         sound = min(max(sound, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)

@@ -216,10 +216,18 @@ class TurnStop(BaseUserTurnStopStrategy):
         """Start the answer to words that seem to end, before silence says so."""
         if not self._early or not self.turn.is_open or self._ending:
             return
-        evidence = self._weighing.weigh(text, self.turn.spoken)
-        worth_it = seems_to_end(evidence) and self.speculation.may_start_early(text)
         await self._discard_unless(text)
-        if not worth_it or self._waiting.others(id(self), time.monotonic()) or self._lagging():
+        if self.speculation.may_start_early(text):
+            evidence = self._weighing.weigh(text, self.turn.lasted)
+            if seems_to_end(evidence) is None:
+                self._weighing.listen(self.task_manager, text, self.turn.lasted, self._start_early)
+            else:
+                await self._start_early(text, evidence)
+
+    async def _start_early(self, text: str, evidence: Evidence) -> None:
+        if not (seems_to_end(evidence) and self.turn.is_open and self.speculation.may_start_early(text)):
+            return
+        if self._ending or self._waiting.others(id(self), time.monotonic()) or self._lagging():
             return
         self.speculation.start_early(text)
         await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))

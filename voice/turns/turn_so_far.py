@@ -46,6 +46,11 @@ class TurnSoFar:
         return " ".join(filter(None, [*self.words, self._eager]))
 
     @property
+    def lasted(self) -> float:
+        """Seconds from the turn's first speech until now, or until its latest speech if the user is silent."""
+        return self._since_first if self.spoken is None else self.spoken
+
+    @property
     def may_be_over(self) -> bool:
         """Whether all speech is recognised and the user is silent."""
         return self.final and bool(self.words) and not self.speaking

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from pipecat.utils.asyncio.task_manager import BaseTaskManager
 
@@ -30,6 +31,8 @@ class Weighing:
     ) -> None:
         self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
         self._judging: asyncio.Task[None] | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._listened_to: str | None = None
         self.verdict: SmartTurnVerdict | None = None
         """Smart Turn's verdict on the turn so far; None before it comes, and when Smart Turn gives none."""
         self.judged = False
@@ -46,6 +49,7 @@ class Weighing:
 
     def forget(self) -> None:
         """Forget the evidence: the silence has ended."""
+        self._stop_listening()
         task, self._judging = self._judging, None
         self.verdict, self.judged, self._evidence = None, False, None
         if task is not None:
@@ -67,9 +71,35 @@ class Weighing:
             self._evidence = text, spoken, evidence
         return self._evidence[2]
 
+    def listen(
+        self, tasks: BaseTaskManager, text: str, spoken: float, on_heard: Callable[[str, Evidence], Awaitable[None]]
+    ) -> None:
+        """Have Smart Turn judge the turn as if it ended now, while the user may still be speaking.
+
+        Returns at once; `on_heard` is called later with `text` and the evidence, unless other words come before that.
+        The same words are judged once.
+        """
+        if text == self._listened_to:
+            return
+        self._stop_listening()
+        self._listened_to = text
+        work = self._listen(text, spoken, on_heard)
+        self._listening = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::listen")
+
     async def _await_verdict(self, on_judged: Callable[[], Awaitable[None]]) -> None:
         verdict = await self._smart_turn.judge()
         # From here on the task may commit the turn, and must not be cancelled.
         self._judging = None
         self.verdict, self.judged, self._evidence = verdict, True, None
         await on_judged()
+
+    async def _listen(self, text: str, spoken: float, on_heard: Callable[[str, Evidence], Awaitable[None]]) -> None:
+        verdict = await self._smart_turn.judge()
+        self._listening = None
+        if verdict is not None:
+            await on_heard(text, replace(self.weigh(text, spoken), sound=verdict.probability))
+
+    def _stop_listening(self) -> None:
+        task, self._listening, self._listened_to = self._listening, None, None
+        if task is not None:
+            task.cancel()

@@ -6,7 +6,6 @@ whether a result is still current. They exchange float32 samples and text.
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
-from dataclasses import dataclass, field
 from typing import Any
 
 from loguru import logger
@@ -29,13 +28,12 @@ from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 from pipecat.utils.tracing.service_decorators import traced_stt
 
-from voice.asr.fades import FadePasses
-from voice.asr.hypothesis import Hypothesis
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.asr.pace import JUDGED_COMPLETE
+from voice.asr.pace import PASSES_AT_FADES
 from voice.asr.segment import Segment, SegmentBuffer
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
+from voice.asr.whisper.utterance import Utterance
 from voice.errors import ConfigurationError
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
@@ -47,24 +45,6 @@ NEW_AUDIO = 0.3
 """Seconds of new audio that a partial pass needs: about a word."""
 LONG_TEXT = 0.3
 """Seconds that the tokens of a long request add to a pass with almost no text: 100 tokens with tiny."""
-
-
-@dataclass(eq=False, slots=True)
-class _Utterance:
-    """The utterance being spoken."""
-
-    hypothesis: Hypothesis = field(default_factory=Hypothesis)
-    heard: float = 0.0  # seconds of audio in the last partial pass
-    fades: FadePasses = field(default_factory=FadePasses)
-    partial: asyncio.Task[None] | None = None  # the latest partial pass
-    early: asyncio.Task[str] | None = None  # the final pass, begun at a hint that has not been taken back
-
-    def withdraw(self) -> None:
-        """Nobody waits any more for the texts of the passes under way."""
-        for task in (self.partial, self.early):
-            if task is not None:
-                task.cancel()
-        self.partial = self.early = None
 
 
 class WhisperSTTService(STTService):
@@ -112,7 +92,7 @@ class WhisperSTTService(STTService):
         self._streaming = streaming
         self._at_fades = at_fades
         self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST_UTTERANCE)
-        self._spoken: _Utterance | None = None
+        self._spoken: Utterance | None = None
         self._awaited: Segment | None = None
         self._final: asyncio.Task[None] | None = None
         self._listening: set[asyncio.Task[None]] = set()
@@ -138,7 +118,7 @@ class WhisperSTTService(STTService):
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Keep the audio, and from time to time start a partial pass; texts are pushed when they are ready."""
         self._buffer.append(audio)
-        if self._streaming and self._spoken is not None and self._spoken.early is None:
+        if self._streaming and self._spoken is not None and self._spoken.final is None:
             if self._at_fades:
                 self._look_at_fades(self._spoken)
             else:
@@ -151,11 +131,9 @@ class WhisperSTTService(STTService):
         if isinstance(frame, VADUserStartedSpeakingFrame) and not self.is_muted:
             self._withdraw()
             self._buffer.open(resumed=await self._discard())
-            self._spoken = _Utterance()
-        elif isinstance(frame, EagerHintFrame) and self._spoken is not None and self._spoken.early is None:
-            self._spoken.withdraw()
-            self._spoken.early = early = asyncio.create_task(self._decode(self._buffer.copy(), self._spoken))
-            self._follow(self._announce(self._spoken, early), "early")
+            self._spoken = Utterance()
+        elif isinstance(frame, EagerHintFrame) and self._spoken is not None and self._spoken.final is None:
+            self._prepare(self._spoken)
         elif isinstance(frame, SpeechResumedFrame) and self._spoken is not None:
             self._spoken.withdraw()
         elif isinstance(frame, VADUserStoppedSpeakingFrame) and self._spoken is not None:
@@ -185,7 +163,7 @@ class WhisperSTTService(STTService):
         self._buffer.clear()
         await super().cleanup()  # type: ignore[no-untyped-call]
 
-    def _look(self, spoken: _Utterance) -> None:
+    def _look(self, spoken: Utterance) -> None:
         """Start a partial pass if there is enough new audio, the model is free and the user does not seem to stop."""
         seconds = self._buffer.seconds
         if (
@@ -196,19 +174,30 @@ class WhisperSTTService(STTService):
             return
         self._listen(spoken)
 
-    def _look_at_fades(self, spoken: _Utterance) -> None:
-        """Start a partial pass when the voice fades, and withdraw it when the voice rises again."""
+    def _look_at_fades(self, spoken: Utterance) -> None:
+        """Start a pass when the voice fades and another while it stays quiet; withdraw them when it rises again."""
         if not self._buffer.is_fading:
             spoken.fades.rose()
-            if spoken.partial is not None:
-                spoken.partial.cancel()
+            spoken.withdraw()
             return
         seconds = self._buffer.seconds
-        if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=JUDGED_COMPLETE):
+        if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=PASSES_AT_FADES):
             spoken.fades.begun(seconds)
-            self._listen(spoken)
+            if spoken.fades.settles:
+                spoken.settling = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
+                self._follow(self._announce(spoken, spoken.settling), "settling")
+            else:
+                self._listen(spoken)
 
-    def _listen(self, spoken: _Utterance) -> None:
+    def _prepare(self, spoken: Utterance) -> None:
+        """Speech may have ended: begin the final pass, or take the one that has heard all words already."""
+        if (settled := spoken.hinted()) is None:
+            spoken.final = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
+            self._follow(self._announce(spoken, spoken.final), "final")
+        elif settled.done():
+            self._follow(self._push_eager(settled.result()), "settled")
+
+    def _listen(self, spoken: Utterance) -> None:
         """Start a partial pass, in place of one that has not begun yet."""
         if spoken.partial is not None:
             spoken.partial.cancel()
@@ -221,33 +210,37 @@ class WhisperSTTService(STTService):
         task.add_done_callback(self._listening.discard)
         return task
 
-    async def _report(self, segment: Segment, spoken: _Utterance) -> None:
+    async def _report(self, segment: Segment, spoken: Utterance) -> None:
         """Run a partial pass and push the utterance's text so far if it changes."""
         before = spoken.hypothesis.text
         passing = self._model.submit_partial(segment.samples(), prefix=spoken.hypothesis.confirmed)
         if text := await asyncio.wrap_future(passing):
             spoken.hypothesis.take(text)
         text = spoken.hypothesis.text
-        if self._spoken is not spoken or spoken.early is not None:
+        if self._spoken is not spoken or spoken.final is not None:
             return
-        stamp = time_now_iso8601()
         if text != before:
+            stamp = time_now_iso8601()
             await self.push_frame(InterimTranscriptionFrame(text, self._user_id, stamp, self._language))
         if self._at_fades and text:
             # The voice has not risen since: the pass would have been withdrawn.
-            await self.push_frame(EagerTranscriptionFrame(text, self._user_id, stamp, self._language))
+            await self._push_eager(text)
 
-    async def _announce(self, spoken: _Utterance, early: asyncio.Task[str]) -> None:
-        """Push the text of a final pass begun at a hint, unless speech has gone on or ended."""
-        await asyncio.wait([early])
-        if early.cancelled():
+    async def _announce(self, spoken: Utterance, passing: asyncio.Task[str]) -> None:
+        """Push the text of a pass over all words so far, unless speech has gone on or ended."""
+        await asyncio.wait([passing])
+        if passing.cancelled() or passing.exception() is not None:
+            # Whoever waits for the utterance's text learns of the failure.
             return
-        text = early.result()
+        text = passing.result()
         spoken.hypothesis.take(text)
-        if text and self._spoken is spoken and spoken.early is early:
-            await self.push_frame(EagerTranscriptionFrame(text, self._user_id, time_now_iso8601(), self._language))
+        if text and self._spoken is spoken and passing in (spoken.settling, spoken.final):
+            await self._push_eager(text)
 
-    async def _decode(self, segment: Segment, spoken: _Utterance) -> str:
+    async def _push_eager(self, text: str) -> None:
+        await self.push_frame(EagerTranscriptionFrame(text, self._user_id, time_now_iso8601(), self._language))
+
+    async def _decode(self, segment: Segment, spoken: Utterance) -> str:
         passing = self._model.submit(segment.samples(), prefix=spoken.hypothesis.confirmed)
         return await asyncio.wrap_future(passing)
 
@@ -257,7 +250,7 @@ class WhisperSTTService(STTService):
             self._spoken.withdraw()
         self._spoken = None
 
-    def _finish(self, spoken: _Utterance) -> None:
+    def _finish(self, spoken: Utterance) -> None:
         self._spoken = None
         if spoken.partial is not None:
             spoken.partial.cancel()
@@ -277,10 +270,10 @@ class WhisperSTTService(STTService):
             await self.cancel_task(self._final)
         return segment
 
-    async def _recognise(self, segment: Segment, spoken: _Utterance) -> None:
+    async def _recognise(self, segment: Segment, spoken: Utterance) -> None:
         await self.start_processing_metrics()
         try:
-            text = await (spoken.early or self._decode(segment, spoken))
+            text = await (spoken.final or self._decode(segment, spoken))
         except Exception as error:
             # The engine raises errors of any type, and the call must survive them.
             logger.exception(f"{self.name}: {self._model.name} failed on {segment.seconds:.1f} s of audio")

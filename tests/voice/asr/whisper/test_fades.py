@@ -5,7 +5,13 @@ import threading
 import time
 
 import numpy as np
-from pipecat.frames.frames import EagerTranscriptionFrame, Frame, TranscriptionFrame, VADUserStartedSpeakingFrame
+from pipecat.frames.frames import (
+    EagerTranscriptionFrame,
+    Frame,
+    TranscriptionFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
 from pipecat.tests.utils import SleepFrame
 
 from tests.voice.asr.whisper.test_streaming import (
@@ -22,6 +28,7 @@ from voice.asr.fades import PASSES
 from voice.asr.whisper.decoding import SAMPLE_RATE
 from voice.asr.whisper.service import WhisperSTTService
 from voice.client.fixtures.fixture import FixtureTurn
+from voice.turns.turn_frames import EagerHintFrame
 
 
 def fading(turn: FixtureTurn, seconds: float) -> list[Frame]:
@@ -36,7 +43,7 @@ async def test_words_are_given_when_the_voice_fades(model: Noting, turns: dict[s
     frames = await heard(service, speech(turn), fading(turn, 0.3), [SleepFrame(0.3)])
     assert texts(frames, EagerTranscriptionFrame)[-1] == turn.text
     assert not texts(frames, TranscriptionFrame)
-    assert model.finals == []
+    assert (len(model.partials), len(model.finals)) == (1, 1), "the second has heard all words"
 
 
 async def test_a_pass_at_a_fade_is_withdrawn_when_the_voice_rises(model: Noting, turns: dict[str, FixtureTurn]) -> None:
@@ -67,4 +74,26 @@ async def test_each_fade_gets_few_passes_and_steady_speech_none(model: Noting) -
     await heard(service, [VADUserStartedSpeakingFrame(), *audio(steady, every=5)])
     assert model.partials == []
     await heard(service, [VADUserStartedSpeakingFrame(), *audio(steady, every=5), *audio(steady // 50, every=5)])
-    assert len(model.partials) == PASSES
+    assert len(model.partials) + len(model.finals) == PASSES
+
+
+async def test_the_pass_that_has_heard_all_words_is_the_final_one(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+    turn = turns["what is twelve minus five"]
+    stop = [VADUserStoppedSpeakingFrame(stop_secs=0.2)]
+    service = WhisperSTTService(model, at_fades=True)
+    frames = await heard(
+        service, speech(turn), fading(turn, 0.3), [EagerHintFrame(silence=0.2), SleepFrame(0.3), *stop, SleepFrame(0.3)]
+    )
+    assert len(model.finals) == 1
+    assert texts(frames, EagerTranscriptionFrame)[-1] == turn.text, "said again at the hint"
+    assert texts(frames, TranscriptionFrame) == [turn.text]
+
+
+async def test_a_pass_before_the_voice_rose_again_is_not_the_final_one(
+    model: Noting, turns: dict[str, FixtureTurn]
+) -> None:
+    turn = turns["what is twelve minus five"]
+    loud = audio((np.sin(np.arange(3200) / 20) * 8000).astype(np.int16), every=1)
+    service = WhisperSTTService(model, at_fades=True)
+    await heard(service, speech(turn), fading(turn, 0.3), [*loud, EagerHintFrame(silence=0.064), SleepFrame(0.3)])
+    assert len(model.finals) == 2

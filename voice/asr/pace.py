@@ -8,8 +8,9 @@ LONGEST_PASS = 0.2
 when the user falls silent delays the final pass. A pass as long as the silence that ends an utterance would cost more
 than partial texts are worth."""
 
-PASSES_AT_FADES = 0.18
-"""Seconds of passes that may be made up for afterwards, where the moment of a pass matters: two passes of tiny."""
+PASSES_AT_FADES = 0.3
+"""Seconds of passes that may be made up for afterwards, where the moment of a pass matters: those of
+two fades with tiny."""
 
 _WEIGHT = 0.3  # of the latest pass in the estimate
 

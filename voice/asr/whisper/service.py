@@ -191,6 +191,8 @@ class WhisperSTTService(STTService):
 
     def _prepare(self, spoken: Utterance) -> None:
         """Speech may have ended: begin the final pass, or take the one that has heard all words already."""
+        if spoken.partial is not None and not self._at_fades:
+            spoken.partial.cancel()
         if (settled := spoken.hinted()) is None:
             spoken.final = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
             self._follow(self._announce(spoken, spoken.final), "final")
@@ -217,7 +219,7 @@ class WhisperSTTService(STTService):
         if text := await asyncio.wrap_future(passing):
             spoken.hypothesis.take(text)
         text = spoken.hypothesis.text
-        if self._spoken is not spoken or spoken.final is not None:
+        if self._spoken is not spoken or (spoken.final is not None and not self._at_fades):
             return
         if text != before:
             stamp = time_now_iso8601()

@@ -30,16 +30,9 @@ class Utterance:
         self.partial = self.settling = self.final = None
 
     def hinted(self) -> asyncio.Task[str] | None:
-        """Speech may have ended; returns the final pass, if a pass under way or done can be it."""
+        """Speech may have ended; returns the final pass, if one under way or done has heard all words."""
         settling, self.settling = self.settling, None
-        usable = settling is not None and not settling.cancelled()
-        if settling is not None and settling.done() and usable:
-            usable = settling.exception() is None
-        if not usable:
-            self.withdraw()
+        if settling is None or settling.cancelled() or (settling.done() and settling.exception() is not None):
             return None
-        if self.partial is not None:
-            self.partial.cancel()
-            self.partial = None
         self.final = settling
         return settling

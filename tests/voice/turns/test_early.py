@@ -11,9 +11,9 @@ from voice.turns.sentence_end import SentenceEnds
 
 def test_words_seem_to_end_when_they_are_a_whole_request_or_likely_by_all_that_is_known() -> None:
     assert seems_to_end(Evidence(read=-0.5, spoken=4.0)), "words and length alone"
-    assert seems_to_end(Evidence(read=-0.9, spoken=1.5)) is None, "Smart Turn should say"
-    assert seems_to_end(Evidence(read=-0.9, spoken=1.5, sound=0.99))
-    assert seems_to_end(Evidence(read=-0.9, spoken=1.5, sound=0.1)) is False
+    assert seems_to_end(Evidence(read=-0.9, spoken=2.0)) is None, "Smart Turn should say"
+    assert seems_to_end(Evidence(read=-0.9, spoken=2.0, sound=0.99))
+    assert seems_to_end(Evidence(read=-0.9, spoken=2.0, sound=0.1)) is False
     assert seems_to_end(Evidence(read=-2.0, spoken=2.0)) is False, "not worth asking Smart Turn"
     assert seems_to_end(Evidence(read=-3.0, whole=True))
     assert not seems_to_end(Evidence(read=-0.1, whole=False))

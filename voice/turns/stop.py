@@ -26,7 +26,7 @@ from voice.turns.endpointing import Endpointing, Silence
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn
 from voice.turns.speculation import SpeculativeAnswer, Waiting
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame, TurnJoinsFrame
+from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame, TurnJoinsFrame, VoiceFadedFrame
 from voice.turns.turn_so_far import TurnSoFar
 from voice.turns.vad import SharedSilero
 from voice.turns.weighing import Weighing
@@ -85,6 +85,8 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._doubted = False
         """Whether sounds in doubt have made the silence longer than needed."""
         self._ending = False
+        self._foreseen = ""
+        """The words that the recogniser has given since the voice faded."""
 
     async def cleanup(self) -> None:
         """Stop judging."""
@@ -122,6 +124,9 @@ class TurnStop(BaseUserTurnStopStrategy):
             case VADUserStartedSpeakingFrame():
                 turn.speech_started()
                 await self._went_on()
+            case VoiceFadedFrame() if self._early and turn.speaking:
+                self._foreseen = ""
+                self._weighing.listen(self.task_manager, turn.lasted, self._look_at_fade)
             case EagerHintFrame():
                 turn.speech_may_have_stopped(frame.silence)
                 self._judge_in_time()
@@ -214,23 +219,22 @@ class TurnStop(BaseUserTurnStopStrategy):
 
     async def _answer_early(self, text: str) -> None:
         """Start the answer to words that seem to end, before silence says so."""
+        self._foreseen = text
         if not self._early or not self.turn.is_open or self._ending:
             return
         await self._discard_unless(text)
-        if self.speculation.may_start_early(text):
-            evidence = self._weighing.weigh(text, self.turn.lasted)
-            if seems_to_end(evidence) is None:
-                self._weighing.listen(self.task_manager, text, self.turn.lasted, self._start_early)
-            else:
-                await self._start_early(text, evidence)
+        if not seems_to_end(self._weighing.foresee(text, self.turn.lasted)):
+            return
+        if not self.speculation.may_start_early(text) or self._waiting.others(id(self), time.monotonic()):
+            return
+        if not self._lagging():
+            self.speculation.start_early(text)
+            await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
 
-    async def _start_early(self, text: str, evidence: Evidence) -> None:
-        if not (seems_to_end(evidence) and self.turn.is_open and self.speculation.may_start_early(text)):
-            return
-        if self._ending or self._waiting.others(id(self), time.monotonic()) or self._lagging():
-            return
-        self.speculation.start_early(text)
-        await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
+    async def _look_at_fade(self) -> None:
+        """Smart Turn has judged the latest fade."""
+        if self._foreseen:
+            await self._answer_early(self._foreseen)
 
     async def _discard_unless(self, text: str) -> None:
         """Discard the answer to other words than these."""

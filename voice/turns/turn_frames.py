@@ -20,7 +20,7 @@ class TurnEndFrame(SystemFrame):
         failed: one sentence when the turn failed.
         speculated: how many speculative answers were started before the commit.
         discarded: how many of those were discarded.
-        early: how many were started because of how the words read, before silence or Smart Turn said anything.
+        early: how many were started because the words seemed to end, before silence said so.
         confirmed: whether the last of them is this turn's answer.
     """
 
@@ -47,6 +47,11 @@ class TurnJoinsFrame(SystemFrame):
     """
 
     text: str = ""
+
+
+@dataclass
+class VoiceFadedFrame(SystemFrame):
+    """The voice has become much softer, as between two words or at the end; the recogniser decodes the words so far."""
 
 
 @dataclass

@@ -12,6 +12,9 @@ from voice.turns.words.agent_question import Asked
 from voice.turns.words.dictation import symbols_at_end
 from voice.turns.words.lead_in import lead_in
 
+FADE_COUNTS = 0.35
+"""Seconds for which Smart Turn's verdict on a fade counts; the words are there in less."""
+
 
 class Weighing:
     """The evidence of one silence at a time.
@@ -32,7 +35,8 @@ class Weighing:
         self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
         self._judging: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
-        self._listened_to: str | None = None
+        self._faded: SmartTurnVerdict | None = None
+        self._faded_at = 0.0
         self.verdict: SmartTurnVerdict | None = None
         """Smart Turn's verdict on the turn so far; None before it comes, and when Smart Turn gives none."""
         self.judged = False
@@ -71,20 +75,16 @@ class Weighing:
             self._evidence = text, spoken, evidence
         return self._evidence[2]
 
-    def listen(
-        self, tasks: BaseTaskManager, text: str, spoken: float, on_heard: Callable[[str, Evidence], Awaitable[None]]
-    ) -> None:
-        """Have Smart Turn judge the turn as if it ended now, while the user may still be speaking.
-
-        Returns at once; `on_heard` is called later with `text` and the evidence, unless other words come before that.
-        The same words are judged once.
-        """
-        if text == self._listened_to:
-            return
+    def listen(self, tasks: BaseTaskManager, spoken: float, on_heard: Callable[[], Awaitable[None]]) -> None:
+        """Have Smart Turn judge the turn as if it ended now, where the voice fades; calls `on_heard` later."""
         self._stop_listening()
-        self._listened_to = text
-        work = self._listen(text, spoken, on_heard)
-        self._listening = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::listen")
+        self._faded_at = spoken
+        self._listening = tasks.create_task(self._listen(on_heard), f"{type(self).__name__}#{id(self)}::listen")
+
+    def foresee(self, text: str, spoken: float) -> Evidence:
+        """The evidence if `text` were all of the turn's words, judged by the sound of its latest fade."""
+        sound = self.verdict or (self._faded if spoken - self._faded_at < FADE_COUNTS else None)
+        return replace(self.weigh(text, spoken), sound=sound.probability if sound else None)
 
     async def _await_verdict(self, on_judged: Callable[[], Awaitable[None]]) -> None:
         verdict = await self._smart_turn.judge()
@@ -93,13 +93,12 @@ class Weighing:
         self.verdict, self.judged, self._evidence = verdict, True, None
         await on_judged()
 
-    async def _listen(self, text: str, spoken: float, on_heard: Callable[[str, Evidence], Awaitable[None]]) -> None:
-        verdict = await self._smart_turn.judge()
+    async def _listen(self, on_heard: Callable[[], Awaitable[None]]) -> None:
+        self._faded = await self._smart_turn.judge()
         self._listening = None
-        if verdict is not None:
-            await on_heard(text, replace(self.weigh(text, spoken), sound=verdict.probability))
+        await on_heard()
 
     def _stop_listening(self) -> None:
-        task, self._listening, self._listened_to = self._listening, None, None
+        task, self._listening, self._faded = self._listening, None, None
         if task is not None:
             task.cancel()

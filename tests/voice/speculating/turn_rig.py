@@ -60,7 +60,7 @@ from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
 from voice.turns.smart_turn import SmartTurnVerdict
 from voice.turns.stop import TurnStop
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
+from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame, VoiceFadedFrame
 
 FRAME = bytes(640)  # 20 ms of silence at 16 kHz
 HEARD = "I heard "
@@ -191,6 +191,9 @@ class Call:
         """Speech begins and lasts, in no time."""
         audio = InputAudioRawFrame(FRAME * round(seconds / 0.02), 16000, 1)
         await self.tell(VADUserStartedSpeakingFrame(start_secs=0.2), audio)
+
+    async def fades(self) -> None:
+        await self.tell(VoiceFadedFrame())
 
     async def hint(self) -> None:
         await self.tell(EagerHintFrame(silence=0.096))

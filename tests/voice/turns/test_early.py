@@ -11,10 +11,10 @@ from voice.turns.sentence_end import SentenceEnds
 
 def test_words_seem_to_end_when_they_are_a_whole_request_or_likely_by_all_that_is_known() -> None:
     assert seems_to_end(Evidence(read=-0.5, spoken=4.0)), "words and length alone"
-    assert seems_to_end(Evidence(read=-0.9, spoken=2.0)) is None, "Smart Turn should say"
+    assert seems_to_end(Evidence(read=-0.9, spoken=2.0)) is False, "Smart Turn should say"
     assert seems_to_end(Evidence(read=-0.9, spoken=2.0, sound=0.99))
     assert seems_to_end(Evidence(read=-0.9, spoken=2.0, sound=0.1)) is False
-    assert seems_to_end(Evidence(read=-2.0, spoken=2.0)) is False, "not worth asking Smart Turn"
+    assert seems_to_end(Evidence(read=-2.0, spoken=2.0, sound=0.99)) is False
     assert seems_to_end(Evidence(read=-3.0, whole=True))
     assert not seems_to_end(Evidence(read=-0.1, whole=False))
     assert not seems_to_end(Evidence(read=-0.1, lead_in="greeting"))
@@ -34,7 +34,7 @@ def test_words_seem_to_end_when_they_are_a_whole_request_or_likely_by_all_that_i
 )
 def test_the_language_model_tells_ends_from_beginnings(text: str, ends: bool) -> None:
     read = SentenceEnds.shared().log_probability(text)
-    assert (seems_to_end(Evidence(read=read, spoken=2.0)) is not False) is ends
+    assert seems_to_end(Evidence(read=read, spoken=2.0, sound=0.95)) is ends
 
 
 def test_a_call_risks_its_share_rounded_up_to_a_whole_request() -> None:

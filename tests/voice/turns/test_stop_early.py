@@ -69,6 +69,47 @@ async def test_in_a_silence_words_that_read_like_an_end_do_not_wait_for_smart_tu
         await call.until(lambda: call.model.asked)
 
 
+def in_doubt(_text: str) -> float:
+    """Stands in for the model of the language, for words that could be all or not."""
+    return -1.1
+
+
+@pytest.mark.parametrize(("sound", "asked"), [(0.95, ["play some jazz"]), (0.1, [])])
+async def test_where_the_voice_fades_smart_turn_decides_whether_words_in_doubt_are_answered(
+    turn_rig: Any, embedded: Any, sound: float, asked: list[str]
+) -> None:
+    async with turn_rig.calling(embedded, wait=0.0, early=2.0, reads=in_doubt) as call:
+        call.judge.probability = sound
+        await call.speaks()
+        await call.eager("play some jazz")
+        await call.audio(0.1)
+        assert call.model.asked == [], "nobody has judged the sound"
+        await call.fades()
+        await call.eager("play some jazz")
+        await call.audio(0.2)
+        assert call.model.asked == asked
+
+
+async def test_words_that_are_there_before_smart_turn_answers_wait_for_it(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0, early=2.0, reads=in_doubt) as call:
+        call.judge.wait = 0.1
+        await call.speaks()
+        await call.fades()
+        await call.eager("play some jazz")
+        assert call.model.asked == []
+        await call.until(lambda: call.model.asked)
+
+
+async def test_a_verdict_on_an_earlier_fade_does_not_count(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0, early=2.0, reads=in_doubt) as call:
+        await call.speaks()
+        await call.fades()
+        await call.speaks(1.0)
+        await call.eager("play some jazz")
+        await call.audio(0.1)
+        assert call.model.asked == []
+
+
 @pytest.mark.parametrize("early", [None, 0.0])
 async def test_no_answer_starts_early_unless_it_is_set_and_the_call_can_afford_it(
     turn_rig: Any, embedded: Any, early: float | None

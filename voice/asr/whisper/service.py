@@ -35,7 +35,7 @@ from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.utterance import Utterance
 from voice.errors import ConfigurationError
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
+from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, VoiceFadedFrame
 
 PRE_ROLL = 0.7
 """Seconds kept from before the detector's report: the 0.2 s that it takes, and 0.5 s for a soft beginning."""
@@ -63,8 +63,8 @@ class WhisperSTTService(STTService):
     Args:
         model: The model that all calls share; the service does not close it.
         streaming: Whether to decode speech that is still going on; a model whose passes take too long never does.
-        at_fades: Whether to do so whenever the voice fades, instead of every now and then; the text is then also pushed
-            as an `EagerTranscriptionFrame`, though no hint came, unless the voice has risen again.
+        at_fades: Whether to do so whenever the voice fades, instead of every now and then. A `VoiceFadedFrame` is then
+            pushed, and later the text as an `EagerTranscriptionFrame`, unless the voice has risen again.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
             detector's wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits this long only if
@@ -120,7 +120,7 @@ class WhisperSTTService(STTService):
         self._buffer.append(audio)
         if self._streaming and self._spoken is not None and self._spoken.final is None:
             if self._at_fades:
-                self._look_at_fades(self._spoken)
+                await self._look_at_fades(self._spoken)
             else:
                 self._look(self._spoken)
         yield None
@@ -174,7 +174,7 @@ class WhisperSTTService(STTService):
             return
         self._listen(spoken)
 
-    def _look_at_fades(self, spoken: Utterance) -> None:
+    async def _look_at_fades(self, spoken: Utterance) -> None:
         """Start a pass when the voice fades and another while it stays quiet; withdraw them when it rises again."""
         if not self._buffer.is_fading:
             spoken.fades.rose()
@@ -188,6 +188,7 @@ class WhisperSTTService(STTService):
                 self._follow(self._announce(spoken, spoken.settling), "settling")
             else:
                 self._listen(spoken)
+                await self.push_frame(VoiceFadedFrame())
 
     def _prepare(self, spoken: Utterance) -> None:
         """Speech may have ended: begin the final pass, or take the one that has heard all words already."""

@@ -106,6 +106,10 @@ class SpeculativeAnswer:
             self.extra.wasted()
         return was is not None
 
+    def words_changed(self) -> None:
+        """The answer was discarded because of other words; the next one need not wait for `LEAST_APART`."""
+        self._last = -LEAST_APART
+
     def refuse(self) -> None:
         """Discard an answer that must wait for the commit (it needs a tool), and do not try these words again."""
         if self.text is not None:

@@ -85,8 +85,8 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._doubted = False
         """Whether sounds in doubt have made the silence longer than needed."""
         self._ending = False
-        self._foreseen = ""
-        """The words that the recogniser has given since the voice faded."""
+        self._so_far = ""
+        """The words of this stretch of speech that the recogniser has given since the voice faded."""
 
     async def cleanup(self) -> None:
         """Stop judging."""
@@ -108,7 +108,7 @@ class TurnStop(BaseUserTurnStopStrategy):
     async def handle_user_turn_stopped(self) -> None:
         """A turn has ended, by this strategy or by another."""
         self.turn.end()
-        self._doubted = False
+        self._doubted, self._so_far = False, ""
         self._smart_turn.clear()
         self._weighing.forget()
         # A speculative answer that is still under way was not confirmed.
@@ -124,12 +124,14 @@ class TurnStop(BaseUserTurnStopStrategy):
             case VADUserStartedSpeakingFrame():
                 turn.speech_started()
                 await self._went_on()
-            case VoiceFadedFrame() if self._early and turn.speaking:
-                self._foreseen = ""
+            case VoiceFadedFrame() if self._speculate and turn.speaking:
+                self._so_far = ""
                 self._weighing.listen(self.task_manager, turn.lasted, self._look_at_fade)
             case EagerHintFrame():
                 turn.speech_may_have_stopped(frame.silence)
                 self._judge_in_time()
+                if turn.expect(self._so_far):
+                    await self._consider()
             case SpeechResumedFrame():
                 turn.speech_resumed()
                 await self._went_on()
@@ -141,6 +143,7 @@ class TurnStop(BaseUserTurnStopStrategy):
                 if turn.expect(frame.text):
                     await self._consider()
                 elif turn.speaking and turn.silence is None:
+                    self._so_far = frame.text
                     await self._answer_early(" ".join([*turn.words, frame.text]))
             case TranscriptionFrame():
                 turn.recognise(frame.text, final=frame.finalized)
@@ -181,7 +184,7 @@ class TurnStop(BaseUserTurnStopStrategy):
 
     async def _went_on(self) -> None:
         """The user has not finished after all."""
-        self._doubted = False
+        self._doubted, self._so_far = False, ""
         self._weighing.forget()
         await self._discard()
 
@@ -196,8 +199,7 @@ class TurnStop(BaseUserTurnStopStrategy):
             return
         evidence = self._weighing.weigh(turn.text, turn.spoken)
         if not (self._weighing.judged or evidence.is_whole):
-            if turn.may_be_answered:
-                await self._answer_early(turn.text)
+            await self._foresee()
             return
         meaning = self._endpointing.judge(evidence, turn.pauses)
         if turn.may_be_over and turn.silence >= meaning.needed:
@@ -217,9 +219,18 @@ class TurnStop(BaseUserTurnStopStrategy):
             self.speculation.start(text, now)
             await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
 
+    async def _foresee(self) -> None:
+        """Answer the turn speculatively before Smart Turn has judged its silence, if the fade before it says enough."""
+        turn = self.turn
+        if not turn.may_be_answered or turn.silence is None:
+            return
+        await self._answer_early(turn.text)
+        evidence = self._weighing.foresee(turn.text, turn.lasted)
+        if evidence.sound is not None:
+            await self._speculate_on(turn.text, turn.silence, self._endpointing.judge(evidence, turn.pauses))
+
     async def _answer_early(self, text: str) -> None:
         """Start the answer to words that seem to end, before silence says so."""
-        self._foreseen = text
         if not self._early or not self.turn.is_open or self._ending:
             return
         await self._discard_unless(text)
@@ -233,13 +244,16 @@ class TurnStop(BaseUserTurnStopStrategy):
 
     async def _look_at_fade(self) -> None:
         """Smart Turn has judged the latest fade."""
-        if self._foreseen:
-            await self._answer_early(self._foreseen)
+        if self.turn.silence is not None:
+            await self._consider()
+        elif self._so_far:
+            await self._answer_early(" ".join([*self.turn.words, self._so_far]))
 
     async def _discard_unless(self, text: str) -> None:
         """Discard the answer to other words than these."""
         if self.speculation.text is not None and not self.speculation.stands(text):
             await self._discard()
+            self.speculation.words_changed()
 
     def _decided_by(self, evidence: Evidence, needed: float) -> EndedBy:
         if evidence.is_whole and needed <= self._endpointing.stop:

@@ -120,7 +120,7 @@ class TurnSoFar:
 
     def expect(self, text: str) -> bool:
         """Take an eager transcript of the speech that may just have ended; returns whether it is of use."""
-        if self.silence is None or self.final:
+        if self.silence is None or self.final or not text:
             return False
         self._eager = text
         return True

@@ -56,7 +56,7 @@ async def test_nothing_unconfirmed_is_let_out(
         f"{trials} trials, seeds 0 to {seed}: {begun} begun ahead, {begun_early} of them early, {used} used, "
         f"{withdrawn} withdrawn, {booked} booked"
     )
-    assert begun_early > trials / 4 or early is None
+    assert begun_early > trials / 10 or early is None
     assert begun > trials / 2
     assert used > trials / 10
     assert withdrawn > trials / 10

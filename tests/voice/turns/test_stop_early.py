@@ -54,7 +54,7 @@ async def test_an_early_answer_is_discarded_as_soon_as_other_words_come(turn_rig
         await call.until(lambda: call.answered)
         assert call.answered == ["play some jazz my friend"]
         (end,) = call.ends
-        assert (end.speculated, end.early, end.discarded, end.confirmed) == (2, 1, 1, True)
+        assert (end.speculated, end.early, end.discarded, end.confirmed) == (3, 1, 2, True)
         assert not call.ear.breaches
 
 
@@ -108,6 +108,22 @@ async def test_a_verdict_on_an_earlier_fade_does_not_count(turn_rig: Any, embedd
         await call.eager("play some jazz")
         await call.audio(0.1)
         assert call.model.asked == []
+
+
+async def test_without_early_answers_the_words_and_the_sound_of_the_fade_are_used_at_the_hint(
+    turn_rig: Any, embedded: Any
+) -> None:
+    async with turn_rig.calling(embedded, wait=0.0, reads=ends) as call:
+        await call.speaks()
+        await call.fades()
+        await call.eager("play some jazz")
+        await call.audio(0.1)
+        assert call.model.asked == []
+        call.judge.wait = 60.0
+        await call.hint()
+        await call.until(lambda: call.model.asked)
+        await call.eager("play some jam")
+        await call.until(lambda: call.model.asked == ["play some jazz", "play some jam"])
 
 
 @pytest.mark.parametrize("early", [None, 0.0])

@@ -28,6 +28,7 @@ from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 from pipecat.utils.tracing.service_decorators import traced_stt
 
+from voice.asr.fades import FadePasses, Fades
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.pace import PASSES_AT_FADES
 from voice.asr.segment import Segment, SegmentBuffer
@@ -63,8 +64,8 @@ class WhisperSTTService(STTService):
     Args:
         model: The model that all calls share; the service does not close it.
         streaming: Whether to decode speech that is still going on; a model whose passes take too long never does.
-        at_fades: Whether to do so whenever the voice fades, instead of every now and then. A `VoiceFadedFrame` is then
-            pushed, and later the text as an `EagerTranscriptionFrame`, unless the voice has risen again.
+        fades: Whether to do so where the voice fades, instead of every now and then. A `VoiceFadedFrame` is then sent,
+            and later the text as an `EagerTranscriptionFrame`, unless the voice has risen again.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
             detector's wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits this long only if
@@ -77,7 +78,7 @@ class WhisperSTTService(STTService):
         model: SharedWhisper,
         *,
         streaming: bool = True,
-        at_fades: bool = False,
+        fades: Fades = "never",
         pre_roll: float = PRE_ROLL,
         ttfs_p99_latency: float | None = None,
         **kwargs: Any,
@@ -90,7 +91,7 @@ class WhisperSTTService(STTService):
         )
         self._model = model
         self._streaming = streaming
-        self._at_fades = at_fades
+        self._fades: Fades = fades
         self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST_UTTERANCE)
         self._spoken: Utterance | None = None
         self._awaited: Segment | None = None
@@ -119,10 +120,10 @@ class WhisperSTTService(STTService):
         """Keep the audio, and from time to time start a partial pass; texts are pushed when they are ready."""
         self._buffer.append(audio)
         if self._streaming and self._spoken is not None and self._spoken.final is None:
-            if self._at_fades:
-                await self._look_at_fades(self._spoken)
-            else:
+            if self._fades == "never":
                 self._look(self._spoken)
+            else:
+                await self._look_at_fades(self._spoken)
         yield None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -131,9 +132,9 @@ class WhisperSTTService(STTService):
         if isinstance(frame, VADUserStartedSpeakingFrame) and not self.is_muted:
             self._withdraw()
             self._buffer.open(resumed=await self._discard())
-            self._spoken = Utterance()
+            self._spoken = Utterance(FadePasses(at_once=self._fades == "at_once"))
         elif isinstance(frame, EagerHintFrame) and self._spoken is not None and self._spoken.final is None:
-            self._prepare(self._spoken)
+            self._prepare(self._spoken, frame.silence)
         elif isinstance(frame, SpeechResumedFrame) and self._spoken is not None:
             self._spoken.withdraw()
         elif isinstance(frame, VADUserStoppedSpeakingFrame) and self._spoken is not None:
@@ -175,26 +176,27 @@ class WhisperSTTService(STTService):
         self._listen(spoken)
 
     async def _look_at_fades(self, spoken: Utterance) -> None:
-        """Start a pass when the voice fades and another while it stays quiet; withdraw them when it rises again."""
+        """Start passes while the voice stays soft; withdraw them when it rises again."""
         if not self._buffer.is_fading:
             spoken.fades.rose()
             spoken.withdraw()
             return
         seconds = self._buffer.seconds
         if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=PASSES_AT_FADES):
-            spoken.fades.begun(seconds)
+            spoken.fades.begun()
             if spoken.fades.settles:
+                spoken.heard = seconds
                 spoken.settling = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
                 self._follow(self._announce(spoken, spoken.settling), "settling")
             else:
                 self._listen(spoken)
-                await self.push_frame(VoiceFadedFrame())
+            await self.push_frame(VoiceFadedFrame())
 
-    def _prepare(self, spoken: Utterance) -> None:
+    def _prepare(self, spoken: Utterance, silence: float) -> None:
         """Speech may have ended: begin the final pass, or take the one that has heard all words already."""
-        if spoken.partial is not None and not self._at_fades:
+        if spoken.partial is not None and self._fades == "never":
             spoken.partial.cancel()
-        if (settled := spoken.hinted()) is None:
+        if (settled := spoken.hinted(self._buffer.seconds, silence)) is None:
             spoken.final = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
             self._follow(self._announce(spoken, spoken.final), "final")
         elif settled.done():
@@ -220,12 +222,12 @@ class WhisperSTTService(STTService):
         if text := await asyncio.wrap_future(passing):
             spoken.hypothesis.take(text)
         text = spoken.hypothesis.text
-        if self._spoken is not spoken or (spoken.final is not None and not self._at_fades):
+        if self._spoken is not spoken or (spoken.final is not None and self._fades == "never"):
             return
         if text != before:
             stamp = time_now_iso8601()
             await self.push_frame(InterimTranscriptionFrame(text, self._user_id, stamp, self._language))
-        if self._at_fades and text:
+        if self._fades != "never" and text:
             # The voice has not risen since: the pass would have been withdrawn.
             await self._push_eager(text)
 

@@ -11,10 +11,10 @@ from voice.asr.hypothesis import Hypothesis
 class Utterance:
     """The utterance being spoken."""
 
+    fades: FadePasses
     hypothesis: Hypothesis = field(default_factory=Hypothesis)
     heard: float = 0.0
-    """Seconds of audio in the last partial pass."""
-    fades: FadePasses = field(default_factory=FadePasses)
+    """Seconds of audio in the last pass."""
     partial: asyncio.Task[None] | None = None
     """The latest partial pass."""
     settling: asyncio.Task[str] | None = None
@@ -29,10 +29,17 @@ class Utterance:
                 task.cancel()
         self.partial = self.settling = self.final = None
 
-    def hinted(self) -> asyncio.Task[str] | None:
-        """Speech may have ended; returns the final pass, if one under way or done has heard all words."""
+    def hinted(self, seconds: float, silence: float) -> asyncio.Task[str] | None:
+        """Speech may have ended; returns the final pass, if one under way or done has heard all speech.
+
+        Args:
+            seconds: of the utterance's audio until now.
+            silence: how many of them are silence, by the voice detector.
+        """
         settling, self.settling = self.settling, None
-        if settling is None or settling.cancelled() or (settling.done() and settling.exception() is not None):
+        if settling is None or self.heard < seconds - silence:
+            return None
+        if settling.cancelled() or (settling.done() and settling.exception() is not None):
             return None
         self.final = settling
         return settling

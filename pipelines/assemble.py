@@ -102,7 +102,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         [
             transport.input(),
             HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None),
-            engines.recogniser.service(fades="at_once" if settings.turns.speculation == "early" else "settled"),
+            engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
             *(supply.take() for supply in behaviour.before_llm),
             user,
             llm,

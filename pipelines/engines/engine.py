@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from pipelines.table import Table
-from voice.asr.fades import Fades
 
 if TYPE_CHECKING:
     from pipecat.processors.frame_processor import FrameProcessor
@@ -26,11 +25,11 @@ class Recogniser(Protocol):
             ComponentError: the engine or its model is missing or broken.
         """
 
-    def service(self, *, fades: Fades = "never") -> "FrameProcessor":
+    def service(self, *, at_fades: bool = False) -> "FrameProcessor":
         """The pipecat service of one call.
 
         Args:
-            fades: whether to give the words so far where the voice fades, if the engine can.
+            at_fades: give the words so far whenever the voice fades, if the engine can.
         """
 
     async def close(self) -> None:

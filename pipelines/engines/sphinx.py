@@ -7,7 +7,6 @@ from pydantic import Field
 
 from pipelines.engines.engine import AsrTable, Recogniser
 from pipelines.versions import version
-from voice.asr.fades import Fades
 from voice.asr.sphinx import DOMAIN_WEIGHT
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class SphinxRecogniser:
         # The first call must not wait for the import of the service, nor the worker for it.
         await asyncio.gather(self._pool.start(), asyncio.to_thread(_import_service))
 
-    def service(self, *, fades: Fades = "never") -> "STTService":
+    def service(self, *, at_fades: bool = False) -> "STTService":
         """A call's recogniser on a worker of its own; it gives its words while they are spoken anyway."""
         from voice.asr.sphinx.service import SphinxSTTService
 

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from pipelines.engines.engine import AsrTable, Recogniser
 from pipelines.versions import version
-from voice.asr.fades import Fades
 from voice.errors import ComponentError
 
 if TYPE_CHECKING:
@@ -131,12 +130,12 @@ class WhisperRecogniser:
             given_up.set()
         self._whisper = await asyncio.to_thread(self._load, weights, self._decoding)
 
-    def service(self, *, fades: Fades = "never") -> "STTService":
+    def service(self, *, at_fades: bool = False) -> "STTService":
         """A call's recogniser on the shared model."""
         from voice.asr.whisper.service import WhisperSTTService
 
         assert self._whisper is not None
-        return WhisperSTTService(self._whisper, streaming=self._asr.streaming, fades=fades)
+        return WhisperSTTService(self._whisper, streaming=self._asr.streaming, at_fades=at_fades)
 
     async def close(self) -> None:
         """End the model's threads."""

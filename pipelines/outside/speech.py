@@ -7,7 +7,6 @@ from pipecat.processors.frame_processor import FrameProcessor
 
 from pipelines.outside.supply import Supply
 from pipelines.outside.transcript_end import TranscriptEnd
-from voice.asr.fades import Fades
 from voice.wire.endpoint import DEFAULT_OUT_RATE
 
 
@@ -26,7 +25,7 @@ class OutsideRecogniser:
         """Make the first call's service."""
         self._supply.prepare()
 
-    def service(self, *, fades: Fades = "never") -> FrameProcessor:
+    def service(self, *, at_fades: bool = False) -> FrameProcessor:
         """A new service, which gives its words when it will, and its `TranscriptEnd`."""
         return Pipeline([self._supply.take(), TranscriptEnd()])
 

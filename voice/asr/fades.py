@@ -1,41 +1,33 @@
-"""When speech that fades is decoded, so that the words are there at a hint. Pure: it counts seconds of audio.
+"""When speech that fades is decoded: at once, and once more while it stays quiet. Pure: it counts seconds of audio.
 
 Right at the beginning of a fade, the last word may be misheard, or its end missing; a little later all of it is heard.
 """
 
-from typing import Literal
-
-Fades = Literal["never", "settled", "at_once"]
-"""Whether speech is decoded where the voice fades: once its words have settled, or also at once."""
 LEAST_AUDIO = 1.0
 """Seconds of audio, half a second of pre-roll included, that the first pass at a fade needs."""
-SETTLED = 0.064
-"""Seconds of a fade after which its last word is heard as well as ever. A fade is noticed 0.06 s after it began."""
+AFTER = (0.0, 0.064)
+"""How many seconds of a fade come before each of its passes; the last one hears the words to their end. A fade is
+noticed 0.06 s after it began."""
 
 
 class FadePasses:
-    """The passes at the fades of one utterance.
+    """The passes at the fades of one utterance."""
 
-    Args:
-        at_once: whether there is also a pass at the beginning of each fade.
-    """
-
-    def __init__(self, *, at_once: bool) -> None:
-        self._after = (0.0, SETTLED) if at_once else (SETTLED,)
+    def __init__(self) -> None:
         self._begun = 0
         self._since: float | None = None
 
     def is_due(self, seconds: float) -> bool:
         """Whether to decode `seconds` of audio that end with a fade."""
         self._since = seconds if self._since is None else self._since
-        if self._begun == len(self._after) or seconds < LEAST_AUDIO:
+        if self._begun == len(AFTER) or seconds < LEAST_AUDIO:
             return False
-        return seconds - self._since >= self._after[self._begun]
+        return seconds - self._since >= AFTER[self._begun]
 
     @property
     def settles(self) -> bool:
         """Whether the pass that was begun last is the last one at its fade."""
-        return self._begun == len(self._after)
+        return self._begun == len(AFTER)
 
     def begun(self) -> None:
         """A pass has begun."""

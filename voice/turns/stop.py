@@ -21,8 +21,9 @@ from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 
 from latency.record.server_turn import EndedBy
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.turns.early import ExtraRequests, seems_to_end
-from voice.turns.endpointing import Endpointing, Silence
+from voice.turns.answering_ahead import AnsweringAhead
+from voice.turns.early import ExtraRequests
+from voice.turns.endpointing import Endpointing
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn
 from voice.turns.speculation import SpeculativeAnswer, Waiting
@@ -78,15 +79,22 @@ class TurnStop(BaseUserTurnStopStrategy):
         super().__init__()
         self._vad, self._smart_turn, self._endpointing = vad, smart_turn, endpointing
         self._waiting = waiting or Waiting()
-        self._speculate, self._early, self._lagging = speculate, early is not None, lagging
+        self._speculate, self._lagging = speculate, lagging
         self._weighing = Weighing(smart_turn, reads=reads, whole_request=whole_request)
         self.speculation = SpeculativeAnswer(ExtraRequests(early or 0.0))
         self.turn = TurnSoFar()
         self._doubted = False
         """Whether sounds in doubt have made the silence longer than needed."""
         self._ending = False
-        self._so_far = ""
-        """The words of this stretch of speech that the recogniser has given since the voice faded."""
+        self._ahead = AnsweringAhead(
+            self.speculation,
+            self._weighing,
+            endpointing,
+            early=early is not None,
+            may_start=self._may_start,
+            start=self._start,
+            cancel=self._cancel,
+        )
 
     async def cleanup(self) -> None:
         """Stop judging."""
@@ -108,11 +116,11 @@ class TurnStop(BaseUserTurnStopStrategy):
     async def handle_user_turn_stopped(self) -> None:
         """A turn has ended, by this strategy or by another."""
         self.turn.end()
-        self._doubted, self._so_far = False, ""
+        self._doubted, self._ahead.so_far = False, ""
         self._smart_turn.clear()
         self._weighing.forget()
         # A speculative answer that is still under way was not confirmed.
-        await self._discard()
+        await self._ahead.discard()
 
     async def process_frame(self, frame: Frame) -> ProcessFrameResult:
         """Follow audio, the voice detector and the recogniser."""
@@ -124,13 +132,13 @@ class TurnStop(BaseUserTurnStopStrategy):
             case VADUserStartedSpeakingFrame():
                 turn.speech_started()
                 await self._went_on()
-            case VoiceFadedFrame() if self._speculate and turn.speaking:
-                self._so_far = ""
-                self._weighing.listen(self.task_manager, turn.lasted, self._look_at_fade)
+            case VoiceFadedFrame() if turn.speaking:
+                self._ahead.so_far = ""
+                self._weighing.listen(self.task_manager, turn.lasted, self._judge_fade)
             case EagerHintFrame():
                 turn.speech_may_have_stopped(frame.silence)
                 self._judge_in_time()
-                if turn.expect(self._so_far):
+                if turn.expect(self._ahead.so_far):
                     await self._consider()
             case SpeechResumedFrame():
                 turn.speech_resumed()
@@ -143,8 +151,7 @@ class TurnStop(BaseUserTurnStopStrategy):
                 if turn.expect(frame.text):
                     await self._consider()
                 elif turn.speaking and turn.silence is None:
-                    self._so_far = frame.text
-                    await self._answer_early(" ".join([*turn.words, frame.text]))
+                    await self._ahead.words_at_fade(turn, frame.text)
             case TranscriptionFrame():
                 turn.recognise(frame.text, final=frame.finalized)
                 await self._consider()
@@ -159,7 +166,7 @@ class TurnStop(BaseUserTurnStopStrategy):
                 self.speculation.refuse()
             case InterruptionFrame():
                 # It also removes a speculative request that has not reached the model yet.
-                await self._discard()
+                await self._ahead.discard()
             case LLMContextAssistantTurnFrame():
                 self._weighing.asked = asked(frame.text)
             case BotStartedSpeakingFrame():
@@ -184,13 +191,18 @@ class TurnStop(BaseUserTurnStopStrategy):
 
     async def _went_on(self) -> None:
         """The user has not finished after all."""
-        self._doubted, self._so_far = False, ""
+        self._doubted, self._ahead.so_far = False, ""
         self._weighing.forget()
-        await self._discard()
+        await self._ahead.discard()
 
-    async def _discard(self) -> None:
-        if self.speculation.discard():
-            await self.trigger_user_turn_speculation_cancelled()  # type: ignore[no-untyped-call]
+    async def _start(self, text: str) -> None:
+        await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
+
+    async def _cancel(self) -> None:
+        await self.trigger_user_turn_speculation_cancelled()  # type: ignore[no-untyped-call]
+
+    async def _judge_fade(self) -> None:
+        await self._ahead.fade_judged(self.turn)
 
     async def _consider(self, *, in_doubt: bool = False) -> None:
         """Commit the turn or answer it speculatively, if it is time; with `in_doubt`, wait for more audio to commit."""
@@ -199,7 +211,8 @@ class TurnStop(BaseUserTurnStopStrategy):
             return
         evidence = self._weighing.weigh(turn.text, turn.spoken)
         if not (self._weighing.judged or evidence.is_whole):
-            await self._foresee()
+            if turn.may_be_answered:
+                await self._ahead.before_verdict(turn, turn.silence)
             return
         meaning = self._endpointing.judge(evidence, turn.pauses)
         if turn.may_be_over and turn.silence >= meaning.needed:
@@ -208,52 +221,12 @@ class TurnStop(BaseUserTurnStopStrategy):
                 needed = turn.silence if self._doubted else meaning.needed
                 await self._end(self._decided_by(evidence, meaning.needed), evidence=evidence, needed=needed)
         elif turn.may_be_answered:
-            await self._speculate_on(turn.text, turn.silence, meaning)
+            await self._ahead.in_silence(turn, turn.silence, meaning)
 
-    async def _speculate_on(self, text: str, silence: float, meaning: Silence) -> None:
-        now = time.monotonic()
-        await self._discard_unless(text)
-        if not self._speculate or self._waiting.others(id(self), now) or self._lagging():
-            return
-        if self.speculation.due(text, silence=silence, meaning=meaning, now=now):
-            self.speculation.start(text, now)
-            await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
-
-    async def _foresee(self) -> None:
-        """Answer the turn speculatively before Smart Turn has judged its silence, if the fade before it says enough."""
-        turn = self.turn
-        if not turn.may_be_answered or turn.silence is None:
-            return
-        await self._answer_early(turn.text)
-        evidence = self._weighing.foresee(turn.text, turn.lasted)
-        if evidence.sound is not None:
-            await self._speculate_on(turn.text, turn.silence, self._endpointing.judge(evidence, turn.pauses))
-
-    async def _answer_early(self, text: str) -> None:
-        """Start the answer to words that seem to end, before silence says so."""
-        if not self._early or not self.turn.is_open or self._ending:
-            return
-        await self._discard_unless(text)
-        if not seems_to_end(self._weighing.foresee(text, self.turn.lasted)):
-            return
-        if not self.speculation.may_start_early(text) or self._waiting.others(id(self), time.monotonic()):
-            return
-        if not self._lagging():
-            self.speculation.start_early(text)
-            await self.trigger_user_turn_inference_triggered(speculation=UserTurnSpeculation(text=text))
-
-    async def _look_at_fade(self) -> None:
-        """Smart Turn has judged the latest fade."""
-        if self.turn.silence is not None:
-            await self._consider()
-        elif self._so_far:
-            await self._answer_early(" ".join([*self.turn.words, self._so_far]))
-
-    async def _discard_unless(self, text: str) -> None:
-        """Discard the answer to other words than these."""
-        if self.speculation.text is not None and not self.speculation.stands(text):
-            await self._discard()
-            self.speculation.words_changed()
+    def _may_start(self) -> bool:
+        """Whether an answer may be started speculatively now."""
+        waits = self._waiting.others(id(self), time.monotonic())
+        return self._speculate and not (self._ending or waits or self._lagging())
 
     def _decided_by(self, evidence: Evidence, needed: float) -> EndedBy:
         if evidence.is_whole and needed <= self._endpointing.stop:
@@ -284,7 +257,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         confirmed = self.speculation.confirm(" ".join(self.turn.words))
         verdict = self._weighing.verdict
         if not confirmed:
-            await self._discard()
+            await self._ahead.discard()
         if ended_by != "nothing_heard":
             self._waiting.begin(id(self), time.monotonic())
             self.speculation.extra.turn_over()
@@ -309,4 +282,4 @@ class TurnStop(BaseUserTurnStopStrategy):
             await self.trigger_user_turn_stopped()
         if confirmed and self.turn.is_open:
             # The user spoke again at this very moment, and the turn goes on.
-            await self.trigger_user_turn_speculation_cancelled()  # type: ignore[no-untyped-call]
+            await self._cancel()

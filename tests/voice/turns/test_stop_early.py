@@ -110,10 +110,8 @@ async def test_a_verdict_on_an_earlier_fade_does_not_count(turn_rig: Any, embedd
         assert call.model.asked == []
 
 
-async def test_without_early_answers_the_words_and_the_sound_of_the_fade_are_used_at_the_hint(
-    turn_rig: Any, embedded: Any
-) -> None:
-    async with turn_rig.calling(embedded, wait=0.0, reads=ends) as call:
+async def test_the_words_and_the_sound_of_the_fade_are_used_at_the_hint(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0, early=0.0, reads=ends) as call:
         await call.speaks()
         await call.fades()
         await call.eager("play some jazz")

@@ -28,7 +28,6 @@ from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 from pipecat.utils.tracing.service_decorators import traced_stt
 
-from voice.asr.fades import FadePasses, Fades
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.pace import PASSES_AT_FADES
 from voice.asr.segment import Segment, SegmentBuffer
@@ -64,7 +63,7 @@ class WhisperSTTService(STTService):
     Args:
         model: The model that all calls share; the service does not close it.
         streaming: Whether to decode speech that is still going on; a model whose passes take too long never does.
-        fades: Whether to do so where the voice fades, instead of every now and then. A `VoiceFadedFrame` is then sent,
+        at_fades: Whether to do so where the voice fades, instead of now and then. A `VoiceFadedFrame` is then sent,
             and later the text as an `EagerTranscriptionFrame`, unless the voice has risen again.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
@@ -78,7 +77,7 @@ class WhisperSTTService(STTService):
         model: SharedWhisper,
         *,
         streaming: bool = True,
-        fades: Fades = "never",
+        at_fades: bool = False,
         pre_roll: float = PRE_ROLL,
         ttfs_p99_latency: float | None = None,
         **kwargs: Any,
@@ -91,7 +90,7 @@ class WhisperSTTService(STTService):
         )
         self._model = model
         self._streaming = streaming
-        self._fades: Fades = fades
+        self._at_fades = at_fades
         self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST_UTTERANCE)
         self._spoken: Utterance | None = None
         self._awaited: Segment | None = None
@@ -120,10 +119,10 @@ class WhisperSTTService(STTService):
         """Keep the audio, and from time to time start a partial pass; texts are pushed when they are ready."""
         self._buffer.append(audio)
         if self._streaming and self._spoken is not None and self._spoken.final is None:
-            if self._fades == "never":
-                self._look(self._spoken)
-            else:
+            if self._at_fades:
                 await self._look_at_fades(self._spoken)
+            else:
+                self._look(self._spoken)
         yield None
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -132,7 +131,7 @@ class WhisperSTTService(STTService):
         if isinstance(frame, VADUserStartedSpeakingFrame) and not self.is_muted:
             self._withdraw()
             self._buffer.open(resumed=await self._discard())
-            self._spoken = Utterance(FadePasses(at_once=self._fades == "at_once"))
+            self._spoken = Utterance()
         elif isinstance(frame, EagerHintFrame) and self._spoken is not None and self._spoken.final is None:
             self._prepare(self._spoken, frame.silence)
         elif isinstance(frame, SpeechResumedFrame) and self._spoken is not None:
@@ -194,7 +193,7 @@ class WhisperSTTService(STTService):
 
     def _prepare(self, spoken: Utterance, silence: float) -> None:
         """Speech may have ended: begin the final pass, or take the one that has heard all words already."""
-        if spoken.partial is not None and self._fades == "never":
+        if spoken.partial is not None and not self._at_fades:
             spoken.partial.cancel()
         if (settled := spoken.hinted(self._buffer.seconds, silence)) is None:
             spoken.final = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
@@ -222,12 +221,12 @@ class WhisperSTTService(STTService):
         if text := await asyncio.wrap_future(passing):
             spoken.hypothesis.take(text)
         text = spoken.hypothesis.text
-        if self._spoken is not spoken or (spoken.final is not None and self._fades == "never"):
+        if self._spoken is not spoken or (spoken.final is not None and not self._at_fades):
             return
         if text != before:
             stamp = time_now_iso8601()
             await self.push_frame(InterimTranscriptionFrame(text, self._user_id, stamp, self._language))
-        if self._fades != "never" and text:
+        if self._at_fades and text:
             # The voice has not risen since: the pass would have been withdrawn.
             await self._push_eager(text)
 

@@ -11,8 +11,8 @@ from voice.asr.hypothesis import Hypothesis
 class Utterance:
     """The utterance being spoken."""
 
-    fades: FadePasses
     hypothesis: Hypothesis = field(default_factory=Hypothesis)
+    fades: FadePasses = field(default_factory=FadePasses)
     heard: float = 0.0
     """Seconds of audio in the last pass."""
     partial: asyncio.Task[None] | None = None

@@ -38,7 +38,7 @@ def fading(turn: FixtureTurn, seconds: float) -> list[Frame]:
 
 async def test_words_are_given_when_the_voice_fades(model: Noting, turns: dict[str, FixtureTurn]) -> None:
     turn = turns["what is twelve minus five"]
-    service = WhisperSTTService(model, fades="at_once")
+    service = WhisperSTTService(model, at_fades=True)
     frames = await heard(service, speech(turn), fading(turn, 0.3), [SleepFrame(0.3)])
     assert texts(frames, EagerTranscriptionFrame)[-1] == turn.text
     assert not texts(frames, TranscriptionFrame)
@@ -57,7 +57,7 @@ async def test_a_pass_at_a_fade_is_withdrawn_when_the_voice_rises(model: Noting,
 
     threading.Thread(target=open_late, daemon=True).start()
     frames = await heard(
-        WhisperSTTService(model, fades="at_once"),
+        WhisperSTTService(model, at_fades=True),
         speech(turn),
         fading(turn, 0.1),
         audio(turn.samples[round(turn.onset * SAMPLE_RATE) :][:8000], every=5),
@@ -69,7 +69,7 @@ async def test_a_pass_at_a_fade_is_withdrawn_when_the_voice_rises(model: Noting,
 
 async def test_each_fade_gets_few_passes_and_steady_speech_none(model: Noting) -> None:
     steady = (np.sin(np.arange(2 * SAMPLE_RATE) / 20) * 8000).astype(np.int16)
-    service = WhisperSTTService(model, fades="at_once")
+    service = WhisperSTTService(model, at_fades=True)
     await heard(service, [VADUserStartedSpeakingFrame(), *audio(steady, every=5)])
     assert model.partials == []
     await heard(service, [VADUserStartedSpeakingFrame(), *audio(steady, every=5), *audio(steady // 50, every=5)])
@@ -79,7 +79,7 @@ async def test_each_fade_gets_few_passes_and_steady_speech_none(model: Noting) -
 async def test_the_pass_that_has_heard_all_words_is_the_final_one(model: Noting, turns: dict[str, FixtureTurn]) -> None:
     turn = turns["what is twelve minus five"]
     stop = [VADUserStoppedSpeakingFrame(stop_secs=0.2)]
-    service = WhisperSTTService(model, fades="at_once")
+    service = WhisperSTTService(model, at_fades=True)
     frames = await heard(
         service,
         speech(turn),
@@ -96,23 +96,15 @@ async def test_a_pass_before_the_voice_rose_again_is_not_the_final_one(
 ) -> None:
     turn = turns["what is twelve minus five"]
     loud = audio((np.sin(np.arange(3200) / 20) * 8000).astype(np.int16), every=1)
-    service = WhisperSTTService(model, fades="at_once")
+    service = WhisperSTTService(model, at_fades=True)
     await heard(service, speech(turn), fading(turn, 0.3), [*loud, EagerHintFrame(silence=0.064), SleepFrame(0.3)])
     assert len(model.finals) == 2
-
-
-async def test_words_that_are_heard_to_their_end_are_decoded_once(model: Noting, turns: dict[str, FixtureTurn]) -> None:
-    turn = turns["what is twelve minus five"]
-    service = WhisperSTTService(model, fades="settled")
-    frames = await heard(service, speech(turn), fading(turn, 0.3), [EagerHintFrame(silence=0.25), SleepFrame(0.3)])
-    assert (model.partials, len(model.finals)) == ([], 1)
-    assert texts(frames, EagerTranscriptionFrame) == [turn.text, turn.text]
 
 
 async def test_a_pass_that_has_not_heard_all_speech_is_not_the_final_one(
     model: Noting, turns: dict[str, FixtureTurn]
 ) -> None:
     turn = turns["what is twelve minus five"]
-    service = WhisperSTTService(model, fades="settled")
+    service = WhisperSTTService(model, at_fades=True)
     await heard(service, speech(turn), fading(turn, 0.3), [EagerHintFrame(silence=0.1), SleepFrame(0.3)])
     assert len(model.finals) == 2

@@ -37,9 +37,9 @@ from voice.server.requests import answer_requests
 from voice.server.transport import CallTransport
 from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
-from voice.turns.sentence_end import SentenceEnds
 from voice.turns.stop import TurnStop
 from voice.turns.vad import HintingVADProcessor, SharedSilero
+from voice.turns.words.sentence_end import SentenceEnds
 from voice.wire.endpoint import IN_RATE
 
 LAG_REMEMBERED = 0.5

@@ -8,8 +8,8 @@ from pipelines.providers.models import LanguageModels
 from pipelines.settings import Settings, Turns
 from pipelines.versions import version, versions
 from voice.turns.models import TurnModels
-from voice.turns.sentence_end import SentenceEnds
 from voice.turns.speculation import Waiting
+from voice.turns.words.sentence_end import SentenceEnds
 
 
 @dataclass(slots=True)

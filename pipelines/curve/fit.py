@@ -19,7 +19,7 @@ from pipelines.curve.recorded import Clip
 from pipelines.curve.recorded_file import load
 from pipelines.curve.recorder import current_detectors
 from voice.turns.evidence import LEAST_PROBABILITY, LEAST_READ, LEAST_SPOKEN, MOST_READ, MOST_SPOKEN
-from voice.turns.sentence_end import SentenceEnds
+from voice.turns.words.sentence_end import SentenceEnds
 
 JUDGED_AFTER = 0.1
 """Seconds of silence after which Smart Turn's verdict counts."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pipelines.curve.recorded import Clip, Silence
 from voice.turns.endpointing import Endpointing, Pauses
 from voice.turns.evidence import Evidence
-from voice.turns.sentence_end import SentenceEnds
 from voice.turns.smart_turn import SmartTurnVerdict
 from voice.turns.stop import JUDGE_AFTER
 from voice.turns.turn_so_far import ONE_TURN
 from voice.turns.weighing import Weighing
+from voice.turns.words.sentence_end import SentenceEnds
 
 TURNS_OF_A_CALL = 8
 

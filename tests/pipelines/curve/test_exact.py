@@ -14,8 +14,8 @@ from tests.pipelines.curve.rig import models, recorded, sample
 from voice.client.fixtures.fixture import FixtureTurn
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 from voice.turns.endpointing import Endpointing, Pauses
-from voice.turns.sentence_end import SentenceEnds
 from voice.turns.stop import TurnStop
+from voice.turns.words.sentence_end import SentenceEnds
 
 
 class LiveTurns:

@@ -6,7 +6,7 @@ import pytest
 
 from voice.turns.early import EXTRA, ExtraRequests, seems_to_end
 from voice.turns.evidence import Evidence
-from voice.turns.sentence_end import SentenceEnds
+from voice.turns.words.sentence_end import SentenceEnds
 
 
 def test_words_seem_to_end_when_they_are_a_whole_request_or_likely_by_all_that_is_known() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.sentence_end import SentenceEnds
+from voice.turns.words.sentence_end import SentenceEnds
 
 
 @pytest.mark.parametrize(

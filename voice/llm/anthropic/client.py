@@ -13,6 +13,7 @@ from anthropic import (
 )
 from pipecat.utils.http import connection_limits
 
+from voice.llm.anthropic.rehearsal import rehearse
 from voice.llm.provider_errors import LONGEST_REASON, connection_words
 from voice.llm.warm_connections import CONNECT_WITHIN, is_loopback
 
@@ -35,6 +36,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncA
         # A server on this machine is never behind a proxy, whatever the environment says.
         trust_env=not (base_url and is_loopback(base_url)),
     )
+    rehearse()
     client = AsyncAnthropic(
         api_key=api_key,
         base_url=base_url,
@@ -42,7 +44,7 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncA
         timeout=Timeout(silence, connect=CONNECT_WITHIN),
         http_client=http,
     )
-    # The SDK imports what requests need with the first request.
+    # The SDK imports what requests need when they are first looked up.
     assert client.beta.messages.create is not None
     return client
 

@@ -31,7 +31,8 @@ BAD = [
     (
         "nowhere",
         [],
-        r'no pipeline "nowhere"; use one of auto, embedded, local, openai, sim-adaptive, sim-fallback, sim-relay, sim-single',
+        r'no pipeline "nowhere"; use one of auto, embedded, local, openai, sim-adaptive, sim-fallback, sim-relay, '
+        "sim-single",
     ),
     (
         "embedded",

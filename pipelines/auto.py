@@ -66,6 +66,22 @@ def _llm() -> tuple[dict[str, Any], str]:
     if taken:
         large = {"provider": "openai", "base_url": taken.url, "model": taken.model}
         return {"policy": "single", "large": large}, f"llm: {taken.model} at {taken.name} on port {taken.port}{but}"
+    if own := _own_model():
+        model, why = own
+        return {"policy": "single", "large": {"provider": "own", "model": model}}, f"llm: {why}{but}"
     return {"provider": "responder"}, (
-        f"llm: the responder, because no language model server answers here{but}; `ollama run llama3.2` starts one"
+        f"llm: the responder, because no language model is here and no server of one answers{but}; "
+        "`voice models pull qwen2.5-0.5b` gets a small one, `ollama run llama3.2` starts one"
     )
+
+
+def _own_model() -> tuple[str, str] | None:
+    """The model that runs in this process, and why it is taken; None if none is here."""
+    if path := os.environ.get("VOICE_OWN_MODEL"):
+        return path, f"the model in this process that VOICE_OWN_MODEL names, {path}"
+    from voice.llm.local.published import PUBLISHED
+
+    for model in PUBLISHED:
+        if model.is_usable and model.cached():
+            return model.name, f"{model.name} in this process, found in the hub's cache; no server answers"
+    return None

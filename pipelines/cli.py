@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from latency.command_line import INTERRUPTED, USAGE, Parser, complain, count, one_of, printing, seed
 from pipelines.process import leave, loading_code, prepare_process
-from voice.errors import SaidBefore, VoiceError
+from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -110,6 +110,18 @@ def parser() -> Parser:
     simulate.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
 
     _command(top, "pipelines", _pipelines, "list the pipelines and what each still needs")
+
+    models = _command(
+        top,
+        "models",
+        _models,
+        "list the models that are here, or download one",
+        "`voice models` lists Whisper weights, voices and language models, with size, licence and checksum, without "
+        "the network. `voice models pull NAME` downloads a language model that runs in this process, goes on where "
+        "an earlier attempt stopped, and verifies it.",
+    )
+    models.add_argument("action", nargs="?", type=one_of("pull"), metavar="pull", help="download the model NAME")
+    models.add_argument("name", nargs="?", metavar="NAME", help="a language model that is listed")
 
     calibrate = _command(
         top,
@@ -234,6 +246,19 @@ def _pipelines(args: argparse.Namespace) -> int:
         from pipelines.checking.listing import list_pipelines
 
     print("\n".join(list_pipelines()))
+    return 0
+
+
+def _models(args: argparse.Namespace) -> int:
+    if args.action == "pull" and args.name is None:
+        raise ConfigurationError("`voice models pull` takes the name of a model; `voice models` lists them.")
+    with loading_code():
+        from pipelines.checking.model_files import list_models, pull_model
+
+    if args.action == "pull":
+        pull_model(args.name)
+    else:
+        print("\n".join(list_models()))
     return 0
 
 

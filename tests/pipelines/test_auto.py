@@ -10,6 +10,7 @@ from pipelines.checking import local_servers
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
 from pipelines.providers.openai import OpenAITier
+from pipelines.providers.own import OwnTier
 from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
@@ -21,7 +22,9 @@ from voice.simulator.simulator import Simulator
 def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("VOICE_WHISPER_DIR", raising=False)
     monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {})
+    monkeypatch.delenv("VOICE_OWN_MODEL", raising=False)
     monkeypatch.setattr("voice.asr.whisper.weights.cached", lambda name: None)
+    monkeypatch.setattr("voice.llm.local.published.PublishedModel.cached", lambda model: None)
 
 
 def test_a_bare_machine_gets_the_embedded_engines_and_is_told_what_would_be_better() -> None:
@@ -43,7 +46,25 @@ async def test_a_local_server_that_completes_is_the_only_tier(monkeypatch: pytes
     large = llm.tiers["large"]
     assert isinstance(large, OpenAITier)
     assert large.base_url == endpoint.base_url
+    assert "VOICE_OWN_MODEL" not in " ".join(choice.reasons)
     assert any(f"at Test on port {endpoint.port}" in reason for reason in choice.reasons)
+
+
+def test_a_language_model_that_is_here_is_taken_before_the_responder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("voice.llm.local.published.PublishedModel.cached", lambda model: tmp_path)
+    choice = auto.resolve("auto", [])
+    assert isinstance(choice.settings.llm, Tiers)
+    own = choice.settings.llm.tiers["large"]
+    assert isinstance(own, OwnTier)
+    assert own.model == "qwen2.5-0.5b"
+    assert any("qwen2.5-0.5b in this process" in reason for reason in choice.reasons)
+
+    monkeypatch.setenv("VOICE_OWN_MODEL", str(tmp_path))
+    named = auto.resolve("auto", []).settings.llm
+    assert isinstance(named, Tiers)
+    assert named.tiers["large"].model == str(tmp_path)  # type: ignore[attr-defined]
 
 
 def test_a_folder_of_weights_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

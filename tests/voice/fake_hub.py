@@ -57,7 +57,7 @@ class Hub:
     def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body."""
         headers = {"X-Repo-Commit": self.commit}
-        if path == f"/api/models/{self.repository}/revision/main":
+        if path in [f"/api/models/{self.repository}/revision/{name}" for name in ("main", self.commit)]:
             return 200, headers | {"Content-Type": "application/json"}, json.dumps(self.information()).encode()
         if path.startswith(f"/api/models/{self.repository}"):
             return 404, headers | {"X-Error-Code": "RevisionNotFound"}, b""

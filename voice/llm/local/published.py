@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 from voice.cache import user_cache
@@ -39,6 +40,11 @@ class PublishedModel:
     def is_pinned(self) -> bool:
         """Whether exactly these bytes are taken, whatever the hub says."""
         return self.sha256 is not None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether what runs its format is installed."""
+        return self.file is None or find_spec("xllamacpp") is not None
 
     def cached(self) -> Path | None:
         """The folder or file, if the hub's cache has a verified copy; does not use the network."""

@@ -52,6 +52,16 @@ def cached_voice(name: str, *, cache_dir: Path | None = None) -> Path | None:
     return voice.cached(model) if voice.cached(f"{model}.json") else None
 
 
+def cached_voices(*, cache_dir: Path | None = None) -> dict[str, Path]:
+    """The .onnx files of all voices of which the hub's cache has a checked copy, by name; does not use the network."""
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    folder = Path(cache_dir or constants.HF_HUB_CACHE) / repo_folder_name(repo_id=REPOSITORY, repo_type="model")
+    marks = sorted(path.name for path in (folder / "refs" / "checked").glob("*") if _NAME.fullmatch(path.name))
+    return {name: path for name in marks if (path := cached_voice(name, cache_dir=cache_dir))}
+
+
 def _model(name: str) -> str:
     """Where the voice's .onnx file lies in the repository."""
     parts = _NAME.fullmatch(name)

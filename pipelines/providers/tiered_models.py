@@ -140,3 +140,7 @@ class TieredModels:
 
 def _import_service() -> None:
     import voice.llm.answer.service  # noqa: F401
+    from voice.llm.routing.assess import assess
+
+    # The first decision compiles the patterns: a tenth of a second for which no call is to wait.
+    assess("hello")

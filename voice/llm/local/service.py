@@ -36,7 +36,20 @@ class OwnLLMService(LLMService[Any]):
     adapter_class = ContextAsItIs
 
     def __init__(self, model: OwnModel, *, prompt: str, max_tokens: int, **kwargs: Any) -> None:
-        settings = LLMSettings(model=model.name, system_instruction=prompt, max_tokens=max_tokens)
+        settings = LLMSettings(
+            model=model.name,
+            system_instruction=prompt,
+            max_tokens=max_tokens,
+            # pipecat complains of what is left out.
+            temperature=None,
+            top_p=None,
+            top_k=None,
+            frequency_penalty=None,
+            presence_penalty=None,
+            seed=None,
+            filter_incomplete_user_turns=False,
+            user_turn_completion_config=None,
+        )
         super().__init__(settings=settings, **kwargs)
         self._own, self._prompt, self._longest = model, prompt, max_tokens
 

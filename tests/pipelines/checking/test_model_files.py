@@ -63,6 +63,10 @@ def test_a_pulled_model_is_recorded_listed_and_compared(files: dict[str, bytes],
     other = voice("models", "pull", "qwen2.5-0.5b", hub=unreachable(), home=tmp_path)
     assert other.returncode == 4
     assert "is not what was pulled first: delete" in other.stderr
+    record.write_text("{")
+    damaged = voice("models", hub=unreachable(), home=tmp_path)
+    assert damaged.returncode == 4
+    assert "is damaged: delete it" in damaged.stderr
 
 
 def test_a_file_that_is_not_the_pinned_one_is_refused_before_it_is_downloaded(tmp_path: Path) -> None:

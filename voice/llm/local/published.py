@@ -183,12 +183,22 @@ def name_of(path: Path) -> str:
 
 
 def first_pull(model: PublishedModel) -> Pulled | None:
-    """What the first pull got; None if there was none."""
+    """What the first pull got; None if there was none.
+
+    Raises:
+        ComponentError: the record of it is damaged.
+    """
     file = _record(model)
     if not file.is_file():
         return None
-    table = json.loads(file.read_text(encoding="utf-8"))
-    return Pulled(table["commit"], table["sha256"])
+    try:
+        table = json.loads(file.read_text(encoding="utf-8"))
+        return Pulled(table["commit"], dict(table["sha256"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ComponentError(
+            f"{file}, which says what the first pull of {model.name} got, is damaged: delete it, and "
+            f"`voice models pull {model.name}` records what is here now."
+        ) from error
 
 
 def compare(model: PublishedModel, path: Path) -> tuple[Pulled, bool]:

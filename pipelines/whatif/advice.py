@@ -2,7 +2,8 @@
 
 Of the rows with text in time for at least `ENOUGH` of the turns (or, if there is none, those within a point of the
 best), the one with the fewest seconds to a correct answer is advised; among those within `TIE` of it, the cheapest.
-Without figures of quality, the median turn latency decides.
+Without figures of quality, the median turn latency decides. A row whose cost is unknown is advised only if there is no
+other.
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ def best(rows: Sequence[Row]) -> Row | None:
         return None
     most = max(row.in_time or 0.0 for row in judged)
     good = [row for row in judged if (row.in_time or 0.0) >= min(ENOUGH, most - 0.01)]
+    good = [row for row in good if row.usd_per_100_turns is not None] or good
     known = [row for row in good if row.seconds_to_correct is not None]
     if len(known) == len(good):
         least = min(row.seconds_to_correct or 0.0 for row in known)

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from latency.judge.verdict import Verdict
+from latency.record.llm.price import bill
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 from latency.report.llm_budget import llm_figures, server_turns
@@ -170,7 +171,7 @@ def _usd(tiers: Mapping[str, Contestant], turns: Sequence[TurnRecord]) -> float 
         for attempt in turn.attempts:
             tier = tiers.get(attempt.tier or "")
             price = tier.price if tier else None
-            usd = price.usd(attempt.tokens) if price and attempt.tokens else None
+            usd = bill(attempt, price)
             if usd is None:
                 return None
             total += usd

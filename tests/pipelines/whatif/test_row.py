@@ -87,6 +87,13 @@ def test_stalls_cost_what_they_cost_and_nothing_else_changes() -> None:
     assert min(later) > 0
 
 
+def test_a_row_whose_cost_is_unknown_is_advised_only_if_there_is_no_other() -> None:
+    unknown, known = tier("steady", 1.0), tier("groq-fast", 0.9, usd=1.0)
+    rows = [fast_row(Cell(policy="single", large=one), plan(50)) for one in (unknown, known)]
+    assert best(rows) is rows[1]
+    assert best(rows[:1]) is rows[0]
+
+
 def test_the_advice_says_what_it_buys_and_what_it_costs() -> None:
     large, fast = tier("sonnet", 0.95, usd=10.0), tier("groq-fast", 0.9, usd=0.5)
     cells = [Cell(policy="single", large=large), Cell(policy="race", large=large, fast=fast)]

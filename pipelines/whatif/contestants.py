@@ -10,8 +10,8 @@ from pipelines.whatif.contestant import Contestant, Quality
 from voice.simulator.timing.profiles import Profile, load_profiles
 
 FIGURES = "figures.toml"
-DEFAULT = ("sonnet+groq-fast", "haiku+groq-fast", "opus", "opus-fast", "cerebras", "groq-fast")
-"""Large models with a fast one that is always in time; one model at two speeds; the fast models alone."""
+DEFAULT = ("sonnet+groq-fast", "haiku", "opus", "opus-fast", "cerebras", "groq-fast")
+"""A large model with a fast one that is always in time; one model at two speeds; others alone."""
 DEFAULT_AUDIO = ("sonnet+groq-fast",)
 """With audio every policy takes as long as the recordings, so there is one pair."""
 

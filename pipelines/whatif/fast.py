@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import Pool
+from signal import SIG_IGN, SIGINT, signal
 
 from latency.budget import Budget
 from latency.record.marks import Mark
@@ -65,8 +66,9 @@ def fast_rows(cells: Sequence[Cell], plan: FastPlan, said: Callable[[int], None]
     if workers == 1:
         return [fast_row(cell, plan) for cell in cells]
     rows: list[Row] = []
-    with ProcessPoolExecutor(workers) as pool:
-        for found in pool.map(partial(fast_row, plan=plan), cells):
+    # Leaving the context ends the workers, whatever they are at; Ctrl-C is for this process alone.
+    with Pool(workers, initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
+        for found in pool.imap(partial(fast_row, plan=plan), cells):
             rows.append(found)
             said(len(rows))
     return rows

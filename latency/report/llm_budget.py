@@ -108,7 +108,7 @@ class Llm:
     charged: dict[str, int]
     """Judged turns whose deadline is a floor, by the stage that overspent."""
     phrases: dict[str, int]
-    """Phrases said while no answer was there, by kind: "hold", "delay" or "opening"."""
+    """Phrases said while no answer was there, by kind; see `PhraseKind`."""
     rejected: int
     """Openings that were not said, because an opening may not say their words; a known phrase was said instead."""
     repairs: int

@@ -1,20 +1,69 @@
 """Plain Python functions as tools of a language model."""
 
+import asyncio
+import contextvars
 import inspect
 import logging
-from collections.abc import Callable
-from typing import Any, TypeVar, get_type_hints
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, TypeVar, get_type_hints, runtime_checkable
 
 from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
 from pipecat.services.llm_service import FunctionCallParams
-from pydantic import PydanticUserError, TypeAdapter
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from voice.errors import ConfigurationError
 
 Tool = Callable[..., Any]
 _Any = TypeVar("_Any", bound=Tool)
 _IRREVERSIBLE = "__turnaround_irreversible__"
+_TRAITS = "__turnaround_traits__"
+LIMIT = 20.0
+"""Seconds that a tool may take unless it says otherwise: nobody waits for longer on a call."""
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What a tool says of itself; see `slow`."""
+
+    limit: float = LIMIT
+    cancellable: bool = False
+    saying: str | None = None
+
+
+@runtime_checkable
+class WatchesTools(Protocol):
+    """A language model service that says something while tools run."""
+
+    def running(self, traits: Traits) -> AbstractContextManager[None]:
+        """A tool runs while this is entered."""
+
+
+def slow(*, limit: float = LIMIT, cancellable: bool = False, saying: str | None = None) -> Callable[[_Any], _Any]:
+    """Declare how a tool that takes its time behaves; use it as a decorator.
+
+    Args:
+        limit: seconds after which the model is told that it took too long. A coroutine is cancelled then; a plain
+            function runs on in its thread, and what it returns is ignored.
+        cancellable: whether it stops when the caller interrupts. Another one runs on, and its result is kept in the
+            conversation.
+        saying: what the caller hears while it runs; it must be true then. A general phrase unless given.
+
+    Raises:
+        ConfigurationError: the limit is no positive number.
+    """
+    if not limit > 0:
+        raise ConfigurationError(f"A tool's limit is a positive number of seconds, not {limit}.")
+
+    def declare(tool: _Any) -> _Any:
+        setattr(tool, _TRAITS, Traits(limit=limit, cancellable=cancellable, saying=saying))
+        return tool
+
+    return declare
 
 
 def irreversible(tool: _Any) -> _Any:
@@ -35,7 +84,8 @@ def is_irreversible(tool: Tool) -> bool:
 def describe(tool: Tool) -> FunctionSchema:
     """The schema a model sees, from the function's name, annotations and docstring, and the handler that calls it.
 
-    A synchronous function runs on the event loop: one that waits for something should be `async`.
+    Arguments that do not fit the annotations are not passed on: the model gets a sentence that says so. A synchronous
+    function runs in a thread of its own. A tool ends after its limit; see `slow`.
 
     Raises:
         ConfigurationError: the function has no docstring, a parameter lacks an annotation, or takes `*args`.
@@ -47,6 +97,8 @@ def describe(tool: Tool) -> FunctionSchema:
     if not description:
         raise ConfigurationError(f"The tool {name} needs a docstring: it is what tells the model when to use it.")
     hints = get_type_hints(tool)
+    traits: Traits = getattr(tool, _TRAITS, Traits())
+    adapters: dict[str, TypeAdapter[Any]] = {}
     properties: dict[str, Any] = {}
     required: list[str] = []
     for parameter in inspect.signature(tool).parameters.values():
@@ -55,7 +107,8 @@ def describe(tool: Tool) -> FunctionSchema:
         if parameter.name not in hints:
             raise ConfigurationError(f"The tool {name} needs a type on its parameter {parameter.name}, such as str.")
         try:
-            properties[parameter.name] = TypeAdapter(hints[parameter.name]).json_schema()
+            adapters[parameter.name] = TypeAdapter(hints[parameter.name])
+            properties[parameter.name] = adapters[parameter.name].json_schema()
         except PydanticUserError as error:
             raise ConfigurationError(
                 f"The tool {name} has a parameter {parameter.name} whose type a model cannot give: {error.message}."
@@ -64,10 +117,99 @@ def describe(tool: Tool) -> FunctionSchema:
             required.append(parameter.name)
 
     async def call(params: FunctionCallParams) -> None:
-        result = tool(**params.arguments)
-        if inspect.isawaitable(result):
-            result = await result
+        try:
+            arguments = fitted(params.arguments, adapters, required)
+        except ValueError as error:
+            log.warning("tool %s was not run: %s", name, error)
+            await params.result_callback({"error": str(error)})
+            return
+        with params.llm.running(traits) if isinstance(params.llm, WatchesTools) else nullcontext():
+            result = await _run(partial(tool, **arguments), name, traits, params)
         log.info("tool %s(%s) -> %r", name, ", ".join(f"{k}={v!r}" for k, v in params.arguments.items()), result)
         await params.result_callback(result)
 
     return FunctionSchema(name=name, description=description, properties=properties, required=required, handler=call)
+
+
+def fitted(
+    arguments: Mapping[str, Any], adapters: Mapping[str, TypeAdapter[Any]], required: Sequence[str]
+) -> dict[str, Any]:
+    """A call's arguments as the tool's annotations want them.
+
+    Raises:
+        ValueError: they do not fit; one sentence.
+    """
+    if missing := [name for name in required if name not in arguments]:
+        raise ValueError(f"The argument {missing[0]} is missing.")
+    values = {}
+    for name, value in arguments.items():
+        if name not in adapters:
+            raise ValueError(f"There is no argument {name}; known: {', '.join(adapters) or 'none'}.")
+        try:
+            values[name] = adapters[name].validate_python(value)
+        except ValidationError as error:
+            raise ValueError(f"The argument {name} does not fit: {error.errors()[0]['msg']}.") from error
+    return values
+
+
+async def _run(tool: Tool, name: str, traits: Traits, params: FunctionCallParams) -> Any:
+    """The tool's result, or what became of it."""
+    work = asyncio.ensure_future(_result(tool))
+    try:
+        async with asyncio.timeout(traits.limit):
+            return await asyncio.shield(work)
+    except TimeoutError:
+        if work.done():
+            # The tool itself gave up waiting for something.
+            return await work
+        work.cancel()
+        log.warning("tool %s took longer than %g s", name, traits.limit)
+        return {"error": f"The tool took longer than {traits.limit:g} seconds; its result is unknown."}
+    except asyncio.CancelledError:
+        if traits.cancellable:
+            work.cancel()
+        else:
+            work.add_done_callback(lambda done: _keep(done, name, params))
+        raise
+
+
+async def _result(tool: Callable[[], Any]) -> Any:
+    if inspect.iscoroutinefunction(tool):
+        return await tool()
+    result = await _in_thread(tool)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _in_thread(tool: Callable[[], Any]) -> asyncio.Future[Any]:
+    """Run a function in a thread that the end of the process does not wait for, unlike those of an executor."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: Exception | None) -> None:
+        if future.cancelled():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        result, failure = None, None
+        try:
+            result = tool()
+        except Exception as error:  # a tool raises errors of any type; the call's task raises them again
+            failure = error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, result, failure)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(work,), name="tool", daemon=True).start()
+    return future
+
+
+def _keep(work: "asyncio.Future[Any]", name: str, params: FunctionCallParams) -> None:
+    """Keep the result of a tool that ran on after an interruption in the conversation."""
+    if work.cancelled():
+        return
+    outcome = f"failed: {work.exception()}" if work.exception() else f"returned: {work.result()}"
+    log.info("tool %s, interrupted before, %s", name, outcome)
+    params.context.add_message({"role": "developer", "content": f"The tool {name}, which had gone on, {outcome}"})

@@ -6,9 +6,9 @@ from typing import Literal
 from latency.budget import Limit, Stage
 from latency.record.units import Count, Instant
 
-PhraseKind = Literal["hold", "delay", "opening"]
-"""A phrase that was said because the budget was spent, because the answer took unusually long, or as the answer's
-opening: a sentence that claims nothing, spoken while the answer is made."""
+PhraseKind = Literal["hold", "delay", "opening", "progress"]
+"""A phrase that was said because the budget was spent, because the answer took unusually long, as the answer's opening
+(a sentence that claims nothing, spoken while the answer is made), or while a tool ran."""
 Cap = Literal["call", "day"]
 """A limit of what a call, or the calls of a day, may cost."""
 

@@ -1,11 +1,14 @@
 """Plain functions become tools; what a model could not call is refused when the agent is made, not in a call."""
 
+import asyncio
+import threading
 from typing import Any
 
 import pytest
+from pipecat.processors.aggregators.llm_context import LLMContext
 
 from voice.errors import ConfigurationError
-from voice.llm.tools import describe
+from voice.llm.tools import describe, slow
 
 
 def weather(city: str, days: int = 1) -> str:
@@ -17,6 +20,8 @@ class Params:
     def __init__(self, **arguments: Any) -> None:
         self.arguments = arguments
         self.results: list[Any] = []
+        self.llm: Any = None
+        self.context: Any = None
 
     async def result_callback(self, result: Any) -> None:
         self.results.append(result)
@@ -72,3 +77,99 @@ def starred(*cities: str) -> str:
 def test_what_a_model_cannot_call_is_refused(tool: Any, sentence: str) -> None:
     with pytest.raises(ConfigurationError, match=sentence):
         describe(tool)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ({}, "The argument city is missing."),
+        ({"city": "Oslo", "nights": 2}, "There is no argument nights; known: city, days."),
+        ({"city": "Oslo", "days": "many"}, "The argument days does not fit: "),
+    ],
+)
+async def test_a_call_whose_arguments_do_not_fit_is_not_run(arguments: dict[str, Any], wrong: str) -> None:
+    params = Params(**arguments)
+    await describe(weather).handler(params)  # type: ignore[misc, arg-type]
+    (result,) = params.results
+    assert result["error"].startswith(wrong)
+
+
+async def test_arguments_are_given_as_annotated() -> None:
+    params = Params(city="Oslo", days="2")
+    await describe(weather).handler(params)  # type: ignore[misc, arg-type]
+    assert params.results == ["Oslo: 2 sunny days"]
+
+
+async def test_a_plain_function_does_not_hold_up_the_event_loop() -> None:
+    release = threading.Event()
+
+    @slow(limit=30)
+    def look_up() -> str:
+        """Look something up."""
+        release.wait()
+        return "found"
+
+    params = Params()
+    call = asyncio.ensure_future(describe(look_up).handler(params))  # type: ignore[misc, arg-type]
+    await asyncio.sleep(0)
+    release.set()
+    await call
+    assert params.results == ["found"]
+
+
+async def test_what_a_tool_raises_is_raised() -> None:
+    def fail() -> str:
+        """Fails."""
+        raise KeyError("order")
+
+    with pytest.raises(KeyError, match="order"):
+        await describe(fail).handler(Params())  # type: ignore[misc, arg-type]
+
+
+async def test_a_tool_ends_after_its_limit() -> None:
+    stopped = asyncio.Event()
+
+    @slow(limit=0.05)
+    async def look_up() -> str:
+        """Never answers."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return "never"
+
+    params = Params()
+    await describe(look_up).handler(params)  # type: ignore[misc, arg-type]
+    assert params.results == [{"error": "The tool took longer than 0.05 seconds; its result is unknown."}]
+    await stopped.wait()
+
+
+@pytest.mark.parametrize("cancellable", [True, False])
+async def test_an_interruption_stops_only_a_tool_that_says_so_and_the_result_of_another_is_kept(
+    cancellable: bool,
+) -> None:
+    go_on, ran = asyncio.Event(), []
+
+    @slow(cancellable=cancellable)
+    async def book() -> str:
+        """Book a table."""
+        await go_on.wait()
+        ran.append("ran")
+        return "booked"
+
+    params = Params()
+    params.context = LLMContext()
+    call = asyncio.ensure_future(describe(book).handler(params))  # type: ignore[misc, arg-type]
+    await asyncio.sleep(0.01)
+    call.cancel()
+    await asyncio.wait([call])
+    go_on.set()
+    await asyncio.sleep(0.01)
+    assert ran == ([] if cancellable else ["ran"])
+    said = [message["content"] for message in params.context.get_messages()]
+    assert said == ([] if cancellable else ["The tool book, which had gone on, returned: booked"])
+
+
+def test_a_limit_is_a_positive_number_of_seconds() -> None:
+    with pytest.raises(ConfigurationError, match="positive number of seconds, not 0"):
+        slow(limit=0)

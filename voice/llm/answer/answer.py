@@ -23,6 +23,7 @@ from voice.llm.opening.opening import Opening, asking_to_open, following
 from voice.llm.opening.repair import Repair
 from voice.llm.opening.rules import objection
 from voice.llm.policy import Decision, Plan, Request, Situation, Start
+from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.request import ANY
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
@@ -127,6 +128,17 @@ class Answer:
         if self._deadline is not None and self._deadline.at == deadline.at:
             self._deadline = deadline
 
+    @property
+    def silent_from(self) -> float:
+        """When something must be heard: at the deadline, or when what was handed to synthesis has been played."""
+        at = self._clock() if self._deadline is None else self._deadline.at - HOLD_GUARD
+        return at if self._playout.ends_at is None else max(at, self._playout.ends_at - HOLD_GUARD)
+
+    async def progress(self, text: str) -> None:
+        """Say that a tool of this answer's is running."""
+        await self._say("progress", text)
+        await self.report()
+
     def withdraw(self) -> None:
         """The turn had not ended: the speculative answer is discarded."""
         for attempt in self._attempts:
@@ -187,10 +199,10 @@ class Answer:
         if decision.start or decision.speak is not None or decision.say is not None:
             await self.report()
 
-    async def _say(self, kind: PhraseKind) -> None:
+    async def _say(self, kind: PhraseKind, text: str | None = None) -> None:
         at = self._clock()
         opening = self._opening if kind == "opening" else None
-        phrase = await self._speaker.say(kind, opening.text if opening else None)
+        phrase = await self._speaker.say(kind, opening.text if opening else text)
         if phrase is None:
             self._said.append(None)
             return

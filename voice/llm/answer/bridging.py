@@ -22,6 +22,8 @@ OPENINGS = (
     "Let me think it through.",
 )
 """Said as the opening of an answer when the words that a tier gave for one may not be spoken."""
+PROGRESS = ("I am working on it.", "I am still working on it.")
+"""Said while a tool runs."""
 NOT_ANSWERING = "Sorry, I can't get an answer right now. Please ask me again."
 """Said instead of an answer when no tier answers."""
 BROKE_OFF = "Sorry, I lost the rest of my answer."
@@ -78,6 +80,7 @@ class Bridging:
             "hold": tuple(check_phrase(phrase) for phrase in hold),
             "delay": DELAY,
             "opening": OPENINGS,
+            "progress": PROGRESS,
         }
         self._next = dict.fromkeys(self._phrases, start)
 
@@ -85,6 +88,10 @@ class Bridging:
     def phrases(self) -> tuple[str, ...]:
         """All of them, to be synthesised before the call."""
         return tuple(phrase for phrases in self._phrases.values() for phrase in phrases)
+
+    def progress(self, *, again: bool) -> str:
+        """What is said while a tool runs, first or after that."""
+        return PROGRESS[again]
 
     def phrase(self, kind: PhraseKind) -> str:
         """The next phrase of its kind."""

@@ -1,7 +1,9 @@
 """Answers turns with several language models under a policy, and enforces each turn's deadline."""
 
+import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +34,7 @@ from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldP
 from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
+from voice.llm.answer.running_tools import RunningTools
 from voice.llm.answer.speaking_ahead import last_assistant_text, last_user_text
 from voice.llm.policy import Plan, Policy, Request
 from voice.llm.policy.request import ANY
@@ -40,6 +43,7 @@ from voice.llm.routing.settling import Route
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
+from voice.llm.tools import Traits
 from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
 
 HOLD_AGAIN = 2.5
@@ -99,6 +103,8 @@ class BudgetedLLMService(TieredLLMService):
         self._words: str | None = None
         self._spoke = ""
         self._phrase_at: float | None = None
+        self._tools = RunningTools()
+        self._accompanying: asyncio.Task[None] | None = None
         self._irreversible, self._large = tuple(irreversible), large
         forbidden = frozenset(irreversible)
         self._forbidden = {name: forbidden for name in self._tiers if large is not None and name != large}
@@ -148,6 +154,8 @@ class BudgetedLLMService(TieredLLMService):
         ahead = self._answer if self._answer and not self._answer.committed else None
         if isinstance(frame, EagerEndOfTurnCancelFrame | InterruptionFrame) and ahead:
             ahead.withdraw()
+        if isinstance(frame, InterruptionFrame):
+            await self._stop_accompanying()
         await super().process_frame(frame, direction)
         self._turn.follow(frame, time.monotonic())
         match frame:
@@ -185,6 +193,11 @@ class BudgetedLLMService(TieredLLMService):
             await self._tell(frame)
         await self.push_frame(frame, direction)
 
+    async def cleanup(self) -> None:
+        """Say nothing more."""
+        await self._stop_accompanying()
+        await super().cleanup()
+
     async def begin(self) -> None:
         """The answer begins; called by `Answer`, as are the methods below."""
         self._spoke = ""
@@ -221,8 +234,26 @@ class BudgetedLLMService(TieredLLMService):
         await self.push_frame(LLMFailureFrame(text=words, clauses=tuple(sentences(words)), reason=reason))
 
     async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
-        """Run the tools that the chosen answer calls."""
+        """Run the tools that the chosen answer calls, and say something while they take long."""
         await self.run_function_calls(calls)
+        if self._answer is not None:
+            await self._stop_accompanying()
+            self._accompanying = self.create_task(self._accompany(self._answer), "accompany tools")
+
+    def running(self, traits: Traits) -> AbstractContextManager[None]:
+        """A tool runs while this is entered."""
+        return self._tools.running(traits)
+
+    async def _accompany(self, answer: Answer) -> None:
+        async def say(text: str | None, again: bool) -> None:
+            await answer.progress(text or self._bridging.progress(again=again))
+
+        await self._tools.accompany(answer.silent_from, time.monotonic, say)
+
+    async def _stop_accompanying(self) -> None:
+        task, self._accompanying = self._accompanying, None
+        if task is not None:
+            await self.cancel_task(task)
 
     async def report(self, frame: AttemptsFrame) -> None:
         """Push the report for observers of the call."""

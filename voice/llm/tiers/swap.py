@@ -111,7 +111,7 @@ def swap_tool(swap: Swap) -> Tool:
             else "A tool changes between the tiers in the roles large and fast, and this call has not both."
         )
 
-    def change_thinking(effort: Literal["think_harder", "be_quick", "usual"]) -> str:
+    async def change_thinking(effort: Literal["think_harder", "be_quick", "usual"]) -> str:
         """Change how your next answers are made, when the user asks you to think harder, to be quicker, or as before.
 
         "think_harder": the larger, slower model answers; "be_quick": the smaller, faster one; "usual": as in the
@@ -124,9 +124,6 @@ def swap_tool(swap: Swap) -> Tool:
                 swap.carry_out(SwapRequest(tier=fast))
             case "usual":
                 swap.use(swap.first)
-            case _:
-                # A model may send what the schema does not allow.
-                return f'There is no effort "{effort}"; it is think_harder, be_quick or usual.'
         return f"Done: {effort} from the next answer on. Confirm it in a few words."
 
     return change_thinking

@@ -1,7 +1,7 @@
 import pytest
 
 from voice.errors import ConfigurationError
-from voice.llm.answer.bridging import DELAY, HOLD, OPENINGS, Bridging, check_phrase
+from voice.llm.answer.bridging import DELAY, HOLD, OPENINGS, PROGRESS, Bridging, check_phrase
 
 
 def test_phrases_rotate_and_none_comes_twice_in_a_row() -> None:
@@ -23,7 +23,7 @@ def test_calls_can_begin_with_different_phrases() -> None:
 
 def test_all_phrases_are_known_before_the_call() -> None:
     bridging = Bridging(("Hold on.",))
-    assert bridging.phrases == ("Hold on.", *DELAY, *OPENINGS)
+    assert bridging.phrases == ("Hold on.", *DELAY, *OPENINGS, *PROGRESS)
     assert bridging.phrase("hold") == bridging.phrase("hold") == "Hold on."
 
 

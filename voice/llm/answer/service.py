@@ -34,7 +34,6 @@ from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldP
 from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
-from voice.llm.answer.running_tools import RunningTools
 from voice.llm.answer.speaking_ahead import last_assistant_text, last_user_text
 from voice.llm.policy import Plan, Policy, Request
 from voice.llm.policy.request import ANY
@@ -44,6 +43,7 @@ from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.llm.tools import Traits
+from voice.llm.tools.running import RunningTools
 from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
 
 HOLD_AGAIN = 2.5

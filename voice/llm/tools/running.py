@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-from voice.llm.tools import Traits
+from voice.llm.tools.tool import Traits
 
 AT_ONCE = 0.1
 """Seconds that a tool may run before anything is said of it, if the deadline is over."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.answer import running_tools
 from voice.llm.answer.bridging import PROGRESS
-from voice.llm.answer.running_tools import AGAIN, AT_ONCE, RunningTools
 from voice.llm.tools import Tool, Traits, describe, slow
+from voice.llm.tools import running as running_tools
+from voice.llm.tools.running import AGAIN, AT_ONCE, RunningTools
 
 
 class Clock:

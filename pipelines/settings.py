@@ -23,6 +23,8 @@ from voice.turns.early import EXTRA
 from voice.turns.endpointing import RISK
 
 FOLDER = Path(__file__).parent / "presets"
+TIER_BRINGS = ("provider", "model", "wire", "base_url", "api_key_env", "speed", "effort", "price", "p95_ms")
+"""What a tier of the catalogue says of itself."""
 STAGE_EXAMPLES = {
     "asr": '; add a table such as [asr] with engine = "sphinx"',
     "llm": '; add a table such as [llm] with provider = "responder"',
@@ -158,6 +160,10 @@ def apply_override(table: dict[str, Any], override: str) -> None:
         table = table.setdefault(parent, {})
         if not isinstance(table, dict):
             raise ConfigurationError(f'--set {override}: "{parent}" is a value, not a table.')
+    if last == "tier":
+        # Another tier of the catalogue brings its own.
+        for replaced in TIER_BRINGS:
+            table.pop(replaced, None)
     table[last] = parsed
 
 

@@ -86,6 +86,8 @@ def _tier(part: str, tier: TierTable, *, ask: bool) -> Iterator[Finding]:
     # Imported here because its HTTP client takes a tenth of a second to import.
     from pipelines.checking.model_server import run
 
+    if notice := tier.notice:
+        yield Finding(part, False, notice)
     state = run(tier.try_server(ask=ask))
     if state is None:
         yield from _here(part, tier)

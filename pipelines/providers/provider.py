@@ -40,6 +40,9 @@ class TierTable(Table, ABC):
     """The table of a tier, such as `[llm.large]`."""
 
     provider: str
+    tier: str | None = None
+    """The tier of the catalogue that it is, such as "claude-opus-4-6@fast", or "sim:claude-opus-4-6@fast" for its
+    simulated twin: the other settings are as `voice tiers` has them, unless set here."""
     p95_ms: Annotated[int, Field(ge=10, le=60_000)] | None = None
     """How long its first clause takes in 95 of 100 requests; assumed until enough has been measured."""
     price: PriceTable | None = None
@@ -49,6 +52,13 @@ class TierTable(Table, ABC):
     def billing(self) -> "Price | None":
         """What requests are billed at; None when that is not known."""
         return self.price.price() if self.price else None
+
+    @property
+    def notice(self) -> str | None:
+        """A sentence about its tier in the catalogue if that is withdrawn or cannot be ordered."""
+        from pipelines.catalog.resolving import notice_of
+
+        return notice_of(self.tier) if self.tier else None
 
     @property
     @abstractmethod

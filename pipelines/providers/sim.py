@@ -12,6 +12,7 @@ from pipelines.table import Table
 from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from latency.record.llm.price import Price
     from pipelines.providers.tiers import Tiers
 
 Fault = Literal[
@@ -68,6 +69,13 @@ class SimTier(WireTable):
     """The limit of the fast speed on Anthropic's wire, in tokens of answers a minute; none unless set."""
 
     @property
+    def billing(self) -> "Price | None":
+        """What the real model would cost, unless a price is set."""
+        from pipelines.catalog.resolving import simulated_price
+
+        return super().billing or simulated_price(self._name)
+
+    @property
     def label(self) -> str:
         """The model, named as simulated."""
         return f"{SIM_PREFIX}{self.model.removeprefix(SIM_PREFIX)}"
@@ -90,9 +98,9 @@ class SimTier(WireTable):
         from voice.simulator.timing.profiles import load_profiles
 
         profiles = load_profiles(llm.simulator.preset)
-        if (model := self.model.removeprefix(SIM_PREFIX).partition("?")[0]) not in profiles:
+        if self._name not in profiles:
             raise ConfigurationError(
-                f"llm.{name}: there is no simulated model {model}; choose one of {', '.join(profiles)}."
+                f"llm.{name}: there is no simulated model {self._name}; choose one of {', '.join(profiles)}."
             )
         known = get_args(Speed if self.wire == "messages" else ServiceTier)
         if self.speed is not None and self.speed not in known:
@@ -117,6 +125,11 @@ class SimTier(WireTable):
                 self, model=self.label, where=where, find=find_root, speed=self.speed, effort=self.effort
             )
         return WireModel(self, wire=self.wire, model=self.label, where=where, find=find, speed=self.speed)
+
+    @property
+    def _name(self) -> str:
+        """The model without its options."""
+        return self.model.removeprefix(SIM_PREFIX).partition("?")[0]
 
     def _url(self, simulator: str) -> str:
         """The simulator's URL with the tier's model and oddities in its path."""

@@ -131,6 +131,9 @@ class TieredModels:
         return Bridging(self._llm.hold_phrases or HOLD, start=call)
 
     def _warn(self) -> None:
+        for name, tier in self._llm.tiers.items():
+            if notice := tier.notice:
+                log.warning("llm.%s: %s", name, notice)
         if warning := self._budget.warning:
             log.warning("%s.", warning)
         large, fast = self._llm.large, self._llm.fast

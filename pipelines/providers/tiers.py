@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from latency.budget import LLM_ALLOWED
+from pipelines.catalog.resolving import UnknownTierError, resolved
 from pipelines.providers.models import LanguageModels
 from pipelines.providers.provider import TierTable
 from pipelines.providers.sim import SimulatorTable
@@ -16,6 +17,8 @@ from voice.llm import CONTEXT_TURNS
 ROLES = ("large", "fast")
 RESERVED = ("vad", "turns", "asr", "llm", "tts")
 """Stages of a pipeline: a report has a component of each of these names."""
+TIER_KEYS = ("provider", "tier")
+"""Keys that make a table in `[llm]` a tier."""
 PROMPT = (
     "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one to three short sentences "
     "of plain text, without lists, markup or emoji."
@@ -32,9 +35,9 @@ class Roles(Table):
 class Tiers(Table):
     """Language models under a policy and a budget: the time from the end of the user's turn to the first clause.
 
-    Each table in here that names a provider is a tier, and its key is the tier's name. A policy asks the tiers in the
-    roles large and fast: those that `roles` names, else `[llm.large]` and `[llm.fast]`, else a lone tier as the large
-    one. A call can change over to any other tier.
+    Each table in here that names a provider, or a tier of the catalogue (`tier`), is a tier, and its key is the tier's
+    name. A policy asks the tiers in the roles large and fast: those that `roles` names, else `[llm.large]` and
+    `[llm.fast]`, else a lone tier as the large one. A call can change over to any other tier.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -64,13 +67,24 @@ class Tiers(Table):
     @classmethod
     def known(cls) -> str:
         """The keys of this table, and what else may stand in it."""
-        return f"{super().known()}, {', '.join(ROLES)}, and tables with a provider: tiers of any other name"
+        return f"{super().known()}, {', '.join(ROLES)}, and tables with a provider or a tier: tiers of any other name"
 
     @classmethod
     def takes(cls, key: str, value: Any) -> bool:
         """Whether `key` is a setting or a tier."""
-        is_tier = isinstance(value, TierTable) or (isinstance(value, dict) and "provider" in value)
+        is_tier = isinstance(value, TierTable) or (isinstance(value, dict) and not value.keys().isdisjoint(TIER_KEYS))
         return super().takes(key, value) or key in ROLES or is_tier
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve_tiers(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        tables = {name: table for name, table in values.items() if isinstance(table, dict) and table.get("tier")}
+        try:
+            return {**values, **{name: resolved(table, where=f"llm.{name}") for name, table in tables.items()}}
+        except UnknownTierError as error:
+            raise PydanticCustomError(SENTENCE, "{words}", {"words": str(error)}) from None
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:

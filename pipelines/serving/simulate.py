@@ -48,9 +48,9 @@ async def simulate(
         announce(f"         and {endpoint.ws_url} (Responses)")
         announce(f"         and {endpoint.root_url} (Messages)")
         announce(f"Preset {simulator.preset}, seed {simulator.seed}; simulated; time to first token, p50/p95 in ms:")
-        for profile in simulator.profiles.values():
+        for profile in {profile.name: profile for profile in simulator.profiles.values()}.values():
             times = f"{profile.p50 * 1000:.0f}/{profile.p95 * 1000:.0f}"
-            announce(folded(profile.stands_for, first=f"  {MODEL_PREFIX + profile.name:22}{times:>10}  ", indent=36))
+            announce(folded(profile.stands_for, first=f"  {MODEL_PREFIX + profile.name:31}{times:>10}  ", indent=45))
         if not until_stdin_closes:
             await endpoint.stopped
             return

@@ -12,6 +12,8 @@ from voice.errors import ConfigurationError
 
 PRICES = ("llm.large.price={input=5,output=25}", "llm.fast.price={input=0.1,output=0.3}")
 
+UNPRICED = "llm.fast.model=cerebras"
+
 
 def tiers(*overrides: str) -> Tiers:
     llm = settings.load("sim-fallback", overrides).llm
@@ -35,12 +37,12 @@ def test_a_pipeline_without_caps_needs_no_prices() -> None:
 @pytest.mark.parametrize(
     ("overrides", "sentence"),
     [
-        (["llm.cap_usd_per_call=0.5", PRICES[0]], r"that of llm.fast is not known: add price = \{ input = 5"),
+        (["llm.cap_usd_per_call=0.5", UNPRICED, PRICES[0]], r"that of llm.fast is not known: add price = \{ input = 5"),
         (
             ["llm.cap_usd_per_call=0.5", *PRICES, "llm.large.speed=ultrafast"],
             r"the price of llm.large at the speed ultrafast: add speeds = \{ ultrafast = 2 \}",
         ),
-        (["llm.cap_usd_per_day=20"], r"that of llm.large is not known"),
+        (["llm.cap_usd_per_day=20", UNPRICED], r"that of llm.fast is not known"),
         (["llm.cap_usd_per_call=0"], r"llm.cap_usd_per_call = 0 is not allowed: input should be greater than 0"),
         (["llm.cap_usd_per_day=-1"], r"llm.cap_usd_per_day = -1 is not allowed"),
     ],

@@ -1,15 +1,19 @@
-"""The simulated models' published figures, read from profiles.toml."""
+"""The simulated models: the figures of the catalogue's tiers, and what is assumed of their providers' networks."""
 
 import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
+from latency.record.llm.speed import same_name
 from voice.errors import ConfigurationError
+from voice.llm.catalog.catalog import Catalog, load_catalog
+from voice.llm.catalog.tier import CatalogTier, Preset
 
-PRESETS = ("field", "optimistic")
+PRESETS: tuple[Preset, ...] = ("field", "optimistic")
 _P95 = 1.645  # standard deviations from the median to the 95th percentile
 
 
@@ -56,34 +60,79 @@ class Profile:
 
 
 def load_profiles(preset: str) -> dict[str, Profile]:
-    """Load all profiles, by name, with the figures of a preset.
+    """Load all profiles with the figures of a preset, by the tiers' names and by the shorter ones of some.
 
     Raises:
-        ConfigurationError: there is no such preset.
+        ConfigurationError: there is no such preset, or the user's catalogue has a mistake.
     """
-    if preset not in PRESETS:
+    chosen = next((known for known in PRESETS if known == preset), None)
+    if chosen is None:
         raise ConfigurationError(f"There is no preset {preset}; choose one of {', '.join(PRESETS)}.")
+    catalog, profiles = load_catalog(), {}
+    for tier in catalog.tiers.values():
+        if profile := _profile(tier, catalog, chosen):
+            profiles[profile.name] = profile
+            profiles[tier.name] = profile
+    profiles["steady"] = _steady()
+    return profiles
+
+
+@cache
+def _assumed() -> dict[str, dict[str, Any]]:
     text = (resources.files("voice.simulator.timing") / "profiles.toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text)
-    defaults = tables.pop("defaults")
-    return {name: _profile(name, {**defaults, **table}, preset) for name, table in tables.items()}
+    return tomllib.loads(text)
 
 
-def _profile(name: str, table: Mapping[str, Any], preset: str) -> Profile:
-    first = table.get(preset, table["field"])
+def _network(provider: str) -> dict[str, Any]:
+    """What is assumed of a provider's network and servers."""
+    figures = {**_assumed()["defaults"], **_assumed().get(provider, {})}
+    return {"rtt": figures.pop("rtt_ms") / 1000, **figures}
+
+
+def _profile(tier: CatalogTier, catalog: Catalog, preset: Preset) -> Profile | None:
+    """The simulated twin of a tier; None for one whose figures are not known."""
+    first, rate = tier.first_token(preset), tier.rate
+    if first is None or rate is None:
+        return None
+    network = _network(tier.provider)
     return Profile(
-        name=name,
-        stands_for=table["stands_for"],
-        provider=table["provider"],
-        p50=first["p50_ms"] / 1000,
-        p95=first["p95_ms"] / 1000,
-        longest=first["max_ms"] / 1000,
-        tokens_per_s=table["tokens_per_s"],
-        rtt=table["rtt_ms"] / 1000,
-        prefill_tokens_per_s=table["prefill_tokens_per_s"],
-        error_rate=table["error_rate"],
-        stall_rate=table["stall_rate"],
-        speeds=table["speeds"],
-        source=first["source"],
-        rate_source=table["rate_source"],
+        name=tier.sim or tier.name,
+        stands_for=tier.title,
+        provider=tier.provider,
+        p50=first.p50_ms / 1000,
+        p95=first.p95_ms / 1000,
+        longest=first.max_ms / 1000,
+        tokens_per_s=rate.tokens_per_second,
+        source=first.source,
+        rate_source=rate.source,
+        **{**network, "speeds": {**network["speeds"], **_speeds(tier, catalog)}},
+    )
+
+
+def _speeds(tier: CatalogTier, catalog: Catalog) -> dict[str, float]:
+    """How much faster the same model is in the tiers of its other speeds; a tier of a speed has that one already."""
+    if tier.rate is None:
+        return {}
+    known = {tier.speed: 1.0} if tier.speed else {}
+    for faster in catalog.faster(tier):
+        if faster.speed and faster.rate:
+            known[faster.speed] = faster.rate.tokens_per_second / tier.rate.tokens_per_second
+    # The wires report some speeds by another name.
+    return known | {
+        name: known[same_name(name)] for name in _assumed()["defaults"]["speeds"] if same_name(name) in known
+    }
+
+
+def _steady() -> Profile:
+    return Profile(
+        name="steady",
+        stands_for="a server without variation, for tests",
+        provider="none",
+        p50=0.1,
+        p95=0.1,
+        longest=0.1,
+        tokens_per_s=200,
+        source="chosen",
+        rate_source="chosen",
+        **_network("none"),
     )

@@ -10,7 +10,7 @@ from voice.simulator.timing.profiles import PRESETS, load_profiles
 
 DRAWS = 20_000
 SPACING = 3.0  # seconds: every draw in its own stall window
-NAMES = sorted(load_profiles("field"))
+NAMES = sorted({profile.name for profile in load_profiles("field").values()})
 DISTINCT = [
     (preset, name)
     for preset in PRESETS

@@ -17,7 +17,7 @@ def times(served: ServedModel, thought: str = "") -> tuple[float, float, float]:
     return actions[0].at, next(a.at for a in actions if isinstance(a, SendText)), actions[-1].at
 
 
-@pytest.mark.parametrize(("model", "speed", "factor"), [("opus", "fast", 2.5), ("gpt-5.6-sol", "priority", 1.5)])
+@pytest.mark.parametrize(("model", "speed", "factor"), [("opus", "fast", 170 / 65), ("gpt-5.4", "priority", 1.5)])
 def test_the_first_token_is_unchanged_and_decoding_faster_by_the_factor(model: str, speed: str, factor: float) -> None:
     standard, fast = (times(Simulator(seed=3).serve(model, speed=speed)) for speed in (None, speed))
     assert fast[0] == standard[0]
@@ -34,7 +34,7 @@ def test_effort_and_speed_are_separate_axes() -> None:
     assert len({first for first, _, _ in found.values()}) == 1
     delay = {key: text - first for key, (first, text, _) in found.items()}
     assert delay[None, False] == delay["fast", False] == 0
-    assert delay[None, True] / delay["fast", True] == pytest.approx(2.5)
+    assert delay[None, True] / delay["fast", True] == pytest.approx(170 / 65)
     assert delay[None, True] > 0.2
 
 

@@ -8,6 +8,7 @@ from voice.errors import ConfigurationError
 from voice.llm.policy import POLICIES, make_policy
 
 PAIR = "+"
+EXAMPLE = f"sonnet{PAIR}groq-fast"
 """Stands between the large and the fast tier of a pair."""
 
 
@@ -42,7 +43,7 @@ def cells(entries: Sequence[str], policies: Sequence[str], known: Mapping[str, C
         fitting = [cell for large, fast in pairs if (cell := _cell(policy, large, fast)) is not None]
         if not fitting:
             raise ConfigurationError(
-                f"the policy {policy} needs two tiers: write a pair such as {_example(known)}, or leave it out."
+                f"the policy {policy} needs two tiers: write a pair such as {EXAMPLE}, or leave it out."
             )
         for cell in fitting:
             key = (cell.large.name, cell.fast.name if cell.fast else None, cell.policy)
@@ -68,14 +69,9 @@ def _cell(policy: str, large: Contestant, fast: Contestant | None) -> Cell | Non
 def _pair(entry: str, known: Mapping[str, Contestant]) -> tuple[Contestant, Contestant | None]:
     names = [name.strip().removeprefix(SIMULATED) for name in entry.split(PAIR)]
     if len(names) > 2 or not all(names):
-        raise ConfigurationError(f'--tiers takes a tier or a pair such as {_example(known)}, not "{entry}".')
+        raise ConfigurationError(f'--tiers takes a tier or a pair such as {EXAMPLE}, not "{entry}".')
     for name in names:
         if name not in known:
             meant = did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
             raise ConfigurationError(f'there is no tier "{name}"{meant}')
     return known[names[0]], known[names[1]] if len(names) == 2 else None
-
-
-def _example(known: Mapping[str, Contestant]) -> str:
-    first, second = list(known)[:2]
-    return f"{first}{PAIR}{second}"

@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]
         (
             ["--tiers", "opus", "--policies", "race"],
             2,
-            "latency: the policy race needs two tiers: write a pair such as groq-fast+cerebras, or leave it out.",
+            "latency: the policy race needs two tiers: write a pair such as sonnet+groq-fast, or leave it out.",
         ),
         (
             ["--tiers", "opus+haiku", "sonnet", "--policies", "race"],

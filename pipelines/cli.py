@@ -123,6 +123,18 @@ def parser() -> Parser:
     models.add_argument("action", nargs="?", type=one_of("pull"), metavar="pull", help="download the model NAME")
     models.add_argument("name", nargs="?", metavar="NAME", help="a language model that is listed")
 
+    tiers = _command(
+        top,
+        "tiers",
+        _tiers,
+        "list the language models that a pipeline can name, with figures and prices",
+        "Servers on this machine are asked for their models; nothing is billed.",
+    )
+    tiers.add_argument("--json", action="store_true", help="print one JSON object")
+    tiers.add_argument(
+        "--catalog", metavar="FILE", help="your own catalogue (default: the one in ~/.config/turnaround)"
+    )
+
     calibrate = _command(
         top,
         "calibrate",
@@ -260,6 +272,15 @@ def _models(args: argparse.Namespace) -> int:
     else:
         print("\n".join(list_models()))
     return 0
+
+
+def _tiers(args: argparse.Namespace) -> int:
+    with loading_code():
+        from pathlib import Path
+
+        from pipelines.catalog.listing import run_tiers
+
+    return run_tiers(Path(args.catalog) if args.catalog else None, as_json=args.json, sources=args.verbose)
 
 
 def _calibrate(args: argparse.Namespace) -> int:

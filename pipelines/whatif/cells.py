@@ -8,8 +8,8 @@ from voice.errors import ConfigurationError
 from voice.llm.policy import POLICIES, make_policy
 
 PAIR = "+"
-EXAMPLE = f"sonnet{PAIR}groq-fast"
 """Stands between the large and the fast tier of a pair."""
+EXAMPLE = f"sonnet{PAIR}groq-fast"
 
 
 def usual_policies(entries: Sequence[str]) -> tuple[str, ...]:

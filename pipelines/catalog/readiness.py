@@ -1,0 +1,64 @@
+"""Whether a tier of the catalogue can run on this machine now, and why not."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from pipelines.catalog.resolving import notice
+from voice.llm.catalog.tier import CatalogTier
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether it can run.
+
+    Parameters:
+        ready: whether nothing is missing. That a provider takes the key is not known before `voice check`.
+        text: what was found, or what is missing and what to do; no full stop.
+    """
+
+    ready: bool
+    text: str
+
+
+def readiness(
+    tier: CatalogTier,
+    *,
+    today: date,
+    environment: Mapping[str, str] = os.environ,
+    first_model: Callable[[str], str | None] | None = None,
+) -> Readiness:
+    """Whether a tier can run. Servers on this machine are asked for their models; nothing else leaves it.
+
+    Args:
+        tier: the tier.
+        today: tells whether a withdrawal lies ahead.
+        environment: holds the API keys.
+        first_model: gives a model that the server at an address lists, None where there is none.
+    """
+    told = notice(tier, today=today)
+    told = told.removesuffix(".").removeprefix(f"{tier.name} ") if told else None
+    if told and (tier.closed or (tier.withdrawn and tier.withdrawn.is_over(today))):
+        return Readiness(False, told)
+    found = _found(tier, environment, first_model)
+    return Readiness(found.ready, f"{found.text}; {told}") if told else found
+
+
+def _found(
+    tier: CatalogTier, environment: Mapping[str, str], first_model: Callable[[str], str | None] | None
+) -> Readiness:
+    if tier.wire == "rules":
+        return Readiness(True, "always here")
+    if tier.key_env:
+        if environment.get(tier.key_env):
+            return Readiness(True, f"{tier.key_env} is set")
+        return Readiness(False, f"set {tier.key_env}")
+    if tier.base_url is None:
+        return Readiness(False, "its server is not known; set base_url")
+    if first_model is None:
+        from pipelines.checking.local_servers import first_model
+    model = first_model(tier.base_url)
+    if model is None:
+        return Readiness(False, f"no server lists models at {tier.base_url}")
+    return Readiness(True, f"{tier.base_url} answers and has {model}")

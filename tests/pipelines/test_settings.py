@@ -31,7 +31,8 @@ BAD = [
     (
         "nowhere",
         [],
-        r'no pipeline "nowhere"; use one of auto, anthropic, cerebras, embedded, groq, local, openai, sim-adaptive, sim-fallback, sim-relay, '
+        r'no pipeline "nowhere"; use one of auto, anthropic, cerebras, embedded, groq, '
+        "local, openai, sim-adaptive, sim-fallback, sim-relay, "
         "sim-single",
     ),
     (

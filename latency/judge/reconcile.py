@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from latency.judge.outcome import Outcome
-from latency.record.contributions import WAY
+from latency.record.contributions import WAY, WAY_WITH_TOOLS
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 
@@ -95,7 +95,8 @@ def _sentence(turn: TurnRecord, stretch: Stretch, residual: float) -> str:
         return f"{length}: {after} comes after {before}, so the clocks of server and client disagree"
     if stretch.before == RECORDED:
         return f"{length}, between {after} and {before}"
-    between = WAY[WAY.index(stretch.after) + 1 : WAY.index(stretch.before)]
+    way = WAY if {stretch.after, stretch.before} <= set(WAY) else WAY_WITH_TOOLS
+    between = way[way.index(stretch.after) + 1 : way.index(stretch.before)]
     # A clause that no policy held is ready when it is handed on.
     missing = [mark for mark in between if mark not in turn.marks and mark is not Mark.CLAUSE_READY]
     unknown = f": the server did not report {' and '.join(missing)}" if missing else ""

@@ -18,12 +18,27 @@ _STAGES: tuple[tuple[str, Mark, Mark], ...] = (
     ("output_transport", Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
     ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
 )
+WITH_TOOLS: tuple[tuple[str, Mark, Mark], ...] = tuple(
+    part
+    for stage in _STAGES
+    for part in (
+        (
+            ("llm_inference", Mark.TURN_COMMIT, Mark.TOOL_CALLED),
+            ("tool", Mark.TOOL_CALLED, Mark.TOOL_RETURNED),
+            ("llm_inference", Mark.TOOL_RETURNED, Mark.LLM_FIRST_TOKEN),
+        )
+        if stage[0] == "llm_inference"
+        else (stage,)
+    )
+)
+"""The same in a turn whose answer waits for tools: the model works before and after them."""
 WAY: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in _STAGES))
 """The instants that end a stage, in the order of a turn."""
+WAY_WITH_TOOLS: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in WITH_TOOLS))
 UNNAMED = "pipeline"
 """The key of time that no stage accounts for."""
 
-CONTRIBUTIONS = (*(key for key, _, _ in _STAGES), UNNAMED)
+CONTRIBUTIONS = (*dict.fromkeys(key for key, _, _ in WITH_TOOLS), UNNAMED)
 """Every contribution key, in the order of a turn."""
 
 
@@ -53,6 +68,10 @@ def known_instants(marks: Mapping[Mark, float], *, speech_end: float | None) -> 
         # A phrase that was spoken before the model's first token ended the wait for the model.
         instants[Mark.LLM_FIRST_TOKEN] = min(token, bridge)
     if bridge is not None:
+        for tool in (Mark.TOOL_CALLED, Mark.TOOL_RETURNED):
+            if tool in instants:
+                # A phrase said while a tool ran ended the wait for it.
+                instants[tool] = min(instants[tool], bridge)
         # This mark exists only where a policy may hold a clause.
         instants[Mark.CLAUSE_READY] = min(instants.get(Mark.CLAUSE_READY, bridge), bridge)
     return instants
@@ -62,7 +81,7 @@ def passages(instants: Mapping[Mark, float]) -> list[Passage]:
     """The passages between known instants, in order, from the first instant at which a stage starts or ends."""
     found: list[Passage] = []
     reached, at = instants.get(Mark.SPEECH_END), Mark.SPEECH_END
-    for key, start, end in _STAGES:
+    for key, start, end in WITH_TOOLS if Mark.TOOL_RETURNED in instants else _STAGES:
         if end not in instants:
             continue
         # Instants are in the order of their stages, so one that came early is moved to the end of the stage before it.
@@ -79,7 +98,9 @@ def contributions(instants: Mapping[Mark, float]) -> dict[str, float | None]:
     """Seconds by contribution; see `latency.record.turn.TurnRecord.contributions`."""
     parts: dict[str, float | None] = dict.fromkeys(CONTRIBUTIONS)
     way = passages(instants)
-    parts.update((passage.key, passage.end - passage.start) for passage in way if passage.key)
+    for passage in way:
+        if passage.key:
+            parts[passage.key] = (parts[passage.key] or 0.0) + passage.end - passage.start
     first = instants.get(Mark.SPEECH_END)
     if first is not None and Mark.FIRST_AUDIBLE in instants:
         reached = way[-1].end if way else first

@@ -20,6 +20,10 @@ class Mark(StrEnum):
     """Server: the recogniser delivered the last words of the turn."""
     LLM_REQUEST = "llm_request"
     """Server: the request whose answer was spoken went to its model."""
+    TOOL_CALLED = "tool_called"
+    """Server: the first tool began that ran before anything was spoken."""
+    TOOL_RETURNED = "tool_returned"
+    """Server: the last of these tools ended; the model then answers with what they returned."""
     LLM_FIRST_TOKEN = "llm_first_token"
     """Server: that model's first text arrived; role-only, empty and reasoning chunks are not text."""
     CLAUSE_READY = "clause_ready"
@@ -72,6 +76,7 @@ _CLIENT = frozenset(
 # overlap (speculation starts a model before the commit, a bridge is spoken before the model's first token).
 CHAINS: tuple[tuple[Mark, ...], ...] = (
     (Mark.VAD_STOP, Mark.TURN_COMMIT),
+    (Mark.TURN_COMMIT, Mark.TOOL_CALLED, Mark.TOOL_RETURNED),
     (Mark.LLM_REQUEST, Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_READY, Mark.LLM_FIRST_CLAUSE),
     (Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
     (Mark.FIRST_AUDIBLE, Mark.FIRST_ANSWER_AUDIBLE, Mark.ANSWER_END),

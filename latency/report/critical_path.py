@@ -20,6 +20,7 @@ WORK: tuple[tuple[str, Mark, Mark], ...] = (
     ("transcription", Mark.VAD_STOP, Mark.TRANSCRIPT_FINAL),
     ("turn_detection", Mark.VAD_STOP, Mark.TURN_COMMIT),
     ("llm_inference", Mark.LLM_REQUEST, Mark.LLM_FIRST_TOKEN),
+    ("tool", Mark.TOOL_CALLED, Mark.TOOL_RETURNED),
     ("sentence_aggregation", Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_READY),
     ("tier_hold", Mark.CLAUSE_READY, Mark.CLAUSE_TO_TTS),
     ("speech_synthesis", Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE),
@@ -41,7 +42,7 @@ class Stage:
     work: Period | None
     """From its start to its end; None when one of them is unknown."""
     path: tuple[Period, ...]
-    """This stage's part of the critical path; only the unnamed stage has several."""
+    """This stage's part of the critical path; the unnamed stage, and a model that called tools, have several."""
 
     @property
     def waited(self) -> float:

@@ -13,6 +13,8 @@ from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
     EagerEndOfTurnCancelFrame,
     Frame,
+    FunctionCallInProgressFrame,
+    FunctionCallResultFrame,
     LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
@@ -124,6 +126,10 @@ class TurnObserver(BaseObserver):
                 log.withdrawn()
             case LLMContextFrame():
                 log.requested(now)
+            case FunctionCallInProgressFrame():
+                log.tool_called(now)
+            case FunctionCallResultFrame():
+                log.tool_returned(now)
             case LLMFailureFrame():
                 return log.llm_failed(frame.reason, now)
             case LLMTextFrame():

@@ -134,6 +134,17 @@ class TurnLog:
             self.turn.final = False
             self.turn.awaits_context = True
 
+    def tool_called(self, now: float) -> None:
+        """A tool runs; only one that runs before anything is spoken delays the turn."""
+        if self.turn and not self.turn.marks.keys() & {Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_TO_TTS}:
+            self.mark_first(Mark.TOOL_CALLED, now)
+
+    def tool_returned(self, now: float) -> None:
+        """A tool has ended."""
+        turn = self.turn
+        if turn and Mark.TOOL_CALLED in turn.marks and Mark.LLM_FIRST_TOKEN not in turn.marks:
+            turn.marks[Mark.TOOL_RETURNED] = now
+
     def asked(self, frame: AttemptsFrame) -> LiveTurn | None:
         """What became of the requests for an answer so far; they belong to the turn in which their first frame came."""
         number = frame.answer.response

@@ -22,6 +22,7 @@ STAGES = {
     "transcription": "the recogniser's last words",
     "turn_detection": "deciding the turn is over",
     "llm_inference": "the model's first token",
+    "tool": "a tool that ran",
     "sentence_aggregation": "a clause to be spoken",
     "tier_hold": "waiting for a better tier",
     "speech_synthesis": "the voice's first sample",

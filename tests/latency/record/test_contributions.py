@@ -62,3 +62,18 @@ def test_a_passage_without_a_known_start_is_no_stage() -> None:
 def test_a_turn_of_which_only_both_ends_are_known_is_one_unnamed_contribution() -> None:
     parts = contributions({Mark.SPEECH_END: 2.0, Mark.FIRST_AUDIBLE: 2.75})
     assert {key: part for key, part in parts.items() if part is not None} == {UNNAMED: 0.75}
+
+
+def test_a_tool_is_a_stage_between_two_parts_of_the_models_work() -> None:
+    marks = {**FULL, Mark.TOOL_CALLED: 2.35, Mark.TOOL_RETURNED: 2.5}
+    parts = contributions(known_instants(marks, speech_end=2.0))
+    assert parts["tool"] == pytest.approx(0.15)
+    assert parts["llm_inference"] == pytest.approx(0.06 + 0.1)
+    assert sum(part or 0.0 for part in parts.values()) == pytest.approx(0.78)
+
+
+def test_a_phrase_said_while_a_tool_ran_ends_the_wait_for_it() -> None:
+    marks = {**FULL, Mark.TOOL_CALLED: 2.35, Mark.TOOL_RETURNED: 5.0, Mark.LLM_FIRST_TOKEN: 5.3, Mark.CLAUSE_READY: 5.4}
+    parts = contributions(known_instants(marks, speech_end=2.0))
+    assert (parts["tool"], parts["llm_inference"]) == (pytest.approx(0.31), pytest.approx(0.06))
+    assert sum(part or 0.0 for part in parts.values()) == pytest.approx(0.78)

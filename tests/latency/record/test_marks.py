@@ -5,7 +5,8 @@ from latency.record.marks import CHAINS, Mark, disorder
 
 def test_names_are_exactly_those_of_the_wire() -> None:
     assert " ".join(Mark) == (
-        "speech_end vad_stop eager_hint turn_commit transcript_final llm_request llm_first_token clause_ready "
+        "speech_end vad_stop eager_hint turn_commit transcript_final llm_request "
+        "tool_called tool_returned llm_first_token clause_ready "
         "llm_first_clause clause_to_tts tts_first_sample first_sent first_received first_audible first_answer_audible "
         "answer_end user_onset bot_silent silent_enough"
     )

@@ -130,7 +130,7 @@ def test_contributions_tile_the_turn() -> None:
     assert tuple(parts) == CONTRIBUTIONS
     assert {key: round((part or 0) * 1000) for key, part in parts.items()} == {
         "endpointing_wait": 200, "transcription": 30, "turn_detection": 60, "llm_inference": 310,
-        "sentence_aggregation": 60, "tier_hold": 0, "speech_synthesis": 40, "output_transport": 10,
+        "tool": 0, "sentence_aggregation": 60, "tier_hold": 0, "speech_synthesis": 40, "output_transport": 10,
         "playout": 70, "pipeline": 0,
     }  # fmt: skip
 

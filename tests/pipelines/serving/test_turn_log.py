@@ -353,3 +353,24 @@ def test_nothing_is_told_of_speculation_where_there_is_none() -> None:
     answered(log)
     assert log.turn is not None
     assert log.turn.report().to_json()["speculation"] is None
+
+
+def test_tools_are_marked_unless_something_was_spoken_before_they_ran() -> None:
+    log = TurnLog(tier="responder")
+    log.user_started(1.0)
+    log.requested(2.0)
+    log.tool_called(2.3)
+    log.tool_called(2.4)
+    log.tool_returned(3.0)
+    log.tool_returned(5.0)
+    log.mark_first("llm_first_token", 5.4)
+    log.tool_called(6.0)
+    log.tool_returned(7.0)
+    assert log.turn is not None
+    assert (log.turn.marks["tool_called"], log.turn.marks["tool_returned"]) == (2.3, 5.0)
+    log.user_started(10.0)
+    log.requested(11.0)
+    log.mark_first("llm_first_token", 11.2)
+    log.tool_called(11.5)
+    log.tool_returned(12.0)
+    assert not log.turn.marks.keys() & {"tool_called", "tool_returned"}

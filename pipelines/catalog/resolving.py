@@ -38,8 +38,8 @@ def resolved(table: Mapping[str, Any], *, where: str) -> dict[str, Any]:
     plain = name.removeprefix(SIM_PREFIX)
     tier = catalog.find(plain) if name != plain else catalog.tiers.get(plain)
     if tier is None:
-        known = [*catalog.tiers, *(catalog.short_names if name != plain else ())]
-        guess = did_you_mean(plain, known) or "; `voice tiers` lists the tiers"
+        twins = [f"{SIM_PREFIX}{known}" for known in (*catalog.tiers, *catalog.short_names)]
+        guess = did_you_mean(name, twins if name != plain else catalog.tiers) or "; `voice tiers` lists the tiers"
         raise UnknownTierError(f'{where}.tier = "{name}" is not in the catalogue{guess}')
     if tier.wire not in _PROVIDERS:
         raise UnknownTierError(f'{where}.tier = "{name}" is no language model; write [llm] with provider = "responder"')

@@ -78,7 +78,7 @@ def test_a_tier_can_take_the_place_of_a_presets_model() -> None:
             {"tier": "claude-opus-46"},
             'llm.large.tier = "claude-opus-46" is not in the catalogue; did you mean "claude-',
         ),
-        ({"tier": "sim:sonet"}, 'llm.large.tier = "sim:sonet" is not in the catalogue; did you mean "sonnet"?'),
+        ({"tier": "sim:sonet"}, 'llm.large.tier = "sim:sonet" is not in the catalogue; did you mean "sim:sonnet"?'),
         ({"tier": "xyz"}, 'llm.large.tier = "xyz" is not in the catalogue; `voice tiers` lists the tiers.'),
         ({"tier": "responder"}, 'llm.large.tier = "responder" is no language model; write'),
         ({"tier": 5}, "llm.large.tier must be the name of a tier, not 5."),

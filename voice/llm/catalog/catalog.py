@@ -58,8 +58,13 @@ def user_file() -> Path:
     return (Path(folder) if folder else Path.home() / ".config") / "turnaround" / "catalog.toml"
 
 
+def measured_file() -> Path:
+    """Where `latency probe` keeps the figures that it has measured of the user's tiers; they stand over all others."""
+    return user_file().with_name("measured.toml")
+
+
 def load_catalog(own: Path | None = None) -> Catalog:
-    """The catalogue, with the user's file over ours.
+    """The catalogue, with the user's file over ours, and what was measured over both.
 
     Args:
         own: the user's file; `user_file()` unless set, where it need not exist.
@@ -67,34 +72,43 @@ def load_catalog(own: Path | None = None) -> Catalog:
     Raises:
         ConfigurationError: a file cannot be read or says something that a catalogue may not say.
     """
-    path = own or user_file()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        if own is not None:
-            raise ConfigurationError(
-                f"There is no catalogue {own}; name a TOML file with [tiers.NAME] tables."
-            ) from None
-        return _built_in()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read as a catalogue: {error}.") from error
-    return read_catalog(text, source=str(path))
+    if own is not None and not own.exists():
+        raise ConfigurationError(f"There is no catalogue {own}; name a TOML file with [tiers.NAME] tables.")
+    own_text, measured = _text(own or user_file()), _text(measured_file())
+    return _layered(own_text, str(own or user_file()), measured, str(measured_file()))
 
 
-@cache
 def read_catalog(text: str, *, source: str) -> Catalog:
     """The built-in catalogue with the tiers of a text over it; `source` names the text in errors.
 
     Raises:
         ConfigurationError: see `load_catalog`.
     """
-    ours, own = _tables(_built_in_text(), source="catalog.toml"), _tables(text, source=source)
-    return _checked({**ours, **{name: {**ours.get(name, {}), **table} for name, table in own.items()}}, source=source)
+    return _layered(text, source, None, "")
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} cannot be read as a catalogue: {error}.") from error
 
 
 @cache
-def _built_in() -> Catalog:
-    return _checked(_tables(_built_in_text(), source="catalog.toml"), source="catalog.toml")
+def _layered(own: str | None, source: str, measured: str | None, measured_source: str) -> Catalog:
+    """The built-in catalogue with a user's text over it, and what was measured over both; each named in errors."""
+    tables = _tables(_built_in_text(), source="catalog.toml")
+    catalog = _checked(tables, source="catalog.toml")
+    if own is not None:
+        for name, table in _tables(own, source=source).items():
+            tables[name] = {**tables.get(name, {}), **table}
+        catalog = _checked(tables, source=source)
+    if measured is not None:
+        figures = _tables(measured, source=measured_source)
+        catalog = _checked(tables, source=measured_source, measured=figures)
+    return catalog
 
 
 @cache
@@ -135,14 +149,19 @@ def _check_keys(name: str, table: Any, source: str) -> None:
             )
 
 
-def _checked(tables: Mapping[str, dict[str, Any]], *, source: str) -> Catalog:
+def _checked(
+    tables: Mapping[str, dict[str, Any]], *, source: str, measured: Mapping[str, dict[str, Any]] | None = None
+) -> Catalog:
     """The records of merged tables.
+
+    What was measured holds of that tier alone, and not of those that are the same as it but for their speed or effort.
 
     Raises:
         ConfigurationError: a value is not allowed, or tiers refer to each other wrongly.
     """
     _check_chains(tables, "same_as", source)
-    catalog = Catalog({name: _record(name, _whole(table, tables), source) for name, table in tables.items()})
+    whole = {name: {**_whole(table, tables), **(measured or {}).get(name, {})} for name, table in tables.items()}
+    catalog = Catalog({name: _record(name, table, source) for name, table in whole.items()})
     _check_chains(tables, "fallback", source)
     _check_names(catalog, source)
     return catalog

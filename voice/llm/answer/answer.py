@@ -27,6 +27,7 @@ from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.request import ANY
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
+from voice.llm.tools.tool import misfit
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class Answer:
         judged: the tier that the policy demotes when it is late; judged only if it is asked first.
         cap: the spending cap that was reached before it, for the record.
         turn: what is known of the turn.
-        forbidden: names of the tools that a tier may not call, by tier.
+        forbidden: names of the tools that a tier may not call, by tier; the calls of these tiers must also fit.
         forgotten: how many turns the context no longer contains.
         clock: seconds.
     """
@@ -246,6 +247,7 @@ class Answer:
             opens=start.opens,
             follows=start.follows,
             forbidden=self._forbidden.get(start.tier, frozenset()),
+            objection=misfit if start.tier in self._forbidden else None,
         )
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))

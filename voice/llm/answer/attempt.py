@@ -1,6 +1,6 @@
 """One request to a tier: what it has streamed, which part of that may be spoken, and what it costs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.metrics.metrics import LLMTokenUsage
@@ -35,6 +35,7 @@ class LiveAttempt:
         opens: it asks for an opening only.
         follows: the attempt whose opening the request contained.
         forbidden: names of the tools that its tier may not call.
+        objection: says what is wrong with a call, or None; a wrong one is left to another tier.
     """
 
     def __init__(
@@ -49,11 +50,12 @@ class LiveAttempt:
         opens: bool = False,
         follows: int | None = None,
         forbidden: frozenset[str] = frozenset(),
+        objection: Callable[[FunctionCallFromLLM], str | None] | None = None,
     ) -> None:
         self.number, self.tier, self.request = number, tier, request
         self.continues, self.heard = continues, heard
         self._prompt_tokens = prompt_tokens
-        self.opens, self.follows, self._forbidden = opens, follows, forbidden
+        self.opens, self.follows, self._forbidden, self._objection = opens, follows, forbidden, objection
         self.said = False
         """Whether its words were said as an opening."""
         self.rejected: str | None = None
@@ -123,6 +125,8 @@ class LiveAttempt:
             return
         if forbidden := next((call.function_name for call in calls if call.function_name in self._forbidden), None):
             self.refuse(f"it called {forbidden}, which cannot be undone and is left to another tier", now)
+        elif wrong := self._objection and next(filter(None, map(self._objection, calls)), None):
+            self.refuse(f"it called a tool wrongly: {wrong[0].lower()}{wrong[1:]}", now)
         else:
             self.calls, self.called = calls, now
 

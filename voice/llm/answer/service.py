@@ -1,6 +1,7 @@
 """Answers turns with several language models under a policy, and enforces each turn's deadline."""
 
 import asyncio
+import math
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -104,6 +105,8 @@ class BudgetedLLMService(TieredLLMService):
         self._spoke = ""
         self._phrase_at: float | None = None
         self._tools = RunningTools()
+        self._follows_tool = False
+        self._held_until = math.inf
         self._accompanying: asyncio.Task[None] | None = None
         self._irreversible, self._large = tuple(irreversible), large
         forbidden = frozenset(irreversible)
@@ -300,7 +303,7 @@ class BudgetedLLMService(TieredLLMService):
 
     def _plan(self, context: LLMContext) -> Plan:
         """The plan of the next answer; the answers after tool calls belong to the turn that called them."""
-        follows_tool = _follows_tool(context)
+        follows_tool = self._follows_tool = _follows_tool(context)
         if not follows_tool:
             self._turn_policy = self._policy
             self._request = self._request_of(context)
@@ -339,7 +342,13 @@ class BudgetedLLMService(TieredLLMService):
             self._counted = answer.turn
             self._turns += 1
             self._route = self._route.then(answer.route)
-        answer.commit(now, self._turn.commit(now, fast_p95=self._fast_p95))
+        deadline = self._turn.commit(now, fast_p95=self._fast_p95)
+        if self._follows_tool:
+            # The caller has waited since the turn ended: no ready answer is held back once that deadline is over.
+            deadline = replace(deadline, due=min(deadline.hold_until, self._held_until))
+        else:
+            self._held_until = deadline.hold_until
+        answer.commit(now, deadline)
 
 
 def _follows_tool(context: LLMContext) -> bool:

@@ -12,6 +12,8 @@ from functools import partial
 from typing import Any, Protocol, TypeVar, get_type_hints, runtime_checkable
 
 from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
+from pipecat.frames.frames import FunctionCallFromLLM
 from pipecat.services.llm_service import FunctionCallParams
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
@@ -20,6 +22,7 @@ from voice.errors import ConfigurationError
 Tool = Callable[..., Any]
 _Any = TypeVar("_Any", bound=Tool)
 _IRREVERSIBLE = "__turnaround_irreversible__"
+_FITS = "__turnaround_fits__"
 _TRAITS = "__turnaround_traits__"
 LIMIT = 20.0
 """Seconds that a tool may take unless it says otherwise: nobody waits for longer on a call."""
@@ -128,7 +131,22 @@ def describe(tool: Tool) -> FunctionSchema:
         log.info("tool %s(%s) -> %r", name, ", ".join(f"{k}={v!r}" for k, v in params.arguments.items()), result)
         await params.result_callback(result)
 
+    setattr(call, _FITS, partial(fitted, adapters=adapters, required=required))
     return FunctionSchema(name=name, description=description, properties=properties, required=required, handler=call)
+
+
+def misfit(call: FunctionCallFromLLM) -> str | None:
+    """What is wrong with the arguments of a model's call, in one sentence; None if they fit, or nobody can tell."""
+    tools = getattr(call.context, "tools", None)
+    schemas = tools.standard_tools if isinstance(tools, ToolsSchema) else []
+    handler = next((schema.handler for schema in schemas if schema.name == call.function_name), None)
+    fits = getattr(handler, _FITS, None)
+    try:
+        if fits is not None:
+            fits(call.arguments)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def fitted(

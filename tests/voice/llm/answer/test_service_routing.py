@@ -126,3 +126,24 @@ async def test_an_answer_takes_its_opening_back_only_openly(answer: str, spoken:
     (record,) = call.records
     assert record.answer.repaired == spoken
     assert "".join(heard[1:]).startswith(spoken or answer)
+
+
+@pytest.mark.parametrize("policy", ["fallback", "race", "adaptive"])
+async def test_a_call_of_the_fast_tier_that_does_not_fit_is_left_to_the_large_one(policy: str) -> None:
+    ran: list[str] = []
+
+    async def order_status(number: str) -> str:
+        """Where an order is, by its number."""
+        ran.append(number)
+        return "on its way"
+
+    tools = ToolsSchema(standard_tools=[describe(order_status)])
+    async with rig.serving(rig.large(wait=0.6)) as slow, rig.serving(rig.fast(tool="order_status")) as quick:
+        call = rig.make_call(policy, slow, quick, irreversible=[], budget=rig.PATIENT)
+        down = await call.run([rig.ask("hello", tools=tools), lambda: call.records])
+    assert ran == []
+    assert rig.said(down) == slow.text
+    by_tier = {attempt.tier: attempt for attempt in call.records[0].attempts if not attempt.opens}
+    assert by_tier["large"].outcome == "spoken"
+    if "fast" in by_tier and by_tier["fast"].outcome == "failed":
+        assert by_tier["fast"].failed == "it called a tool wrongly: the argument number is missing."

@@ -5,10 +5,13 @@ import threading
 from typing import Any
 
 import pytest
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
+from pipecat.frames.frames import FunctionCallFromLLM
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from voice.errors import ConfigurationError
 from voice.llm.tools import describe, slow
+from voice.llm.tools.tool import misfit
 
 
 def weather(city: str, days: int = 1) -> str:
@@ -173,3 +176,19 @@ async def test_an_interruption_stops_only_a_tool_that_says_so_and_the_result_of_
 def test_a_limit_is_a_positive_number_of_seconds() -> None:
     with pytest.raises(ConfigurationError, match="positive number of seconds, not 0"):
         slow(limit=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "wrong"),
+    [
+        ("weather", {"city": "Oslo"}, None),
+        ("weather", {}, "The argument city is missing."),
+        ("unknown", {}, None),
+    ],
+)
+def test_what_is_wrong_with_a_call_is_known_before_it_runs(
+    name: str, arguments: dict[str, Any], wrong: str | None
+) -> None:
+    context = LLMContext(tools=ToolsSchema(standard_tools=[describe(weather)]))
+    call = FunctionCallFromLLM(function_name=name, tool_call_id="1", arguments=arguments, context=context)
+    assert misfit(call) == wrong

@@ -9,6 +9,9 @@ import pytest
 # Set before numpy is imported: idle OpenBLAS threads would spin on the cores that the tests need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# The developer's own catalogue must not change what tests find.
+os.environ["XDG_CONFIG_HOME"] = os.path.join(os.path.dirname(__file__), "no-config")
+
 # A shell without job control starts background processes with Ctrl-C ignored, and child processes inherit that. Tests
 # could not interrupt them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -10,6 +10,8 @@ from pipelines.whatif.row import Row
 from pipelines.whatif.window import Window
 
 INDENT = 2
+LONG_NAME = 13
+"""Characters of a tier's name; one that has more stands above its figures."""
 Line = tuple[str, list[str]]
 """A row's name and its figures."""
 
@@ -47,9 +49,11 @@ def _windows(finding: Finding) -> Iterator[str]:
     low, high = (f"{seconds * 1000:.0f}" for seconds in finding.window_seconds)
     yield f"Tokens within {low} and {high} ms: if the first took no time, and really (median)"
     headings = ("tokens/s", "first", "p95", "no wait", "really", f"any by {high}", "$ in/out", "right %")
-    yield from _table(
-        "tier", headings, [(None, [(window.tier, _window(window)) for window in finding.windows])], widest=26
-    )
+    rows = [(window.tier, _window(window)) for window in finding.windows]
+    if max((len(name) for name, _ in rows), default=0) > LONG_NAME:
+        yield from _table("tier", headings, [(name, [("", cells)]) for name, cells in rows])
+    else:
+        yield from _table("tier", headings, [(None, rows)])
 
 
 def _window(window: Window) -> list[str]:
@@ -164,8 +168,6 @@ def _table(
     first: str,
     headings: Sequence[str],
     groups: Sequence[tuple[str | None, Sequence[Line]]],
-    *,
-    widest: int = WIDTH,
 ) -> Iterator[str]:
     """A table whose rows stand in groups, each under its name; figures are right-aligned and never cut."""
     rows = [row for _, group in groups for row in group]
@@ -173,7 +175,7 @@ def _table(
     widths = [
         max([len(heading), *(len(cells[place]) for _, cells in rows)]) + 1 for place, heading in enumerate(headings)
     ]
-    name = min(widest, max([len(first), *(len(label) + indent for label, _ in rows)]))
+    name = max([len(first), *(len(label) + indent for label, _ in rows)])
     room = WIDTH - name - sum(widths)
     gap = 1 if room >= len(headings) else 0
     figures = [width + gap for width in widths]

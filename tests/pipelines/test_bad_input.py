@@ -66,7 +66,7 @@ CASES: list[tuple[str, int, str]] = [
     ("voice replay good.wav --url ws://127.0.0.1:{closed}/ws", 4, "cannot be reached"),
     ("voice replay good.wav --url ws://127.0.0.1:{http}/ws", 4, "refused the call with HTTP 404: nothing here"),
     ("voice replay good.wav --url ws://127.0.0.1:{other}/ws", 4, "cannot be reached (did not receive a valid HTTP"),
-    ("voice serve --pipeline nope", 2, 'There is no pipeline "nope"; use one of auto, embedded,'),
+    ("voice serve --pipeline nope", 2, 'There is no pipeline "nope"; use one of auto, anthropic,'),
     ("voice serve --pipeline broken.toml", 2, "broken.toml cannot be read as a pipeline file"),
     ("voice serve --pipeline wrong_key.toml", 2, "wrong_key.toml: turns.patience is not a setting; known here: "),
     ("voice serve --set turns.patience=1", 2, "turns.patience is not a setting; known here: "),

@@ -79,3 +79,11 @@ def test_recordings_give_their_words(capsys: pytest.CaptureFixture[str]) -> None
     code, out, _ = run(capsys, str(samples / "tour"), *argv)
     assert code == 0
     assert json.loads(out)["turns_source"].startswith("the words of 10 recorded turns")
+
+
+def test_tiers_of_the_catalogue_fit_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    pair = "claude-opus-4-6@fast+cerebras-gpt-oss-120b"
+    code, out, _ = run(capsys, "--fast", "--turns", "20", "--tiers", pair, "--policies", "fallback")
+    assert code == 0
+    assert "sim:claude-opus-4-6@fast" in out.splitlines()
+    assert max(map(len, out.splitlines())) <= 80

@@ -57,7 +57,8 @@ def test_a_port_where_nothing_listens_has_no_problem(monkeypatch: pytest.MonkeyP
     table, reason = auto._llm()
     assert table == {"provider": "responder"}
     assert reason == (
-        "llm: the responder, because no language model server answers here; `ollama run llama3.2` starts one"
+        "llm: the responder, because no language model is here and no server of one answers; "
+        "`voice models pull qwen2.5-0.5b` gets a small one, `ollama run llama3.2` starts one"
     )
 
 
@@ -101,7 +102,7 @@ def test_a_listener_that_is_not_a_language_model_is_named_and_not_used(
     assert find_servers() == [LocalServer("A", port, problem=problem)]
     table, reason = auto._llm()
     assert table == {"provider": "responder"}
-    assert f"answers here (port {port}: {problem});" in reason
+    assert f"no server of one answers (port {port}: {problem});" in reason
 
 
 def test_an_embedding_model_is_skipped(at_ports: Callable[..., list[int]]) -> None:

@@ -165,9 +165,12 @@ def test_the_instants_of_a_budget_are_told_on_the_recordings_clock():
         "deadline": server(12.7),
         "limit": "llm",
         "charged": None,
-        "said": [{"at": server(12.68), "kind": "hold", "text": "One moment."}],
+        "said": [{"at": server(12.68), "kind": "hold", "text": "One moment.", "tier": None, "rejected": None}],
         "gave_up": None,
         "tier": "large",
+        "cap": None,
+        "repaired": None,
+        "forgotten": None,
     }
     withdrawn = response | {"response": 2, "commit": None, "deadline": None, "limit": None, "said": []}
     told = report(
@@ -184,7 +187,7 @@ def test_the_instants_of_a_budget_are_told_on_the_recordings_clock():
     assert second == response | {
         "commit": pytest.approx(12.25),
         "deadline": pytest.approx(12.7),
-        "said": [{"at": pytest.approx(12.68), "kind": "hold", "text": "One moment."}],
+        "said": [response["said"][0] | {"at": pytest.approx(12.68)}],
     }
     assert record["server_turns"][0]["responses"] == record["responses"]
     assert record["server_turns"][0]["opening_seconds"] == 0.8

@@ -34,7 +34,7 @@ def called(folder: Path, variant: str) -> tuple[dict[str, Any], dict[str, Any], 
     return json.loads((run / "run.json").read_text()), json.loads(turn), json.loads(seen)
 
 
-@pytest.mark.parametrize("variant", ["stock-pipecat", "tuned-pipecat"])
+@pytest.mark.parametrize("variant", ["stock-pipecat", pytest.param("tuned-pipecat", marks=pytest.mark.slow)])
 def test_pipecats_bot_answers_a_call(variant: str, conversation: Callable[..., Path], tmp_path: Path) -> None:
     found = bench(tmp_path / "out", conversation("call", ("commands/01", "question")), variant)
     (row,) = found["rows"]

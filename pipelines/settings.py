@@ -59,7 +59,7 @@ class Turns(Table):
     risk: Annotated[float, Field(gt=0, lt=1)] = RISK
     """The share of a caller's pauses that may be taken for the end of the turn. A smaller one costs time, a larger one
     cuts off more callers; `latency curve` shows both."""
-    longest_ms: Annotated[int, Field(ge=100, le=10_000)] = 2000
+    longest_ms: Annotated[int, Field(ge=100, le=10_000)] = 2500
     """The longest silence that an adaptive turn waits for."""
     speculation: Literal["off", "llm", "llm+tts", "early"] = "llm+tts"
     """What starts before the end of a turn that is likely to be over: nothing, the answer, or also the speech of its

@@ -71,7 +71,7 @@ def judged_left_out(clips: Sequence[Clip], judged: Sequence[Clip], rule: Endpoin
 
 
 def main() -> None:
-    """Print the share of pauses cut off and the delays, for each file."""
+    """Print the share of pauses cut off and the delays: for each file, then in calls that mix the files' turns."""
     parser = argparse.ArgumentParser(prog="python -m pipelines.curve.left_out", description=__doc__)
     parser.add_argument("files", nargs="+", type=Path, help="what latency curve --save has written, to fit to")
     args = parser.parse_args()
@@ -79,10 +79,11 @@ def main() -> None:
     recorded = {file: load(file, detectors)[0].clips for file in args.files}
     everything = [clip for clips in recorded.values() for clip in clips]
     rule = Endpointing(stop=detectors.stop, fallback=0.7)
-    for file, clips in recorded.items():
+    named = {file.name: clips for file, clips in recorded.items()}
+    for name, clips in (named | {"together": everything}).items():
         people = [clip for clip in clips if not clip.synthetic]
         if people:
-            print(f"{file.name}: {_summary(people, judged_left_out(everything, people, rule))}")
+            print(f"{name}: {_summary(people, judged_left_out(everything, people, rule))}")
 
 
 def _summary(clips: Sequence[Clip], found: Sequence[TurnOutcome]) -> str:

@@ -23,6 +23,6 @@ def endpointing(*overrides: str) -> Endpointing:
 
 
 def test_turns_end_as_the_file_says() -> None:
-    assert endpointing() == Endpointing(stop=0.3, fallback=0.7, longest=2.0, adaptive=True, risk=RISK)
+    assert endpointing() == Endpointing(stop=0.3, fallback=0.7, longest=2.5, adaptive=True, risk=RISK)
     set_otherwise = ("turns.risk=0.2", "turns.fallback_ms=600", "turns.adaptive=false")
     assert endpointing(*set_otherwise) == Endpointing(stop=0.3, fallback=0.6, adaptive=False, risk=0.2)

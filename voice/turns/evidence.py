@@ -9,13 +9,13 @@ from voice.turns.words.lead_in import LeadIn
 
 # Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, on how the
 # words read, and on the logarithm of how long the turn has lasted. `pipelines.curve.fit` makes it from 46 human
-# speakers (104 ends, 25 pauses, 403 pauses inserted between two words) and, with less weight, from the synthetic voices
-# of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 85 % of all pairs and
-# above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 85 and 88 % (81 and
-# 73 %; 61 ends, 21 pauses, 64 inserted).
-SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT, BIAS = 0.30, 1.81, 1.93, 0.08
+# speakers (104 ends, 22 pauses, 399 pauses inserted between two words) and, with less weight, from the synthetic voices
+# of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 86 % of all pairs and
+# above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 86 and 90 % (81 and
+# 73 %; 61 ends, 21 pauses, 314 inserted).
+SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT, BIAS = 0.30, 2.17, 1.94, 0.42
 # The same without how the words read, for a pipeline without a model of the language.
-SOUND_ALONE_WEIGHT, SPOKEN_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.36, 2.15, -1.78
+SOUND_ALONE_WEIGHT, SPOKEN_ALONE_WEIGHT, SOUND_ALONE_BIAS = 0.36, 2.17, -1.73
 LEAST_PROBABILITY = 1e-3
 LEAST_READ, MOST_READ = -2.5, -0.5
 """Bounds of `Evidence.read` in the fit; beyond them the model of the language knows no more."""

@@ -44,19 +44,19 @@ def needed(rule: Endpointing, evidence: Evidence, pauses: Pauses) -> float:
     [
         (Evidence(sound=0.99, read=WHOLE, spoken=4.0), 0.2, 0.2),
         # It sounds complete, but reads as if more were to come: Smart Turn alone would end it at once.
-        (Evidence(sound=0.9, read=CUT, spoken=2.0), 0.9, 1.9),
+        (Evidence(sound=0.9, read=CUT, spoken=2.0), 0.9, 2.0),
         # It reads complete and sounds unfinished.
         (Evidence(sound=0.1, read=WHOLE, spoken=2.0), 0.5, 1.2),
         # It is a whole request, to which "times four" could be added.
         (Evidence(sound=0.01, read=CUT, spoken=1.0, whole=True), 0.2, 0.2),
-        (Evidence(sound=0.01, read=CUT, spoken=2.0), 2.0, 2.0),
+        (Evidence(sound=0.01, read=CUT, spoken=2.0), 2.5, 2.5),
         # It sounds and reads complete, but the agent knows that more must come.
-        (Evidence(sound=0.9, read=WHOLE, spoken=4.0, whole=False), 1.5, 2.0),
+        (Evidence(sound=0.9, read=WHOLE, spoken=4.0, whole=False), 1.5, 2.5),
         (Evidence(sound=0.99, spoken=4.0), 0.2, 0.4),
         (Evidence(sound=0.9), 0.3, 0.8),
         (Evidence(), 0.8, 0.8),
         (Evidence(read=WHOLE, spoken=4.0), 0.8, 0.8),
-        (Evidence(whole=False), 1.5, 2.0),
+        (Evidence(whole=False), 1.5, 2.5),
     ],
 )
 def test_less_finished_words_need_more_silence(evidence: Evidence, least: float, most: float) -> None:
@@ -130,7 +130,7 @@ def test_a_caller_who_pauses_is_given_more_time_except_after_whole_requests() ->
     assert needed(RULE, doubtful, hasty) < 0.4 < 0.6 < needed(RULE, doubtful, patient)
     assert needed(RULE, finished, hasty) == 0.2 < needed(RULE, finished, patient) < 1.0
     assert needed(RULE, Evidence(whole=True), patient) == 0.2
-    assert needed(RULE, unfinished, paused(9.0, 9.0)) == RULE.longest
+    assert needed(RULE, unfinished, paused(9.0, 9.0, 9.0)) == RULE.longest
 
 
 def test_the_beginning_of_a_request_is_waited_for_whatever_it_sounds_like() -> None:

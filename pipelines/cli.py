@@ -64,11 +64,16 @@ def parser() -> Parser:
         help='a limit, such as "turn p95 < 800"; may be repeated',
     )
 
-    talk = _command(top, "talk", _talk, "talk to the agent by microphone (headphones, please)")
+    talk = _command(top, "talk", _talk, "talk to the agent by microphone and loudspeaker")
     _pipeline_options(talk)
     _call_options(talk)
     talk.add_argument("--input", metavar="DEVICE", help="microphone, by number or part of its name")
     talk.add_argument("--output", metavar="DEVICE", help="loudspeaker, by number or part of its name")
+    talk.add_argument(
+        "--no-echo-cancellation",
+        action="store_true",
+        help="send the microphone as it is: for headphones, or a device that cancels its own echo",
+    )
     talk.add_argument("--record", action="store_true", help="keep the call's audio in the run folder")
 
     _command(top, "devices", _devices, "list microphones and loudspeakers")

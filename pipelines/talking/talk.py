@@ -25,6 +25,7 @@ from voice.client.call.listener import CallListener
 from voice.client.call.session import CallSession
 from voice.client.caller.live_turns import with_live_turns
 from voice.client.sound.device_line import DeviceLine
+from voice.client.sound.echo_canceller import EchoCanceller, webrtc
 from voice.client.sound.sound_card import list_devices
 from voice.errors import ComponentError
 from voice.wire.messages import ClientMessage
@@ -50,18 +51,25 @@ def _nothing() -> int:
 
 
 class Transcript(CallListener):
-    """Shows the conversation in the terminal as it happens."""
+    """Shows the conversation in the terminal as it happens.
 
-    def __init__(self, console: Console) -> None:
+    Args:
+        console: the terminal.
+        cancels: whether the loudspeaker's sound is taken out of the microphone's.
+    """
+
+    def __init__(self, console: Console, *, cancels: bool) -> None:
         self.swaps: SwapKeys | None = None
         """The keys that choose another language model; set this before the call."""
         self._console = console
+        self._cancels = cancels
         self._status = console.status("")
         self._noted: object = None
 
     def on_ready(self) -> None:
         """The call has begun: the agent is listening."""
-        self._console.print("[bold]Speak now; Ctrl-C hangs up.[/] Use headphones, or the agent will hear itself.")
+        echo = "Echo cancellation is on." if self._cancels else "Without echo cancellation you need headphones."
+        self._console.print(f"[bold]Speak now; Ctrl-C hangs up.[/] {echo}")
         self._status.update("[dim]listening[/]")
         self._status.start()
         if self.swaps:
@@ -127,11 +135,17 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
     progress = Progress(calls=1)
     # Before the models load: a user without a microphone should not have to wait for the message.
     require_sound()
-    line = DeviceLine(input=args.input, output=args.output)
+    if not args.no_echo_cancellation:
+        webrtc()
+    line = DeviceLine(
+        input=args.input,
+        output=args.output,
+        canceller=None if args.no_echo_cancellation else lambda latency: EchoCanceller(latency=latency),
+    )
     async with server_for(args, progress) as server:
         progress.serving(server.status)
         header = run_header(server, ["voice", *sys.argv[1:]])
-        transcript = Transcript(console)
+        transcript = Transcript(console, cancels=not args.no_echo_cancellation)
         session = CallSession(server.url, line, listener=transcript)
         swaps = transcript.swaps = SwapKeys(session.send, transcript.note)
         before = server.load()

@@ -58,7 +58,7 @@ class Card:
             self.callback(heard, memoryview(bytearray(320)), 160, None, False)
 
 talk.require_sound = lambda: None
-talk.DeviceLine = lambda input, output: DeviceLine(open_stream=Card)
+talk.DeviceLine = lambda input, output, canceller: DeviceLine(canceller=canceller, open_stream=Card)
 sys.exit(cli.main(sys.argv[1:]))
 """
 OFFER = "l large only · f fast only · a adaptive · r race · b fallback · ? now"

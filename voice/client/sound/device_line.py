@@ -12,6 +12,7 @@ import numpy as np
 from voice.client.call.pacing import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.playback.playout import Playout
+from voice.client.sound.echo_canceller import EchoCanceller
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
 from voice.client.sound.sound_card import CARD_BLOCK, Device, DuplexCallback, SoundStream, open_duplex
 from voice.errors import ComponentError
@@ -27,10 +28,13 @@ class DeviceLine:
     """A microphone and a loudspeaker; both sides of the recording share the card's sample clock.
 
     The recording holds the bot's audio when it is heard, which is the card's latency after the card takes it.
+    With a canceller, the user's side is what the canceller leaves of what the microphone heard.
 
     Args:
         input: the microphone; None for the default.
         output: the loudspeaker.
+        canceller: makes what takes the loudspeaker's sound out of the microphone's, given the seconds by which it is
+            late; None leaves it in.
         open_stream: opens a duplex stream that calls back; None for the machine's sound card.
         clock: seconds, monotonic.
     """
@@ -40,6 +44,7 @@ class DeviceLine:
         *,
         input: Device = None,
         output: Device = None,
+        canceller: Callable[[float], EchoCanceller] | None = None,
         open_stream: Callable[[DuplexCallback], SoundStream] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -48,6 +53,8 @@ class DeviceLine:
         """Callbacks before which the card lost input or ran out of output."""
         self.placed: Sequence[PlacedTurn] = ()
         self._open_stream = open_stream or functools.partial(open_duplex, input=input, output=output)
+        self._make_canceller = canceller
+        self._canceller: EchoCanceller | None = None
         self._clock = clock
         self._stream: SoundStream | None = None
         self._playout = Playout(0.0, device_rate=RATE, keep=False)
@@ -66,7 +73,7 @@ class DeviceLine:
         """Start the card; call it on the running event loop.
 
         Raises:
-            ComponentError: PortAudio or a device is missing or cannot be opened.
+            ComponentError: PortAudio or a device is missing or cannot be opened, or the canceller is missing.
             ConfigurationError: no device, or more than one, matches the name given.
         """
         loop = asyncio.get_running_loop()
@@ -74,6 +81,8 @@ class DeviceLine:
         self._input_latency, output_latency = self._stream.latency
         delay = self._input_latency + output_latency
         self._playout = Playout(0.0, device_rate=RATE, delay=delay, keep=keep)
+        # Before the card starts: its thread must never wait for an import.
+        self._canceller = self._make_canceller(delay) if self._make_canceller else None
         self._stream.start()
         return self._playout
 
@@ -108,11 +117,15 @@ class DeviceLine:
     ) -> None:
         """Runs in the card's thread: give it what is to be played, and pass on what was heard."""
         now = self._clock()
-        outdata[:] = self._playout.pull(frames).tobytes()
+        played = self._playout.pull(frames)
+        outdata[:] = played.tobytes()
         self._starts.append(now - self._samples / RATE)
         self._samples += frames
         self.dropouts += bool(status)
-        self._partial += bytes(indata)
+        heard = bytes(indata)
+        if self._canceller:
+            heard = self._canceller.clean(np.frombuffer(heard, np.int16), played).tobytes()
+        self._partial += heard
         while len(self._partial) >= 2 * MESSAGE_SAMPLES:
             frame = np.frombuffer(bytes(self._partial[: 2 * MESSAGE_SAMPLES]), np.int16)
             del self._partial[: 2 * MESSAGE_SAMPLES]

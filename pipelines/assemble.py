@@ -12,7 +12,7 @@ from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMAssistantAggregator, LLMUserAggregatorParams
-from pipecat.processors.frameworks.rtvi import RTVIObserverParams, RTVIProcessor
+from pipecat.processors.frameworks.rtvi import RTVIObserverParams
 from pipecat.services.llm_service import LLMService
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
@@ -34,6 +34,7 @@ from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
 from voice.server.requests import answer_requests
+from voice.server.rtvi import CallRTVI
 from voice.server.transport import CallTransport
 from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
@@ -119,7 +120,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         speculates=settings.turns.speculation != "off",
         began=time.monotonic(),
     )
-    rtvi = RTVIProcessor()
+    rtvi = CallRTVI()
     answer_requests(rtvi, swap.carry_out if swap else None)
     return PipelineWorker(
         pipeline,

@@ -81,6 +81,17 @@ def parser() -> Parser:
     serve = _command(top, "serve", _serve, "serve calls on a WebSocket")
     serve.add_argument("--host", default="127.0.0.1", help="address of this machine to listen on (127.0.0.1)")
     serve.add_argument("--port", type=_port, default=8765, help="0 takes a free one (8765)")
+    serve.add_argument("--calls", type=count, default=32, metavar="N", help="the most calls at once (32)")
+    serve.add_argument(
+        "--allow-origin",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let pages of this origin call, such as https://example.org; may be repeated",
+    )
+    serve.add_argument("--tls-cert", metavar="FILE", help="certificate in PEM, for callers on other machines")
+    serve.add_argument("--tls-key", metavar="FILE", help="its key in PEM")
+    serve.add_argument("--behind-proxy", action="store_true", help="a proxy encrypts the calls")
     serve.add_argument("--until-stdin-closes", action="store_true", help=argparse.SUPPRESS)
     _pipeline_options(serve)
 

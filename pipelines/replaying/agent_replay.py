@@ -19,6 +19,7 @@ from latency.report.report import Report
 from pipelines.agent import Agent
 from pipelines.replaying.replay import chosen_fixtures, parse_checks
 from pipelines.replaying.run_folder import check_folder
+from pipelines.serving.address import Address
 from pipelines.serving.child import LISTENING
 from pipelines.serving.serve import log_warnings, serve_agent
 from voice.errors import ComponentError, ConfigurationError, VoiceError
@@ -119,7 +120,7 @@ def served(agent: Agent) -> Iterator[str]:
         assert task is not None
         end.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
         await serve_agent(
-            agent, host="127.0.0.1", port=0, announce=lambda line: url.set_result(line.removeprefix(LISTENING).strip())
+            agent, Address(port=0), announce=lambda line: url.set_result(line.removeprefix(LISTENING).strip())
         )
 
     def on_thread() -> None:

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import psutil
 
+from voice.client.call.connection import credentials
 from voice.errors import ComponentError, ConfigurationError, SaidBefore, VoiceError
 from voice.wire.endpoint import health_url
 
@@ -127,7 +128,8 @@ async def health(url: str) -> dict[str, Any]:
     def fetch() -> dict[str, Any]:
         try:
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            with opener.open(health_url(url), timeout=3) as answer:
+            request = urllib.request.Request(health_url(url), headers=credentials())
+            with opener.open(request, timeout=3) as answer:
                 found = json.load(answer)
             return found if isinstance(found, dict) else {}
         except (OSError, ValueError, http.client.HTTPException):

@@ -5,13 +5,17 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 from loguru import logger
 
 from pipelines.agent import Agent
 from pipelines.process import log_pipecat
+from pipelines.serving.address import Address
+from voice.server.access import Access
 from voice.server.app import Calls, create_app
+from voice.server.connections import BoundedHTTP, BoundedWebSocket
 from voice.server.interventions import Interventions
 from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import LARGEST_MESSAGE, call_url
@@ -19,9 +23,8 @@ from voice.wire.endpoint import LARGEST_MESSAGE, call_url
 
 async def serve_agent(
     agent: Agent,
+    address: Address,
     *,
-    host: str,
-    port: int,
     announce: Callable[[str], None] = print,
     until_stdin_closes: bool = False,
 ) -> None:
@@ -29,21 +32,24 @@ async def serve_agent(
 
     Args:
         agent: answers the calls; it is started and closed here.
-        host: the address to listen on.
-        port: the port; 0 chooses a free one.
+        address: where it is served, and to whom.
         announce: called with one line once the server accepts calls: "Listening on ws://…/ws".
         until_stdin_closes: also stop when standard input ends, so that a child never outlives its parent.
+
+    Raises:
+        ConfigurationError: the port is in use, or callers from elsewhere could come in without a token.
     """
-    sock = listen(host, port)
+    access = address.access()
+    sock = listen(address.host, address.port)
     with Interventions(asyncio.get_running_loop()) as interventions:
-        calls = Calls(agent, interventions)
+        calls = Calls(agent, interventions, most=address.calls)
 
         def take_calls() -> None:
             interventions.models_loaded()
             calls.ready = True
-            announce(f"Listening on {call_url(host, sock.getsockname()[1])}")
+            announce(f"Listening on {call_url(address.host, sock.getsockname()[1], secure=address.tls)}")
 
-        server = uvicorn.Server(_configuration(calls))
+        server = uvicorn.Server(_configuration(calls, access, address))
         serving = asyncio.create_task(server.serve(sockets=[sock]))
         watching = asyncio.create_task(stdin_closed()) if until_stdin_closes else None
         await _run(agent, server, serving, watching, take_calls)
@@ -76,11 +82,15 @@ async def _run(
         await agent.close()
 
 
-def _configuration(calls: Calls) -> uvicorn.Config:
+def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(calls),
+        create_app(calls, access),
         log_level="warning",
-        ws="websockets-sansio",
+        http=BoundedHTTP,
+        ws=BoundedWebSocket,
+        ssl_certfile=address.tls_cert,
+        ssl_keyfile=address.tls_key,
+        proxy_headers=address.behind_proxy,
         ws_per_message_deflate=False,
         ws_max_size=LARGEST_MESSAGE,
         lifespan="off",
@@ -88,16 +98,23 @@ def _configuration(calls: Calls) -> uvicorn.Config:
     )
 
 
-def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765) -> None:
+def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765, **more: Any) -> None:
     """Serve `agent` on ws://host:port/ws until Ctrl-C, then return. A program without its own log setup sees warnings.
 
+    Args:
+        agent: answers the calls.
+        host: the address to listen on.
+        port: the port; 0 chooses a free one.
+        more: see `Address`; needed for callers on other machines.
+
     Raises:
-        ConfigurationError: the port is in use, or something that the pipeline needs is missing.
+        ConfigurationError: the port is in use, something that the pipeline needs is missing, or callers from elsewhere
+            could come in without a token.
         ComponentError: an engine is missing or broken.
     """
     log_warnings()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve_agent(agent, host=host, port=port))
+        asyncio.run(serve_agent(agent, Address(host=host, port=port, **more)))
 
 
 def log_warnings() -> None:
@@ -120,9 +137,14 @@ def run_serve(args: argparse.Namespace) -> int:
     def announce(line: str) -> None:
         print(line, flush=True)
 
-    asyncio.run(
-        serve_agent(
-            agent, host=args.host, port=args.port, announce=announce, until_stdin_closes=args.until_stdin_closes
-        )
+    address = Address(
+        host=args.host,
+        port=args.port,
+        calls=args.calls,
+        allow_origins=tuple(args.allow_origin),
+        tls_cert=args.tls_cert,
+        tls_key=args.tls_key,
+        behind_proxy=args.behind_proxy,
     )
+    asyncio.run(serve_agent(agent, address, announce=announce, until_stdin_closes=args.until_stdin_closes))
     return 0

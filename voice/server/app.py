@@ -2,17 +2,37 @@
 
 import asyncio
 import logging
+import time
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-from fastapi import FastAPI, Query, WebSocket
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI, Query, Request, WebSocket
+from fastapi.responses import JSONResponse, Response
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from voice.errors import VoiceError
+from voice.server.access import Access
 from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.transport import CallTransport
-from voice.wire.endpoint import CALL_PATH, DEFAULT_OUT_RATE, HEALTH_PATH, NATIVE, OUT_RATES, RATE_PARAMETER, out_rate
+from voice.wire.endpoint import (
+    CALL_PATH,
+    DEFAULT_OUT_RATE,
+    HEALTH_PATH,
+    NATIVE,
+    OUT_RATES,
+    RATE_PARAMETER,
+    START_PATH,
+    TOKEN_PARAMETER,
+    out_rate,
+)
+
+MOST_CALLS = 32
+"""Calls that a server takes at once, unless it is set: more than two cores can answer in time."""
+MOST_BEGINNING = 16
+"""Calls that may wait to begin; each takes some 0.1 s of the event loop."""
+BEGIN_EVERY = 0.05
+"""Seconds left to the other calls after each beginning."""
 
 CLOSE_REASON_BYTES = 123
 """Bytes of the reason with which a WebSocket is closed."""
@@ -39,13 +59,19 @@ class Calls:
     Args:
         agent: builds the pipeline of each call.
         interventions: called when calls have ended; None leaves their memory to Python.
+        most: how many calls may be under way.
     """
 
-    def __init__(self, agent: ServableAgent, interventions: Interventions | None = None) -> None:
+    def __init__(
+        self, agent: ServableAgent, interventions: Interventions | None = None, *, most: int = MOST_CALLS
+    ) -> None:
         self.agent = agent
         self.active: set[asyncio.Task[None]] = set()
         self.ready = False
         self._interventions = interventions
+        self._most = most
+        self._begins = asyncio.Lock()
+        self._beginning = 0
 
     async def take(self, websocket: WebSocket, sample_rate: str) -> None:
         """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason."""
@@ -57,6 +83,12 @@ class Calls:
         if rate is None:
             allowed = f"{NATIVE} or a number from {OUT_RATES[0]} to {OUT_RATES[-1]}"
             await websocket.close(1008, f"{RATE_PARAMETER} must be {allowed}, not {sample_rate[:10]}")
+            return
+        if len(self.active) >= self._most:
+            await websocket.close(1013, f"{len(self.active)} calls are under way, the most for this server; call later")
+            return
+        if self._beginning >= MOST_BEGINNING:
+            await websocket.close(1013, f"{self._beginning} other calls are about to begin; call again in a second")
             return
         task = asyncio.current_task()
         assert task is not None
@@ -72,16 +104,30 @@ class Calls:
         finally:
             self.active.discard(task)
 
+    async def _begin(self, transport: CallTransport, rate: int) -> PipelineWorker:
+        """Build a call's pipeline, when it is its turn: building many at once would hold up the calls under way."""
+        self._beginning += 1
+        try:
+            async with self._begins:
+                worker = self.agent.build_call(transport, sample_rate=rate)
+                if self._beginning > 1:
+                    await asyncio.sleep(BEGIN_EVERY)
+                return worker
+        finally:
+            self._beginning -= 1
+
     async def _run(self, websocket: WebSocket, rate: int) -> None:
         transport = CallTransport(websocket, sample_rate=rate)
-        worker = self.agent.build_call(transport, sample_rate=rate)
+        worker = await self._begin(transport, rate)
 
         @transport.event_handler("on_client_disconnected")  # type: ignore[untyped-decorator]
         async def hang_up(_transport: CallTransport, _websocket: WebSocket) -> None:
-            if reason := transport.serializer.refusal:
-                log.warning("call closed: %s", reason)
-                await transport.refuse(reason)
-            await worker.cancel()
+            try:
+                if reason := transport.serializer.refusal:
+                    log.warning("call closed: %s", reason)
+                    await transport.refuse(reason)
+            finally:
+                await worker.cancel()
 
         runner = WorkerRunner(handle_sigint=False)
         try:
@@ -106,17 +152,44 @@ def shortened(reason: str) -> str:
     return (kept.rpartition(" ")[0] or encoded[:room].decode(errors="ignore")).rstrip(" ,;:") + "…"
 
 
-def create_app(calls: Calls) -> FastAPI:
-    """The application that takes `calls`; it refuses them until `calls.ready` is set."""
+def create_app(calls: Calls, access: Access) -> FastAPI:
+    """The application that takes `calls` from those who have `access`; it refuses them until `calls.ready` is set."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
     @app.get(HEALTH_PATH)
-    async def healthz() -> JSONResponse:
-        status = calls.agent.status() if calls.ready else {}
-        return JSONResponse({"ready": calls.ready, "calls": len(calls.active), **status}, 200 if calls.ready else 503)
+    async def healthz(request: Request) -> JSONResponse:
+        """Whether calls are taken; what the pipeline is like is not for strangers."""
+        trusted = access.is_trusted(request.headers, _given(request.query_params), time.time())
+        status = {"calls": len(calls.active), **calls.agent.status()} if calls.ready and trusted else {}
+        return JSONResponse({"ready": calls.ready, **status}, 200 if calls.ready else 503)
+
+    @app.post(START_PATH)
+    async def start(request: Request) -> Response:
+        """The address of a call, as pipecat's clients ask for it; with a token that is valid for the call alone."""
+        refusal = access.refusal(request.headers, None, time.time())
+        if refusal:
+            return JSONResponse({"error": refusal.reason}, refusal.status)
+        scheme = "wss" if request.url.scheme == "https" else "ws"
+        token = access.short_lived(time.time())
+        query = f"?{TOKEN_PARAMETER}={token}" if token else ""
+        return JSONResponse({"wsUrl": f"{scheme}://{request.headers.get('host', '')}{CALL_PATH}{query}"})
 
     @app.websocket(CALL_PATH)
     async def call(websocket: WebSocket, sample_rate: str = Query(str(DEFAULT_OUT_RATE), alias=RATE_PARAMETER)) -> None:
+        refusal = access.refusal(websocket.headers, _given(websocket.query_params), time.time())
+        if refusal:
+            log.warning("a call was refused: %s", printable(refusal.reason))
+            await websocket.send_denial_response(JSONResponse({"error": refusal.reason}, refusal.status))
+            return
         await calls.take(websocket, sample_rate)
 
     return app
+
+
+def _given(query: Mapping[str, str]) -> str | None:
+    return query.get(TOKEN_PARAMETER)
+
+
+def printable(text: str) -> str:
+    """A text from outside as it may stand in a log: control characters, which terminals obey, are escaped."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

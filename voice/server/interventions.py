@@ -30,6 +30,8 @@ RELEASE_AFTER = 0.5
 """Seconds after a call within which its tasks end."""
 MOST_UNCOLLECTED = 6
 """Calls after which their remains are collected even though several others are under way."""
+COLLECT_EVERY = 1.0
+"""Least seconds between two collections: clients that connect and vanish would otherwise each cause one."""
 
 EMPTIED = ("pipecat.", "voice.", "pipelines.")
 """Packages whose parts are emptied."""
@@ -60,12 +62,16 @@ class Interventions:
         self._loop = loop
         self._watch: LoopWatch | None = None
         self._uncollected = 0
+        self._collected = -COLLECT_EVERY
+        self._collection: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> "Interventions":
         self._thresholds = gc.get_threshold()
         return self
 
     def __exit__(self, *_error: object) -> None:
+        if self._collection is not None:
+            self._collection.cancel()
         if self._watch:
             del self._loop._selector.select  # type: ignore[attr-defined]
             self._watch.close()
@@ -93,9 +99,17 @@ class Interventions:
         if worker.has_finished():
             empty(worker)
         self._uncollected += 1
-        if others <= 1 or self._uncollected >= MOST_UNCOLLECTED:
-            self._uncollected = 0
-            gc.collect()
+        if self._collection is None and (others <= 1 or self._uncollected >= MOST_UNCOLLECTED):
+            wait = self._collected + COLLECT_EVERY - self._loop.time()
+            if wait > 0:
+                self._collection = self._loop.call_later(wait, self._collect)
+            else:
+                self._collect()
+
+    def _collect(self) -> None:
+        self._collection, self._uncollected = None, 0
+        gc.collect()
+        self._collected = self._loop.time()
 
 
 def empty(worker: "PipelineWorker") -> None:

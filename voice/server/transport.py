@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from fastapi import WebSocket
 from google.protobuf.message import DecodeError
+from pipecat.audio.resamplers.base_audio_resampler import BaseAudioResampler
+from pipecat.audio.utils import create_stream_resampler
 from pipecat.frames.frames import (
     Frame,
     InputAudioRawFrame,
@@ -38,9 +40,19 @@ AHEAD = 10.0
 """Seconds by which audio may run ahead of real time. More cannot have been spoken into a microphone, and recognising
 it would take the cores from the calls under way."""
 
+MESSAGES_A_SECOND = 400
+"""Messages that a client may send in a second, on average of `AHEAD` seconds: six times as many as one for each 16 ms
+of audio."""
+
+IN_RATES = range(8000, 48001)
+"""Hertz of audio that is taken; it is resampled to `IN_RATE`."""
+
 
 class StrictSerializer(ProtobufFrameSerializer):
     """Reads pipecat's protobuf frames, and refuses what pipecat would drop with a log line or pass on broken.
+
+    A client may send audio and messages. pipecat would also take frames that only a server should send, such as text
+    to be spoken as the bot's words. Audio of other rates is resampled.
 
     `refusal` holds the reason after a message was refused.
 
@@ -53,31 +65,51 @@ class StrictSerializer(ProtobufFrameSerializer):
         self.refusal: str | None = None
         self._clock = clock
         self._heard_until: float | None = None
+        self._read_until: float | None = None
+        self._resampler: BaseAudioResampler | None = None
 
     async def deserialize(self, data: str | bytes) -> Frame | None:
         """One message to one frame.
 
         Raises:
-            WireError: it is not a frame, its message is not a JSON object, or its audio is not 16 kHz mono s16 in real
-                time.
+            WireError: it is not a frame that a client may send, its message is not a JSON object, its audio is not
+                mono s16 in real time, or messages come too fast.
         """
+        self._check_rate()
         try:
             frame = await super().deserialize(data)
-        except (DecodeError, TypeError) as error:
+        except (DecodeError, TypeError, ValueError, RecursionError) as error:
             raise self._refuse("a message is not a pipecat protobuf frame") from error
-        if frame is None:
-            raise self._refuse("a message holds no frame that a client may send")
-        if isinstance(frame, InputTransportMessageFrame) and not isinstance(frame.message, dict):
-            raise self._refuse("a message is not a JSON object")
         if isinstance(frame, InputAudioRawFrame):
-            if frame.sample_rate != IN_RATE or frame.num_channels != 1:
-                raise self._refuse(
-                    f"audio must be {IN_RATE} Hz mono, not {frame.sample_rate} Hz with {frame.num_channels} channels"
-                )
-            if len(frame.audio) % 2:
-                raise self._refuse("audio must be 16-bit samples: an odd number of bytes came")
-            self._check_pace(len(frame.audio) / 2 / IN_RATE)
+            return await self._audio(frame)
+        if not isinstance(frame, InputTransportMessageFrame):
+            raise self._refuse("a message holds no frame that a client may send")
+        if not isinstance(frame.message, dict):
+            raise self._refuse("a message is not a JSON object")
         return frame
+
+    async def _audio(self, frame: InputAudioRawFrame) -> Frame | None:
+        if frame.sample_rate not in IN_RATES or frame.num_channels != 1:
+            raise self._refuse(
+                f"audio must be {IN_RATE} Hz mono, not {frame.sample_rate} Hz with {frame.num_channels} channels"
+            )
+        if frame.audio[:4] == b"RIFF" and frame.audio[8:12] == b"WAVE":
+            raise self._refuse("audio must be bare samples, without a WAV header (add_wav_header=False)")
+        if len(frame.audio) % 2:
+            raise self._refuse("audio must be 16-bit samples: an odd number of bytes came")
+        self._check_pace(len(frame.audio) / 2 / frame.sample_rate)
+        if frame.sample_rate == IN_RATE:
+            return frame
+        self._resampler = self._resampler or create_stream_resampler()
+        audio = await self._resampler.resample(frame.audio, frame.sample_rate, IN_RATE)
+        # A resampler holds back its first samples.
+        return InputAudioRawFrame(audio=audio, sample_rate=IN_RATE, num_channels=1) if audio else None
+
+    def _check_rate(self) -> None:
+        now = self._clock()
+        self._read_until = max(now, self._read_until or now) + 1 / MESSAGES_A_SECOND
+        if self._read_until - now > AHEAD:
+            raise self._refuse(f"more than {MESSAGES_A_SECOND} messages a second came")
 
     def _check_pace(self, seconds: float) -> None:
         # Counted since the first audio: what a slow network held back may arrive all at once.

@@ -4,6 +4,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 CALL_PATH = "/ws"
 HEALTH_PATH = "/healthz"
+START_PATH = "/start"
+"""Where pipecat's clients ask for the address of a call."""
 
 IN_RATE = 16000
 """Hertz of the user's audio, which is mono."""
@@ -21,14 +23,19 @@ RATE_PARAMETER = "sample_rate"
 NATIVE = "native"
 """The voice's own rate."""
 
+TOKEN_VARIABLE = "VOICE_TOKEN"
+"""The environment variable that holds a server's token."""
+TOKEN_PARAMETER = "token"
+"""Query parameter that holds a token, for browsers: they cannot send headers with a WebSocket."""
+
 LARGEST_MESSAGE = 1 << 20
 """Bytes of a message from a client; half a minute of audio."""
 
 
-def call_url(host: str, port: int) -> str:
-    """The address that clients call."""
+def call_url(host: str, port: int, *, secure: bool = False) -> str:
+    """The address that clients call; `secure` with TLS."""
     name = f"[{host}]" if ":" in host else host
-    return f"ws://{name}:{port}{CALL_PATH}"
+    return f"{'wss' if secure else 'ws'}://{name}:{port}{CALL_PATH}"
 
 
 def health_url(url: str) -> str:

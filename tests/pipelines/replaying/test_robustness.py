@@ -44,7 +44,7 @@ GARBAGE: dict[str, tuple[bytes | str, int, str]] = {
     "random bytes": (bytes(range(255, 100, -1)), 1007, "not a pipecat protobuf frame"),
     "text": ("hello", 1007, "not a pipecat protobuf frame"),
     "an empty message": (b"", 1007, "holds no frame"),
-    "another rate": (audio(bytes(320), rate=8000), 1007, "audio must be 16000 Hz mono, not 8000 Hz"),
+    "another rate": (audio(bytes(320), rate=4000), 1007, "audio must be 16000 Hz mono, not 4000 Hz"),
     "half a sample": (audio(bytes(641)), 1007, "an odd number of bytes"),
     "20 MB": (audio(bytes(20_000_000)), 1009, "exceeds limit"),
     "20 s at once": (audio(bytes(20 * 2 * RATE)), 1007, "ahead of real time"),

@@ -15,3 +15,10 @@ def message(text: str) -> bytes:
     frame = frames_pb2.Frame()
     frame.message.data = text
     return bytes(frame.SerializeToString())
+
+
+def text_frame(text: str) -> bytes:
+    """A frame with text, which only servers send."""
+    frame = frames_pb2.Frame()
+    frame.text.text = text
+    return bytes(frame.SerializeToString())

@@ -1,5 +1,6 @@
 """The WebSocket connection of a call: valid addresses, connecting, and why the server closed it."""
 
+import os
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -7,7 +8,7 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.frames import CLOSE_CODE_EXPLANATIONS
 
 from voice.errors import ComponentError, ConfigurationError
-from voice.wire.endpoint import CALL_PATH, with_rate
+from voice.wire.endpoint import CALL_PATH, TOKEN_VARIABLE, with_rate
 
 HANG_UP_WITHIN = 0.5
 """Seconds that a server may take to answer the closing handshake; hanging up does not wait for a stuck server."""
@@ -51,6 +52,7 @@ async def connect_call(url: str, *, sample_rate: int | str) -> ClientConnection:
             ping_interval=None,
             close_timeout=HANG_UP_WITHIN,
             proxy=None if is_local else True,
+            additional_headers=credentials(),
         )
     except InvalidStatus as error:
         body = (error.response.body or b"").decode(errors="replace").strip()
@@ -61,6 +63,12 @@ async def connect_call(url: str, *, sample_rate: int | str) -> ClientConnection:
         raise ComponentError(f"{url} did not answer within 10 s; is the server running?") from error
     except (OSError, UnicodeError, WebSocketException) as error:  # UnicodeError: an impossible host name
         raise ComponentError(f"{url} cannot be reached ({error}); is the server running there?") from error
+
+
+def credentials() -> dict[str, str]:
+    """The headers that let a client in: the token in `VOICE_TOKEN`, if there is one."""
+    token = os.environ.get(TOKEN_VARIABLE)
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def close_reason(socket: ClientConnection) -> str:

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 from voice.responder.language.amounts import parse_count
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.numbers import NUMBER_WORD, say_number, spell_number
+from voice.responder.language.numbers import numbers_and, say_number, spell_number
 
 UNIT_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
-_UNIT = r"(?:(?:second|sec|minute|min|hour|day)s?)"
-PATTERN = rf"(?:{NUMBER_WORD}|(?:and|a|an|half|quarter|quarters|of|one|{_UNIT}) )+"
+_UNITS = [unit + plural for unit in ("second", "sec", "minute", "min", "hour", "day") for plural in ("s", "")]
+_UNIT = f"(?:{'|'.join(_UNITS)})"
+PATTERN = numbers_and(["and", "a", "an", "half", "quarter", "quarters", "of", *_UNITS])
 _PART = re.compile(rf"(?:and )?(?P<count>.+?) (?P<unit>{_UNIT})(?P<half> and a half)?(?: |$)")
 _SHORT = {"sec": "second", "min": "minute"}
 LONGEST_DURATION = 100 * 86400

@@ -13,9 +13,8 @@ from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import (
     CERTAIN,
     DIGIT_FIGURES,
-    NUMBER_WORD,
-    SCALES,
     UNSIGNED,
+    numbers_and,
     parse_number,
     sample_number,
     say_number,
@@ -114,8 +113,8 @@ POSTFIX: list[tuple[str, str, Callable[[Fraction], Fraction]]] = [
     ("cubed", "cubed", lambda a: power(a, Fraction(3))),
 ]
 _HEARD = [*(row[0] for row in BINARY), *(row[0] for row in PREFIX_OPERATORS), *(row[0] for row in POSTFIX)]
-# One flat loop, because nested loops over numbers would take exponential time to fail.
-EXPRESSION = rf"(?:{NUMBER_WORD}|and |a (?={'|'.join(SCALES)})|(?:{'|'.join(_HEARD)}) )+"
+# The words of all operators in any order: `parse_expression` says whether they are a sum.
+EXPRESSION = numbers_and(["and", "a", *re.findall(r"[a-z]+", " ".join(_HEARD))])
 _NUMBER = re.compile(UNSIGNED)
 
 

@@ -7,6 +7,7 @@ text2num 3.1 and word2number 1.1: 20): they miss decimals, years, signs, "a hund
 
 import random
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -49,13 +50,22 @@ MISHEARD_DIGITS = {
 
 _SMALL = PLAIN | MISHEARD_DIGITS
 _DIGITS = r"\d+(?:\.\d+)?"
-NUMBER_WORD = "(?:" + "|".join([_DIGITS, *sorted([*_SMALL, *SCALES, "point"], key=len, reverse=True)]) + ") "
+_WORDS = frozenset([*_SMALL, *SCALES, "point"])
+NUMBER_WORD = "(?:" + "|".join([_DIGITS, *sorted(_WORDS, key=len, reverse=True)]) + ") "
 _A_SCALE = rf"an? (?={'|'.join([*SCALES, 'dozen'])})"
 UNSIGNED = rf"(?:(?:{_A_SCALE})?{NUMBER_WORD}(?:(?:and )?{NUMBER_WORD})*)"
 SIGNED = rf"(?:(?:minus |negative )?{UNSIGNED})"
 DIGIT_FIGURES = re.compile(_DIGITS)
 # Correct spellings only: they alone show that a phrase is a number; "to" or "for" may be just that word.
 CERTAIN = frozenset(PLAIN) | frozenset(SCALES)
+
+
+def numbers_and(words: Iterable[str]) -> str:
+    """Regular expression of one or more words, each followed by one space: those of numbers, and `words`.
+
+    Every word is one alternative, so that a long text which does not match in the end takes linear time to say so.
+    """
+    return "(?:(?:" + "|".join([_DIGITS, *sorted({*_WORDS, *words}, key=len, reverse=True)]) + ") )+"
 
 
 def parse_number(text: str) -> Fraction | None:
@@ -197,7 +207,7 @@ def pair_of_numbers(*joints: str) -> SlotKind:
                     return a, b
         return None
 
-    pattern = f"(?:{NUMBER_WORD}|and |minus |negative |a |{'|'.join(joint + ' ' for joint in joints)})+"
+    pattern = numbers_and(["and", "minus", "negative", "a", *joints])
     return SlotKind(
         "_".join(joints), pattern, parse, lambda rng: f"{sample_number(rng)} {joints[0]} {sample_number(rng)}"
     )

@@ -95,6 +95,8 @@ _REPORTING = frozenset(
         "can could would should will if because unless until before after said says say told asked to remember repeat"
     )
 )
+MOST_WORDS = 40
+"""The longest request, in words: twenty seconds of speech. A message may be much longer, and is no request then."""
 MOST_STRAY_WORDS_BEFORE = 4
 """Most stray words that are tolerated before a request."""
 MOST_STRAY_WORDS_AFTER = 2
@@ -123,7 +125,7 @@ class Reading:
 
 def readings(text: str) -> Iterator[Reading]:
     """The parts of normalised `text` that may be the request, the least doubtful first."""
-    if not text:
+    if not text or text.count(" ") > MOST_WORDS:
         return
     ends = list(dict.fromkeys([_COURTESY.sub("", text), text]))
     starts = list(_starts(text))

@@ -28,6 +28,8 @@ _SYMBOLS = [
     (re.compile(r"(?<!\d)\.|\.(?!\d)|[^\w\s.']"), " "),
     (re.compile(r"(?<!\w)'|'(?!\w)"), " "),
 ]
+MOST_CHARACTERS = 1000
+"""The longest request. A client may send a text of any length, and reading it must not hold up other calls."""
 _CONTRACTIONS = re.compile(r"\b(what|how|where|who|when)'?s ")
 _SPELLINGS = {
     "per cent": "percent",
@@ -58,7 +60,12 @@ _HESITATIONS = frozenset(words("um uh uhm umm er erm ah hm hmm mm mhm"))
 
 
 def normalise(text: str) -> str:
-    """Lower-case words, each followed by one space; arithmetic symbols become words, hesitations are removed."""
+    """Lower-case words, each followed by one space; arithmetic symbols become words, hesitations are removed.
+
+    Empty for a text that is too long to be a request.
+    """
+    if len(text) > MOST_CHARACTERS:
+        return ""
     text = text.lower()
     for pattern, meaning in _SYMBOLS:
         text = pattern.sub(meaning, text)

@@ -1,0 +1,91 @@
+"""Connections that say nothing or read nothing are given up, and there are only so many."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from voice.server import connections
+from voice.server.connections import BoundedHTTP, BoundedWebSocket
+
+
+async def talkative(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Sends to its client without end, as fast as it reads."""
+    await receive()
+    await send({"type": "websocket.accept"})
+    while True:
+        await send({"type": "websocket.send", "bytes": bytes(65536)})
+
+
+@contextlib.asynccontextmanager
+async def serving() -> AsyncIterator[tuple[uvicorn.Server, int]]:
+    """The server and its port."""
+    config = uvicorn.Config(talkative, http=BoundedHTTP, ws=BoundedWebSocket, lifespan="off", log_level="warning")
+    server = uvicorn.Server(config)
+    sock = socket.create_server(("127.0.0.1", 0))
+    task = asyncio.create_task(server.serve(sockets=[sock]))
+    try:
+        while not server.started:
+            await asyncio.sleep(0.01)
+        yield server, sock.getsockname()[1]
+    finally:
+        server.should_exit = True
+        await task
+
+
+async def closed(reader: asyncio.StreamReader) -> bool:
+    """Whether the server closes the connection within 5 s."""
+    with contextlib.suppress(ConnectionError):
+        async with asyncio.timeout(5):
+            while await reader.read(65536):
+                pass
+    return True
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /ws HT", b"GET /ws HTTP/1.1\r\nHost: x\r\n"])
+async def test_a_client_without_a_request_is_given_up(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.2)
+    async with serving() as (server, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(said)
+        assert await closed(reader)
+        assert not server.server_state.connections
+        writer.close()
+
+
+async def test_a_client_that_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "READ_WITHIN", 0.3)
+    async with serving() as (server, port):
+        with socket.create_connection(("127.0.0.1", port)) as raw:
+            raw.sendall(
+                b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+            )
+            async with asyncio.timeout(10):
+                while not server.server_state.connections:
+                    await asyncio.sleep(0.01)
+                while server.server_state.connections:
+                    await asyncio.sleep(0.05)
+
+
+async def test_more_connections_than_descriptors_allow_are_refused(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "most_connections", lambda: 3)
+    monkeypatch.setattr(BoundedHTTP, "_quiet_until", 0.0)
+    async with serving() as (server, port):
+        kept = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        for _ in range(20):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            assert await closed(reader)
+            writer.close()
+        assert len(server.server_state.connections) == 3
+        for _, writer in kept:
+            writer.close()
+    assert [record.message for record in caplog.records if "refused" in record.message] == [
+        "connections are refused: 3 are open"
+    ]

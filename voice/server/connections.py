@@ -1,0 +1,107 @@
+"""Bounds on a server's connections: how many there are, how long they may say nothing, and how slowly they may read.
+
+uvicorn has no settings for these. A client that connects and sends no request would be kept for ever, one that never
+reads would fill the memory, and a server without free descriptors would log a traceback for each waiting connection.
+"""
+
+import asyncio
+import logging
+import resource
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+REQUEST_WITHIN = 10.0
+"""Seconds from connecting to a whole request."""
+READ_WITHIN = 5.0
+"""Seconds for which a client may read nothing while audio waits for it: more than any jitter buffer holds."""
+MOST_UNREAD = 1 << 20
+"""Bytes that may wait for a client; pongs are written without waiting for it."""
+DESCRIPTORS_OF_A_CALL = 4
+SAID_EVERY = 10.0
+"""Seconds between two warnings that connections are refused."""
+log = logging.getLogger(__name__)
+
+
+def most_connections() -> int:
+    """How many connections leave enough descriptors for calls: a quarter of those that the process may open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(16, min(soft, 4096) // DESCRIPTORS_OF_A_CALL)
+
+
+class BoundedHTTP(H11Protocol):
+    """HTTP connections, of which there are at most `most_connections`, each with a request in time."""
+
+    _patience: asyncio.TimerHandle | None = None
+    _quiet_until = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Count the connection, and wait for its request."""
+        super().connection_made(transport)
+        if len(self.connections) > most_connections():
+            self._say(len(self.connections) - 1)
+            transport.abort()
+            return
+        self._patience = self.loop.call_later(REQUEST_WITHIN, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has gone."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """The request came, and the connection becomes a call."""
+        self._stop_waiting()
+        super().handle_websocket_upgrade(event)
+
+    def _say(self, others: int) -> None:
+        if self.loop.time() >= BoundedHTTP._quiet_until:
+            BoundedHTTP._quiet_until = self.loop.time() + SAID_EVERY
+            log.warning("connections are refused: %d are open", others)
+
+    def _give_up(self) -> None:
+        if self.cycle is None:
+            self.transport.abort()
+
+    def _stop_waiting(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """WebSockets whose client reads what it is sent."""
+
+    _unread: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        """More waits for the client than the socket takes."""
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(READ_WITHIN, self._cut)
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        super().resume_writing()
+        self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client has gone."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless the client does not read the answers."""
+        super().handle_ping()
+        if self.transport.get_write_buffer_size() > MOST_UNREAD:
+            self._cut()
+
+    def _cut(self) -> None:
+        log.warning("a call was cut off: its client does not read what it is sent")
+        self.transport.abort()
+
+    def _stop_waiting(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None

@@ -1,0 +1,57 @@
+"""The RTVI messages of one call's client: only those that a client needs, and only so long ones.
+
+pipecat's processor takes whatever a client sends, also messages that only a server should send, and answers errors with
+errors, which two servers then send to each other without end.
+"""
+
+import logging
+
+from pipecat.frames.frames import InputTransportMessageFrame
+from pipecat.processors.frameworks.rtvi import RTVIProcessor
+from pipecat.processors.frameworks.rtvi import models as rtvi
+
+LONGEST_TEXT = 2000
+"""Characters of a text that a client sends in place of speech: two minutes of it."""
+TAKEN = frozenset(["client-ready", "client-message", "send-text", "disconnect-bot"])
+"""The types of messages that are handled."""
+MOST_WAITING = 100
+"""Messages that wait to be handled; further ones are dropped."""
+MOST_WARNINGS = 3
+"""Warnings in a call about messages that are not handled."""
+log = logging.getLogger(__name__)
+
+
+class CallRTVI(RTVIProcessor):
+    """Handles the messages of one call's client; the others are answered with an error, errors with nothing."""
+
+    _warnings = 0
+
+    async def _handle_transport_message(self, frame: InputTransportMessageFrame) -> None:
+        """Queue a message, if it is one and there is room."""
+        if frame.message.get("label") != rtvi.MESSAGE_LABEL:
+            self._warn("a client sent a message that is not RTVI; it is ignored")
+        elif str(frame.message.get("type", "")).startswith("error"):
+            self._warn("a client sent an error; errors are not answered")
+        elif self._message_queue.qsize() >= MOST_WAITING:
+            self._warn(f"more than {MOST_WAITING} messages of a client wait; further ones are dropped")
+        else:
+            await super()._handle_transport_message(frame)
+
+    async def _handle_message(self, message: rtvi.Message, user_id: str | None = None) -> None:
+        """Handle a message, or say why not."""
+        if message.type not in TAKEN:
+            self._warn("a client sent an RTVI message of a type that is not handled")
+            await self._send_error_response(message.id, f'messages of type "{message.type[:40]}" are not handled here')
+            return
+        if message.type == "send-text":
+            content = (message.data or {}).get("content")
+            if isinstance(content, str) and len(content) > LONGEST_TEXT:
+                await self._send_error_response(message.id, f"a text may have {LONGEST_TEXT} characters at most")
+                return
+        await super()._handle_message(message, user_id)
+
+    def _warn(self, what: str) -> None:
+        self._warnings += 1
+        if self._warnings <= MOST_WARNINGS:
+            more = "; further such warnings of this call are left out" if self._warnings == MOST_WARNINGS else ""
+            log.warning("%s%s", what, more)

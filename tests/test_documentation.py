@@ -33,9 +33,9 @@ def run(*command: str, cwd: Path = ROOT, timeout: float = 60) -> "subprocess.Com
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout)
 
 
-def test_the_readme_is_short_and_the_reference_has_at_most_nine_pages() -> None:
+def test_the_readme_is_short_and_the_reference_has_at_most_a_dozen_pages() -> None:
     assert len(TEXT["README.md"]) < 12_000
-    assert len(PAGES) <= 10
+    assert len(PAGES) <= 13
 
 
 def test_the_readme_has_its_three_commands() -> None:

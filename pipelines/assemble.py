@@ -14,6 +14,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMAssistantAggregator, LLMUserAggregatorParams
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams
 from pipecat.services.llm_service import LLMService
+from pipecat.turns.user_start import BaseUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
@@ -38,6 +39,8 @@ from voice.server.rtvi import CallRTVI
 from voice.server.transport import CallTransport
 from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
+from voice.turns.overlap.decision import Rules
+from voice.turns.overlap.start import OverlapStart, UninterruptibleStart
 from voice.turns.stop import TurnStop
 from voice.turns.vad import HintingVADProcessor, SharedSilero
 from voice.turns.words.sentence_end import SentenceEnds
@@ -93,7 +96,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     context = LLMContext(tools=schemas if tools else NOT_GIVEN)
     stop = _turn_stop(engines, vad, params, watch)
     llm.wanted = stop.speculation.wants
-    strategies = UserTurnStrategies(start=start_strategies(), stop=[stop])
+    strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport), stop=[stop])
     user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
     assistant = LLMAssistantAggregator(context)
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
@@ -133,6 +136,38 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         enable_tracing=tracing(),
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
     )
+
+
+def _turn_starts(
+    engines: Engines, vad: SharedSilero, stop: TurnStop, transport: CallTransport
+) -> list[BaseUserTurnStartStrategy]:
+    """What starts the turns of a call, and so interrupts its answers."""
+    settings, models = engines.settings.barge_in, engines.models
+    mode = settings.mode
+    if mode == "auto":
+        mode = "words" if engines.recogniser.gives_partials else "speech"
+    match mode:
+        case "off":
+            return [UninterruptibleStart(stop.set_aside)]
+        case "speech":
+            return start_strategies()
+        case "words":
+            rules = Rules(
+                decide=settings.decide_ms / 1000, short=settings.short_ms / 1000, hold=settings.hold_ms / 1000
+            )
+            voice = transport.voice
+            voice.ducked_gain = 10 ** (-settings.duck_db / 20)
+            whole = models.whole_request
+            return [
+                OverlapStart(
+                    vad=vad,
+                    voice=voice,
+                    rules=rules,
+                    far=settings.far_db,
+                    set_aside=stop.set_aside,
+                    whole_request=whole,
+                )
+            ]
 
 
 def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: LoopWatch | None) -> TurnStop:

@@ -70,6 +70,24 @@ class Turns(Table):
     """The silence after which the recogniser starts to finish its text, and the answer may be started; 0 for never."""
 
 
+class BargeIn(Table):
+    """What the caller's speech does to an answer; see docs/turns.md."""
+
+    mode: Literal["auto", "off", "speech", "words"] = "auto"
+    """What stops an answer: nothing, any speech, or what the speech says. `auto` is `words` where the recogniser gives
+    words while they are spoken, else `speech`."""
+    duck_db: Annotated[float, Field(ge=0, le=60)] = 15
+    """How much softer an answer goes on, in decibels, until the words have decided."""
+    decide_ms: Annotated[int, Field(ge=300, le=3000)] = 650
+    """How long speech goes on before words of any kind stop an answer; backchannels never do."""
+    short_ms: Annotated[int, Field(ge=0, le=3000)] = 500
+    """Shorter speech stops it only by what it asks ("stop", a whole request): recognisers hear words in coughs."""
+    hold_ms: Annotated[int, Field(ge=100, le=5000)] = 2000
+    """How long an answer that was silenced by speech without words waits for words before it goes on."""
+    far_db: Annotated[float, Field(ge=0, le=60)] = 15
+    """How much softer than the caller a voice is that is somebody else's, in decibels; 0 for no such difference."""
+
+
 class Settings(Table):
     """A whole pipeline, as resolved: every value that was used."""
 
@@ -79,6 +97,7 @@ class Settings(Table):
     """One sentence for `voice pipelines`."""
     vad: Vad = Vad()
     turns: Turns = Turns()
+    barge_in: BargeIn = BargeIn()
     asr: Annotated[AsrTable, OneOf("engine", RECOGNISERS)]
     llm: Annotated[
         Annotated[ResponderTable, Tag("responder")] | Annotated[Tiers, Tag("tiers")],

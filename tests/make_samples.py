@@ -37,6 +37,10 @@ ONSET, END = 10 ** (-33 / 20), 10 ** (-42 / 20)
 LEAD, TAIL, NOISE_LEAD = 0.3, 0.3, 0.4
 """Seconds before and after the speech."""
 PINK_ROWS = 10
+FAR_DB = 26.0
+"""How much softer a voice far off is than the caller's."""
+NO_TURNS = ("backchannel", "cough", "laughter", "knock", "far")
+"""Labels, and keys of conversations.yaml, of sounds that are not said to the agent."""
 
 Signal = npt.NDArray[np.float64]
 Pcm = npt.NDArray[np.int16]
@@ -52,7 +56,8 @@ class Turn:
     voice: str
     stretch: float
     is_phones: bool
-    backchannel: bool
+    label: str
+    """What the sound is: speech, or one that is no turn."""
     barge_in_ms: int | None
     contains: tuple[str, ...]
 
@@ -86,8 +91,8 @@ def _conversation(name: str, entry: Mapping[str, Any]) -> Conversation:
 
 
 def _turn(turn: Mapping[str, Any], entry: Mapping[str, Any]) -> Turn:
-    backchannel = "backchannel" in turn
-    said = turn["backchannel"] if backchannel else turn["say"]
+    label = next((kind for kind in NO_TURNS if kind in turn), "speech")
+    said = turn["say"] if label == "speech" else turn[label]
     listed = said if isinstance(said, list) else [said]
     parts = tuple(part if isinstance(part, str) else float(part) for part in listed)
     contains = turn.get("contains", [])
@@ -97,7 +102,7 @@ def _turn(turn: Mapping[str, Any], entry: Mapping[str, Any]) -> Turn:
         voice=turn.get("voice", entry["voice"]),
         stretch=float(turn.get("stretch", entry.get("stretch", 1))),
         is_phones="phones" in turn,
-        backchannel=backchannel,
+        label=label,
         barge_in_ms=turn.get("barge_in"),
         contains=tuple(contains) if isinstance(contains, list) else (contains,),
     )
@@ -157,6 +162,8 @@ def speak(turn: Turn, *, lead: float) -> tuple[Signal, list[tuple[int, int]]]:
     parts = [
         part
         if isinstance(part, float)
+        else NOISES[turn.label]()
+        if turn.label in NOISES
         else synthesise(part, voice=turn.voice, stretch=turn.stretch, is_phones=turn.is_phones).astype(np.float64)
         for part in turn.parts
     ]
@@ -199,6 +206,27 @@ def _raw_values(raw: "np.random.PCG64", count: int) -> npt.NDArray[np.int64]:
     return (raw.random_raw(count) >> np.uint64(48)).astype(np.int64) - 2**15
 
 
+def cough() -> Signal:
+    """A cough: two bursts of noise, the second one softer, each with a sudden start; 0.5 s."""
+    bursts = []
+    for seed, (seconds, level, decay) in enumerate(((0.22, 1.0, 0.07), (0.28, 0.6, 0.09)), 11):
+        time = np.arange(round(seconds * RATE)) / RATE
+        noise = np.diff(pink_noise(len(time) + 1, seed=seed, murmur=False))
+        bursts.append(level * noise * np.minimum(1, time / 0.004) * np.exp(-time / decay))
+    return 8000 * np.concatenate(bursts)
+
+
+def knock() -> Signal:
+    """Three knocks on wood: damped tones; 0.6 s."""
+    time = np.arange(round(0.2 * RATE)) / RATE
+    one = (np.sin(2 * np.pi * 180 * time) + 0.5 * np.sin(2 * np.pi * 410 * time)) * np.exp(-time / 0.025)
+    return 8000 * np.concatenate([one, one, one])
+
+
+NOISES = {"cough": cough, "knock": knock}
+"""Sounds that are not spoken, by their labels."""
+
+
 def noise_seed(conversation: str, number: int) -> int:
     """The seed of a recording's noise, different for each recording."""
     return zlib.crc32(f"{conversation}/{number:02d}".encode())
@@ -208,8 +236,9 @@ def record(conversation: Conversation, number: int) -> tuple[Pcm, list[Label]]:
     """Recording `number` (from 1) of a conversation and its labels."""
     turn = conversation.turns[number - 1]
     signal, stretches = speak(turn, lead=NOISE_LEAD if conversation.noise else LEAD)
-    name = "backchannel" if turn.backchannel else "speech"
-    labels = [(first / RATE, end / RATE, name) for first, end in stretches]
+    labels = [(first / RATE, end / RATE, turn.label) for first, end in stretches]
+    if turn.label == "far":
+        signal *= 10 ** (-FAR_DB / 20)
     if conversation.noise is not None:
         speech_power = np.concatenate([signal[first:end] for first, end in stretches])
         level = np.sqrt((speech_power**2).mean()) * 10 ** (-conversation.snr_db / 20)

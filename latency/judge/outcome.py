@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from latency.audio.onset import Span
 from latency.judge.answer import first_answer
 from latency.judge.barge_in import BargeInResult, talk_over
+from latency.judge.overlap import Sound
 from latency.judge.right import judge_answer
 from latency.judge.unanswered import JITTER_BUFFER, LOST, Unanswered, why
 from latency.judge.verdict import is_answerless
@@ -56,6 +57,10 @@ class Outcome:
     barge_in: BargeInResult | None = None
     """None for a turn that was not meant to interrupt."""
     barge_in_stop: float | None = None
+    sound: Sound | None = None
+    """What a sound that is no turn did to the answer; None for a turn with speech."""
+    ducked: float | None = None
+    """From the user's onset over an answer until the loudspeaker was softer; None if it was not."""
     talk_over: float = 0.0
     """Seconds during which both spoke, including the time until the bot stopped for a barge-in."""
     early_heard: float = 0.0

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latency.audio.dropouts import gaps
+from latency.audio.flushed import parted
 from latency.audio.onset import Span, as_floats, sounds, utterances
 from latency.judge.barge_in import false_barge_ins, judge_barge_in
 from latency.judge.outcome import ONSET_REACH, Outcome, judge_turn
+from latency.judge.overlap import ducked_after, judge_sound
 from latency.judge.unanswered import Unanswered
 from latency.record.run import RATE
 from latency.record.session import Session
@@ -50,7 +52,8 @@ def judge_session(
         outcomes = [_unrecorded(turn) for turn in turns]
         return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
     bot = as_floats(stereo[:, 1])
-    spoken = utterances(bot, RATE)
+    spoken = parted(utterances(bot, RATE), bot, RATE, session.flushes)
+    overlaps = [one for turn in turns for reported in turn.server_turns for one in reported.overlaps or ()]
     bridged = any(server_turn.opening for turn in turns for server_turn in turn.server_turns)
     pieces = sounds(bot, RATE) if bridged else ()
     starts = [turn.start for turn in turns]
@@ -70,8 +73,10 @@ def judge_session(
             closed=closed,
             before_lost=is_lost,
         )
-        if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes):
+        if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes, session.ducked):
             judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
+        sound = judge_sound(turn, spoken, bot, RATE, session.flushes, overlaps)
+        judged = replace(judged, sound=sound, ducked=ducked_after(turn, spoken, session.ducked))
         outcomes.append(judged)
     found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)
     return SessionOutcome(
@@ -79,7 +84,7 @@ def judge_session(
         outcomes=tuple(outcomes),
         recorded=True,
         gaps=_dropouts(found, outcomes),
-        false_barge_ins=false_barge_ins(turns, spoken, session.flushes),
+        false_barge_ins=false_barge_ins(turns, spoken, session.flushes, overlaps),
     )
 
 

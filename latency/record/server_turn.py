@@ -9,6 +9,7 @@ from latency.record.json_form import TurnError, from_json, shown, to_json
 from latency.record.llm.answer import AnswerRecord
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Marks
+from latency.record.overlap import OverlapRecord
 from latency.record.stall import Stall
 from latency.record.units import Count, Instant, Milliseconds, Probability, Seconds
 
@@ -93,6 +94,8 @@ class ServerTurn(Reported):
     """None from a server that does not speculate."""
     joined: bool = False
     """Whether it continues the turn before it, which was committed too early: their words are one message."""
+    overlaps: tuple[OverlapRecord, ...] | None = None
+    """The caller's sounds during its answer, in order; None from a server that does not decide on them."""
     answer_pending: bool = False
     """Whether an answer, or the rest of it, is still to come."""
     stalls: Count | None = None

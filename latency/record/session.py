@@ -96,6 +96,8 @@ class Session:
     """When the loudspeaker ran dry in the middle of an utterance, (start, end)."""
     flushes: tuple[Instant, ...] = ()
     """When an interruption emptied the loudspeaker."""
+    ducked: tuple[tuple[Instant, Instant], ...] = ()
+    """When the loudspeaker was softer because the user might be interrupting, (start, end)."""
     server: ServerLoad | None = None
     """None when the server was not observed."""
     never_sent: Count | None = None

@@ -112,6 +112,8 @@ FIGURES: dict[str, Figure] = {
     "barge_in stop_p50": lambda report: report.barge_in.stop_p50_ms,
     "barge_in stop_p95": lambda report: report.barge_in.stop_p95_ms,
     "barge_in false": lambda report: report.barge_in.false,
+    "barge_in missed": lambda report: report.barge_in.missed,
+    "barge_in ducked_p95": lambda report: report.barge_in.ducked_p95_ms,
 }
 """Every figure a threshold may name, and how it is read from a report."""
 
@@ -122,7 +124,7 @@ COUNTS: dict[str, Callable[["Report"], int]] = {
     "barge_in stop_p95": lambda report: report.barge_in.n,
 }
 """From how many turns a figure is taken."""
-MISTAKES = {"cut_offs", "false_cut_off_rate", "gaps", "early", "barge_in false"}
+MISTAKES = {"cut_offs", "false_cut_off_rate", "gaps", "early", "barge_in false", "barge_in missed"}
 """Figures that are 0 for an agent that says nothing."""
 
 SHARES = {name for name in FIGURES if "within_" in name} | {

@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from latency.judge.barge_in import BargeInResult
 from latency.judge.outcome import Outcome
+from latency.judge.overlap import SoundResult
 from latency.judge.reconcile import FLAGGED
 from latency.judge.scoring import word_error_rate
 from latency.judge.session_outcome import SessionOutcome
@@ -33,12 +35,20 @@ class TurnCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BargeInFigures:
-    """Scripted interruptions of an audible bot, and interruptions without cause."""
+    """Scripted interruptions of an audible bot, interruptions without cause, and sounds that must not interrupt."""
 
     n: int
+    """Those that stopped the bot."""
     stop_p50_ms: float | None
     stop_p95_ms: float | None
     false: int | None
+    missed: int | None
+    """Those over which the bot talked on."""
+    ducked_p95_ms: float | None
+    """From the onset of a sound until the loudspeaker was softer."""
+    sounds: dict[str, dict[str, int]]
+    """Backchannels, coughs and other sounds over the bot's speech, by label: how many it went on under, was resumed
+    after, and was stopped by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +95,26 @@ def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeInFigures:
     stops = [o.barge_in_stop for session in sessions for o in session.outcomes if o.barge_in_stop is not None]
     spread = Spread.of(stops)
     recorded = [session for session in sessions if session.recorded]
+    outcomes = [outcome for session in recorded for outcome in session.outcomes]
     return BargeInFigures(
         n=spread.n,
         stop_p50_ms=spread.p50,
         stop_p95_ms=spread.p95,
         false=sum(session.false_barge_ins for session in recorded) if recorded else None,
+        missed=sum(o.barge_in is BargeInResult.IGNORED for o in outcomes) if recorded else None,
+        ducked_p95_ms=Spread.of([o.ducked for o in outcomes if o.ducked is not None]).p95,
+        sounds=sounds(outcomes),
     )
+
+
+def sounds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
+    """What the sounds over the bot's speech did to it, by label; a bot that was silent does not count."""
+    keys = {SoundResult.WENT_ON: "went_on", SoundResult.RESUMED: "resumed", SoundResult.STOPPED: "stopped"}
+    found: dict[str, dict[str, int]] = {}
+    for outcome in outcomes:
+        if outcome.sound and (key := keys.get(outcome.sound.result)):
+            found.setdefault(outcome.sound.kind, dict.fromkeys(keys.values(), 0))[key] += 1
+    return found
 
 
 def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Quality:

@@ -17,6 +17,10 @@ class Recogniser(Protocol):
     def name(self) -> str:
         """What recognises, as the report shows it."""
 
+    @property
+    def gives_partials(self) -> bool:
+        """Whether it gives words while they are spoken, some 0.1 s later; known once it has started."""
+
     async def start(self) -> None:
         """Load and warm up.
 

@@ -99,7 +99,7 @@ class PiperSynthesiser:
 
     def service(self) -> "TTSService":
         """A call's synthesis on the shared voice."""
-        from voice.server.transport import HEAD_START
+        from voice.server.output import HEAD_START
         from voice.tts.piper.service import PiperTTSService
 
         return PiperTTSService(self.voice, sent_ahead=HEAD_START)

@@ -30,6 +30,8 @@ class Sphinx(AsrTable):
 class SphinxRecogniser:
     """A pool of worker processes, one for each call and a spare one."""
 
+    gives_partials = True
+
     def __init__(self, asr: Sphinx) -> None:
         self._asr = asr
         self._pool: SphinxPool | None = None

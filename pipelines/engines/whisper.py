@@ -117,6 +117,13 @@ class WhisperRecogniser:
         details = f"{self._asr.compute_type}, {self._asr.device}, {how}"
         return f"faster-whisper {version('faster-whisper')} {model} ({details})"
 
+    @property
+    def gives_partials(self) -> bool:
+        """Whether it decodes unfinished speech: it is set to, and a pass is short enough."""
+        from voice.asr.pace import LONGEST_PASS
+
+        return self._asr.streaming and self._whisper is not None and self._whisper.pass_seconds <= LONGEST_PASS
+
     async def start(self) -> None:
         """Find or download the weights, decide how they decode, and load them."""
         import voice.asr.whisper.service  # noqa: F401  (not in the first call)

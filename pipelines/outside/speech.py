@@ -13,6 +13,9 @@ from voice.wire.endpoint import DEFAULT_OUT_RATE
 class OutsideRecogniser:
     """A recogniser from outside; a `TranscriptEnd` reports when its words are complete."""
 
+    gives_partials = False
+    """Unknown: some services give words only at the end."""
+
     def __init__(self, supply: Supply) -> None:
         self._supply = supply
 

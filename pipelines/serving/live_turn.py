@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from latency.record.llm.attempt import AttemptOutcome, AttemptRecord
 from latency.record.marks import Mark, Marks
+from latency.record.overlap import OverlapRecord
 from latency.record.server_turn import EndedBy, ServerTurn, SmartTurnOpinion, SpeculationRecord, TurnReport
 from latency.record.stall import Stall
 from voice.llm.answer.answer_frames import AttemptsFrame
@@ -57,6 +58,8 @@ class LiveTurn:
     models: Mapping[str, str] = field(default_factory=dict)
     """The model of each tier."""
     answer_sampled: bool = False
+    overlaps: dict[float, OverlapRecord] = field(default_factory=dict)
+    """The caller's sounds during its answer, by their onset."""
     stalls: Stalls | None = None
     """None when the event loop is not watched."""
     since: float = -math.inf
@@ -93,6 +96,7 @@ class LiveTurn:
             speculation=self.speculation,
             interrupted=self.interrupted,
             joined=self.joined,
+            overlaps=tuple(self.overlaps.values()),
             failed=self.failed,
             attempts=self._attempts(),
             answer_pending=self.awaits_answer,

@@ -36,7 +36,7 @@ from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
 from voice.llm.answer.answer_frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame, SpeakAheadFrame
 from voice.server.loop_watch import LoopWatch
-from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame, TurnJoinsFrame
+from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, TurnEndFrame, TurnJoinsFrame
 from voice.wire.messages import TurnMessage
 
 
@@ -108,6 +108,8 @@ class TurnObserver(BaseObserver):
                 return log.user_started(now)
             case TurnJoinsFrame():
                 log.joins()
+            case OverlapFrame():
+                return log.overlapped(frame)
             case VADUserStoppedSpeakingFrame():
                 log.stopped(frame.stop_secs, now)
             case TranscriptionFrame():

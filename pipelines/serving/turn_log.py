@@ -5,14 +5,14 @@ monotonic clock.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from latency.record.marks import Mark
 from latency.record.server_turn import SmartTurnOpinion, SpeculationRecord
 from pipelines.serving.live_turn import LiveTurn, Stalls
 from voice.llm.answer.answer_frames import AttemptsFrame
-from voice.turns.turn_frames import TurnEndFrame
+from voice.turns.turn_frames import OverlapFrame, TurnEndFrame
 
 
 class TurnLog:
@@ -45,6 +45,10 @@ class TurnLog:
         self._sounding: LiveTurn | None = None
         """The turn whose answer was sent last; a new turn may have begun since."""
         self._count = 0
+        self._overlapped: LiveTurn | None = None
+        """The turn over whose answer the caller speaks, or last spoke."""
+        self._undecided: list[Callable[[], None]] | None = None
+        """What was noted of speech that may turn out to be a turn; None while there is none."""
 
     def user_started(self, now: float) -> LiveTurn | None:
         """A user turn opens; the previous one is over, and was interrupted if the bot had not finished its answer."""
@@ -59,7 +63,26 @@ class TurnLog:
         if self._speculates:
             self.turn.speculation = SpeculationRecord()
         self._count += 1
+        noted, self._undecided = self._undecided or [], None
+        for note in noted:
+            note()
         return before
+
+    def overlapped(self, frame: OverlapFrame) -> LiveTurn | None:
+        """The caller makes a sound during an answer, or something is decided on it.
+
+        What is noted meanwhile belongs to the next turn, if the sound turns out to be one.
+        """
+        record = frame.record
+        if self._overlapped is None or record.onset not in self._overlapped.overlaps:
+            self._overlapped = self._sounding
+        if frame.awaits and self._undecided is None:
+            self._undecided = []
+        elif record.verdict == "resumed" and not frame.awaits:
+            self._undecided = None
+        if self._overlapped:
+            self._overlapped.overlaps[record.onset] = record
+        return self._overlapped
 
     def joins(self) -> None:
         """The turn continues the one before it, which was committed too early."""
@@ -78,18 +101,27 @@ class TurnLog:
 
     def stopped(self, silence: float, now: float) -> None:
         """The voice detector has heard so many seconds of silence."""
+        if self._undecided is not None:
+            self._undecided.append(lambda: self.stopped(silence, now))
+            return
         self.mark_last(Mark.VAD_STOP, now)
         if self.turn and Mark.TURN_COMMIT not in self.turn.marks:
             self.turn.silent_since = now - silence
 
     def heard(self, text: str, now: float) -> None:
         """A final transcript of (part of) the turn."""
+        if self._undecided is not None:
+            self._undecided.append(lambda: self.heard(text, now))
+            return
         if self.turn and Mark.TURN_COMMIT not in self.turn.marks:
             self.turn.heard.append(text)
             self.turn.marks[Mark.TRANSCRIPT_FINAL] = now
 
     def hinted(self, now: float) -> None:
         """A short silence hinted that speech may have ended."""
+        if self._undecided is not None:
+            self._undecided.append(lambda: self.hinted(now))
+            return
         self.mark_last(Mark.EAGER_HINT, now)
         if self.turn and self.turn.speculation and Mark.TURN_COMMIT not in self.turn.marks:
             self.turn.speculation = replace(self.turn.speculation, hints=self.turn.speculation.hints + 1)

@@ -18,6 +18,7 @@ from voice.server.transport import CallTransport
 from voice.wire.endpoint import (
     CALL_PATH,
     DEFAULT_OUT_RATE,
+    DUCKS_PARAMETER,
     HEALTH_PATH,
     NATIVE,
     OUT_RATES,
@@ -73,7 +74,7 @@ class Calls:
         self._begins = asyncio.Lock()
         self._beginning = 0
 
-    async def take(self, websocket: WebSocket, sample_rate: str) -> None:
+    async def take(self, websocket: WebSocket, sample_rate: str, *, ducks: bool = False) -> None:
         """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason."""
         await websocket.accept()
         if not self.ready:
@@ -94,7 +95,7 @@ class Calls:
         assert task is not None
         self.active.add(task)
         try:
-            await self._run(websocket, rate)
+            await self._run(websocket, rate, ducks=ducks)
         except VoiceError as error:
             log.warning("a call could not begin: %s", error)
             await websocket.close(1011, shortened(str(error)))
@@ -116,8 +117,9 @@ class Calls:
         finally:
             self._beginning -= 1
 
-    async def _run(self, websocket: WebSocket, rate: int) -> None:
+    async def _run(self, websocket: WebSocket, rate: int, *, ducks: bool) -> None:
         transport = CallTransport(websocket, sample_rate=rate)
+        transport.voice.ducked_by_client = ducks
         worker = await self._begin(transport, rate)
 
         @transport.event_handler("on_client_disconnected")  # type: ignore[untyped-decorator]
@@ -175,13 +177,17 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         return JSONResponse({"wsUrl": f"{scheme}://{request.headers.get('host', '')}{CALL_PATH}{query}"})
 
     @app.websocket(CALL_PATH)
-    async def call(websocket: WebSocket, sample_rate: str = Query(str(DEFAULT_OUT_RATE), alias=RATE_PARAMETER)) -> None:
+    async def call(
+        websocket: WebSocket,
+        sample_rate: str = Query(str(DEFAULT_OUT_RATE), alias=RATE_PARAMETER),
+        ducks: str = Query("", alias=DUCKS_PARAMETER),
+    ) -> None:
         refusal = access.refusal(websocket.headers, _given(websocket.query_params), time.time())
         if refusal:
             log.warning("a call was refused: %s", printable(refusal.reason))
             await websocket.send_denial_response(JSONResponse({"error": refusal.reason}, refusal.status))
             return
-        await calls.take(websocket, sample_rate)
+        await calls.take(websocket, sample_rate, ducks=ducks == "1")
 
     return app
 

@@ -1,6 +1,5 @@
-"""One call's transport: pipecat's WebSocket transport with strict input and a head start for each answer."""
+"""One call's transport: pipecat's WebSocket transport with strict input; its output is in `voice.server.output`."""
 
-import asyncio
 import time
 from collections.abc import Callable
 
@@ -8,33 +7,13 @@ from fastapi import WebSocket
 from google.protobuf.message import DecodeError
 from pipecat.audio.resamplers.base_audio_resampler import BaseAudioResampler
 from pipecat.audio.utils import create_stream_resampler
-from pipecat.frames.frames import (
-    Frame,
-    InputAudioRawFrame,
-    InputTransportMessageFrame,
-    InterruptionFrame,
-    OutputAudioRawFrame,
-    TTSStartedFrame,
-)
-from pipecat.processors.frame_processor import FrameDirection
+from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessageFrame
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
-from pipecat.transports.websocket.fastapi import (
-    FastAPIWebsocketOutputTransport,
-    FastAPIWebsocketParams,
-    FastAPIWebsocketTransport,
-)
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPIWebsocketTransport
 
 from voice.errors import WireError
+from voice.server.output import HeadStartOutput
 from voice.wire.endpoint import IN_RATE
-
-HEAD_START = 0.12
-"""Seconds of an answer that are sent at once. The client starts playout at 60 ms, which leaves 60 ms for jitter, and an
-interruption has at most this much to take back."""
-
-LONGEST_HOLD = 0.25
-"""Seconds for which the first sound of an utterance waits at most while the caller may be starting to speak; the voice
-detector needs some 0.18 s more to be sure."""
-HOLD_STEP = 0.01
 
 AHEAD = 10.0
 """Seconds by which audio may run ahead of real time. More cannot have been spoken into a microphone, and recognising
@@ -123,59 +102,6 @@ class StrictSerializer(ProtobufFrameSerializer):
         return WireError(reason)
 
 
-class HeadStartOutput(FastAPIWebsocketOutputTransport):
-    """Sends the first 120 ms of an answer at once, then keeps that lead over real time.
-
-    pipecat sends at exactly real time and restarts its schedule when it is late, so every delay of the event loop
-    becomes a gap that the user hears. Here the schedule is the playout clock itself, and delays are caught up.
-
-    After an interruption, nothing more of the interrupted answer is sent. pipecat lets the chunks under way through,
-    and the client, which has flushed its buffer, would take them for the start of the next answer.
-
-    Nothing begins to sound while the caller may be starting to speak (`user_may_be_starting`): a caller who goes on
-    after a pause that was taken for the end then hears nothing of the answer.
-    """
-
-    user_may_be_starting: Callable[[], bool] = staticmethod(lambda: False)
-    """Whether the latest sound may be the start of the caller's speech; set per call."""
-    _played_until: float | None = None
-    _interrupted = False
-
-    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Note when answers are interrupted and when new speech starts."""
-        if isinstance(frame, InterruptionFrame):
-            self._interrupted = True
-        elif isinstance(frame, TTSStartedFrame):
-            self._interrupted = False
-        await super().process_frame(frame, direction)
-        if isinstance(frame, InterruptionFrame):
-            self._played_until = None
-
-    async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
-        """Send one chunk and wait until the next is due."""
-        if frame.interruptible:
-            await self._hold()
-            if self._interrupted:
-                return False
-        return await super().write_audio_frame(frame)
-
-    async def _hold(self) -> None:
-        """Before the first sound of an utterance, wait until it is clear that the caller is silent."""
-        if self._played_until is not None and self._played_until > time.monotonic():
-            return
-        for _ in range(round(LONGEST_HOLD / HOLD_STEP)):
-            if self._interrupted or not self.user_may_be_starting():
-                return
-            await asyncio.sleep(HOLD_STEP)
-
-    async def _write_audio_sleep(self) -> None:
-        now = time.monotonic()
-        if self._played_until is None or self._played_until < now:
-            self._played_until = now
-        self._played_until += self._send_interval
-        await asyncio.sleep(max(0.0, self._played_until - HEAD_START - now))
-
-
 class CallTransport(FastAPIWebsocketTransport):
     """One call's transport: 16 kHz mono in, `sample_rate` mono out in 20 ms messages."""
 
@@ -193,6 +119,11 @@ class CallTransport(FastAPIWebsocketTransport):
         )
         super().__init__(websocket, params)
         self._output: HeadStartOutput = HeadStartOutput(self, self._client, params, name=self._output_name)
+
+    @property
+    def voice(self) -> HeadStartOutput:
+        """The agent's voice as the caller hears it."""
+        return self._output
 
     def hold_while(self, user_may_be_starting: Callable[[], bool]) -> None:
         """Let no utterance begin while the caller may be starting to speak."""

@@ -1,7 +1,8 @@
-"""What decides a barge-in, and every other start of the user's turn.
+"""When speech starts, by the sound alone.
 
-The agent is interrupted as soon as the voice detector reports the start of speech. No words are waited for, so a long
-and clear "mm-hm" interrupts too. Speech starts with a window (32 ms at 16 kHz) of which all of this is true:
+While the agent is silent, a turn starts as soon as the voice detector reports the start of speech; while it speaks, so
+with `barge_in.mode = "speech"`, where a long and clear "mm-hm" interrupts, too. Otherwise the words decide
+(`voice.turns.overlap`). Speech starts with a window (32 ms at 16 kHz) of which all of this is true:
 
 1. Silero is at least `vad.confidence` (0.7) sure that the window is speech.
 2. Its mean confidence over the last 4/3 of `vad.start_ms` (8 windows, 256 ms) is at least a third of the way from

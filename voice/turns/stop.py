@@ -108,9 +108,9 @@ class TurnStop(BaseUserTurnStopStrategy):
         continues = self.turn.begin()
         if continues:
             self.speculation.extra.turn_goes_on()
-        if continues and self.turn.words:
+        if continues and self.turn.committed:
             self._smart_turn.resume()
-            await self.push_frame(TurnJoinsFrame(text=self.turn.text))
+            await self.push_frame(TurnJoinsFrame(text=self.turn.committed))
         self.speculation.turn_began()
 
     async def handle_user_turn_stopped(self) -> None:
@@ -121,6 +121,12 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._weighing.forget()
         # A speculative answer that is still under way was not confirmed.
         await self._ahead.discard()
+
+    def set_aside(self) -> None:
+        """What the caller said during the answer is no turn."""
+        self.turn.set_aside()
+        self._smart_turn.clear()
+        self._weighing.forget()
 
     async def process_frame(self, frame: Frame) -> ProcessFrameResult:
         """Follow audio, the voice detector and the recogniser."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pipecat.frames.frames import SystemFrame
 
+from latency.record.overlap import OverlapRecord
 from latency.record.server_turn import EndedBy
 
 
@@ -47,6 +48,19 @@ class TurnJoinsFrame(SystemFrame):
     """
 
     text: str = ""
+
+
+@dataclass
+class OverlapFrame(SystemFrame):
+    """The caller makes a sound during the answer: what was decided on it so far.
+
+    Parameters:
+        record: the sound and the decision.
+        awaits: whether its words may still change the decision.
+    """
+
+    record: OverlapRecord = OverlapRecord(onset=0.0)
+    awaits: bool = False
 
 
 @dataclass

@@ -39,6 +39,15 @@ class TurnSoFar:
         self._eager = ""
         self._since_start = START_TRIES
         self._since_first = 0.0
+        self._before: float | None = None
+        """Seconds of silence before speech that has started, and of which it is not decided whether it is a turn."""
+        self._first_before = 0.0
+        self._undecided = False
+
+    @property
+    def committed(self) -> str:
+        """The words of the latest turn that was committed."""
+        return " ".join(self._committed)
 
     @property
     def text(self) -> str:
@@ -61,25 +70,39 @@ class TurnSoFar:
         return self.final or bool(self._eager)
 
     def begin(self) -> bool:
-        """A turn begins, or the turn that was just committed continues; returns whether it continues."""
-        self._forget_words()
+        """A turn begins, or the turn that was just committed continues; returns whether it continues.
+
+        The speech that began before it was decided that it is a turn belongs to it.
+        """
+        gap = self._before if self._undecided else self.silence
+        continues = gap is not None and gap < ONE_TURN and not self._answered and self.joins < MOST_JOINS
+        if not self._undecided:
+            self._forget_words()
         self.is_open = True
-        continues = (
-            self.silence is not None and self.silence < ONE_TURN and not self._answered and self.joins < MOST_JOINS
-        )
         if continues:
             self.pauses.turn_goes_on()
-            self.words = self._committed
+            if self._undecided and gap is not None:
+                self.pauses.add(gap)
+                self._since_first += self._first_before - DETECTION
+            self.words = [*self._committed, *self.words]
             self.joins += 1
         else:
-            # The silence before it was the agent's turn.
-            self.silence, self._since_first = None, DETECTION
+            if not self._undecided:
+                # The silence before it was the agent's turn.
+                self.silence, self._since_first = None, DETECTION
             self.joins = 0
+        self._undecided = False
         return continues
+
+    def set_aside(self) -> None:
+        """The speech since the last turn was no turn."""
+        self._undecided = self.speaking = False
+        self.silence = self.spoken = None
+        self._forget_words()
 
     def end(self) -> None:
         """The turn was committed."""
-        self.is_open = False
+        self.is_open = self._undecided = False
         self._committed, self._answered = self.words, False
         self._forget_words()
         self.pauses.turn_over()
@@ -95,7 +118,11 @@ class TurnSoFar:
 
     def speech_started(self) -> None:
         """The detector reports the start of speech."""
-        if self.silence is not None:
+        if not (self.is_open or self._undecided):
+            self._before, self._first_before = self.silence, self._since_first
+            self._undecided, self._since_first = True, DETECTION
+            self._forget_words()
+        elif self.is_open and self.silence is not None:
             self.pauses.add(self.silence)
         self.speaking, self.final = True, False
         self.speech_resumed()
@@ -127,6 +154,8 @@ class TurnSoFar:
 
     def recognise(self, text: str, *, final: bool) -> None:
         """Take a transcript; `final` when no other of this stretch of speech follows."""
+        if not (self.is_open or self._undecided):
+            return
         self.words.append(text)
         self.final, self._eager = final, ""
 

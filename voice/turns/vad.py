@@ -21,6 +21,8 @@ of voices, 10 dB below the speech, a window reaches it after 4 of 81 ends.
 """
 DOUBTFUL_WINDOWS = 4
 """Windows in a row after which a sound that the detector does not count yet is no start of speech."""
+LIKELY_SOONER = 2
+"""Speech is likely after this part of the windows that the detector needs to report it."""
 CLOCK_ROUNDING = 1e-6
 
 
@@ -43,6 +45,8 @@ class SharedSilero(SileroVADAnalyzer):
         """Change what counts as speech; the detector forgets what it has heard so far."""
         super().set_params(params)
         self._start = SpeechStart(self._vad_start_frames, params.confidence)
+        self._early = SpeechStart(round(self._vad_start_frames / LIKELY_SOONER), params.confidence)
+        self._likely = False
         self._doubtful = 0
 
     def voice_confidence(self, buffer: bytes) -> float:
@@ -50,8 +54,10 @@ class SharedSilero(SileroVADAnalyzer):
         # pipecat declares a float; it is an array of one element.
         confidence = float(np.asarray(super().voice_confidence(buffer)).item())
         self._doubtful = self._doubtful + 1 if confidence >= min(DOUBTFUL, self.params.confidence) else 0
+        self._likely = self._early.hear(confidence)
         if self._vad_state in (VADState.SPEAKING, VADState.STOPPING):
             self._start.clear()
+            self._early.clear()
         elif self._start.hear(confidence):
             # If this window is loud enough, pipecat counts it too, and so reaches the number that starts speech.
             self._vad_state, self._vad_starting_count = VADState.STARTING, self._vad_start_frames - 1
@@ -63,6 +69,11 @@ class SharedSilero(SileroVADAnalyzer):
     def may_be_starting(self) -> bool:
         """Whether the latest sound may be the start of speech; the detector needs `start_secs` to be sure."""
         return self._vad_state is VADState.STARTING
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether the latest sound is likely to be the start of speech: enough to speak more softly, not to stop."""
+        return self._likely and self.may_be_starting
 
     @property
     def in_doubt(self) -> bool:

@@ -20,6 +20,10 @@ OUT_RATES = range(8000, 48001)
 RATE_PARAMETER = "sample_rate"
 """Query parameter that sets the rate of the bot's audio, in hertz or `NATIVE`."""
 
+DUCKS_PARAMETER = "ducks"
+"""Query parameter with which a client says (`ducks=1`) that its loudspeaker becomes softer when it is told to: at once,
+where audio that is on its way cannot become softer any more."""
+
 NATIVE = "native"
 """The voice's own rate."""
 
@@ -56,6 +60,15 @@ def with_rate(url: str, rate: int | str) -> str:
     if RATE_PARAMETER in parse_qs(parts.query):
         return url
     query = "&".join(filter(None, (parts.query, urlencode({RATE_PARAMETER: rate}))))
+    return urlunsplit(parts._replace(query=query))
+
+
+def with_ducking(url: str) -> str:
+    """`url` with the promise that the client's loudspeaker becomes softer when it is told to."""
+    parts = urlsplit(url)
+    if DUCKS_PARAMETER in parse_qs(parts.query):
+        return url
+    query = "&".join(filter(None, (parts.query, urlencode({DUCKS_PARAMETER: 1}))))
     return urlunsplit(parts._replace(query=query))
 
 

@@ -99,6 +99,31 @@ class TurnMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class DuckMessage:
+    """The server asks for a softer loudspeaker, or for the usual one again; an interruption makes it usual, too.
+
+    Sent to clients that have said that they do that (`voice.wire.endpoint.DUCKS_PARAMETER`).
+    """
+
+    gain: float
+    """0 to 1; 1 is as loud as usual."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "DuckMessage | None":
+        """Read the data of a `server-message`; None when it is about something else.
+
+        Raises:
+            WireError: it has no gain.
+        """
+        if data.get("type") != "duck":
+            return None
+        gain = data.get("gain")
+        if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 <= gain <= 1:
+            raise WireError(f"The server sent a duck message whose gain is {gain!r}, not a number from 0 to 1.")
+        return cls(float(gain))
+
+
+@dataclass(frozen=True, slots=True)
 class RequestAnswer:
     """What the server replies to the client message of this id."""
 
@@ -130,13 +155,16 @@ ServerMessage: TypeAlias = (
     | SpokenText
     | ServerFailure
     | TurnMessage
+    | DuckMessage
     | RequestAnswer
     | Refusal
     | UnknownMessage
 )
 
 
-def to_rtvi(message: ClientReady | ClientMessage | BotReady | Speaking, *, id: str = "") -> dict[str, Any]:
+def to_rtvi(
+    message: ClientReady | ClientMessage | BotReady | Speaking | DuckMessage, *, id: str = ""
+) -> dict[str, Any]:
     """The message as JSON; `id` is that of messages without their own."""
     match message:
         case ClientReady():
@@ -147,6 +175,8 @@ def to_rtvi(message: ClientReady | ClientMessage | BotReady | Speaking, *, id: s
             return _envelope("client-message", message.id, data)
         case BotReady():
             return _envelope("bot-ready", id, {"version": RTVI_VERSION})
+        case DuckMessage():
+            return _envelope("server-message", id, {"type": "duck", "gain": message.gain})
         case Speaking():
             return _envelope(f"{message.who}-{'started' if message.started else 'stopped'}-speaking", id, {})
 
@@ -180,7 +210,7 @@ def _read(type: str, id: str, data: Mapping[str, Any]) -> ServerMessage:
         case "bot-started-speaking" | "bot-stopped-speaking":
             return Speaking("bot", "started" in type)
         case "server-message":
-            return TurnMessage.from_json(data) or UnknownMessage(type)
+            return TurnMessage.from_json(data) or DuckMessage.from_json(data) or UnknownMessage(type)
         case "server-response":
             return RequestAnswer(id, read_reply(str(data.get("t")), data.get("d")))
         case "error-response":

@@ -76,11 +76,25 @@ def _figures(report: Report) -> Iterator[str]:
             f"at most {ms(quality.joined_heard_ms)} ms of a first answer were heard",
         )
     times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
-    yield labelled("barge-in", f"n {stop.n}{times}; false {count(stop.false)} (interruptions without cause)")
+    missed = f", missed {stop.missed} (the bot talked on)" if stop.missed else ""
+    ducked = "" if stop.ducked_p95_ms is None else f"; softer after p95 {ms(stop.ducked_p95_ms)} ms"
+    yield labelled(
+        "barge-in", f"n {stop.n}{times}{missed}; false {count(stop.false)} (interruptions without cause){ducked}"
+    )
+    if stop.sounds:
+        yield labelled("sounds", "; ".join(_sound(kind, of) for kind, of in sorted(stop.sounds.items())))
     yield from llm_lines(report.llm)
     yield from cost_lines(report.cost)
     if report.speculation.started or report.speculation.hints:
         yield labelled("speculation", _speculation(report.speculation))
+
+
+def _sound(kind: str, results: dict[str, int]) -> str:
+    """What one kind of sound did to the bot's speech."""
+    what = {"went_on": "under which the bot went on", "resumed": "silenced and resumed", "stopped": "stopped"}
+    return f"{kind} {sum(results.values())}: " + ", ".join(
+        f"{results[key]} {what[key]}" for key in what if results[key]
+    )
 
 
 def _speculation(ahead: Speculation) -> str:

@@ -26,12 +26,12 @@ needs_human = pytest.mark.skipif(not HUMAN.is_dir(), reason="recordings of peopl
 
 
 def clips(kind: str) -> Iterator[tuple[Any, list[tuple[float, float]]]]:
-    """Recordings and their true speech, without those that hold noise of their own or coarse labels."""
+    """Recordings and their true speech, without those that hold other sounds or coarse labels."""
     # The librivox labels are good to 60 ms, by their own account.
     files = sorted(SAMPLES.glob("*/*.wav") if kind == "synthetic" else HUMAN.glob("ast_*.wav"))
     for file in files:
         rows = [line.split("\t") for line in file.with_suffix(".txt").read_text(encoding="utf-8").splitlines()]
-        if any(label == "noise" for _, _, label in rows):
+        if any(label not in ("speech", "backchannel") for _, _, label in rows):
             continue
         with wave.open(str(file)) as reader:
             samples = np.frombuffer(reader.readframes(reader.getnframes()), "<i2") / 32768

@@ -5,6 +5,7 @@ import pytest
 
 from latency.audio.onset import Span, as_floats, utterances
 from latency.judge.barge_in import BargeInResult, false_barge_ins, judge_barge_in, talk_over
+from latency.record.overlap import OverlapRecord
 from latency.record.turn import TurnRecord
 from latency.selftest import synthetic
 
@@ -63,3 +64,23 @@ def test_only_an_interruption_that_no_turn_explains_is_false() -> None:
     assert false_barge_ins(turns, spoken, [4.02]) == 0
     assert false_barge_ins(turns, spoken, [4.02, 8.0]) == 1
     assert false_barge_ins(turns, spoken, [12.0]) == 0
+
+
+def test_a_bot_that_goes_on_for_long_after_the_users_onset_talked_on() -> None:
+    assert judged(bot(5.0, stopped=False)) == (BargeInResult.IGNORED, None)
+
+
+def test_a_softer_bot_that_is_interrupted_in_a_pause_between_words_was_stopped() -> None:
+    samples, record = bot(3.4, stopped=False), turn((3.0, 4.0), barge_in=True)
+    spoken = utterances(samples, RATE)
+    paused = spoken[0].end + 0.2
+    assert judge_barge_in(record, spoken, samples, RATE, (paused,)) == (BargeInResult.ENDED, None)
+    found = judge_barge_in(record, spoken, samples, RATE, (paused,), [(3.13, paused)])
+    assert found == (BargeInResult.STOPPED, pytest.approx(spoken[0].end - 3.0))
+
+
+def test_a_silence_that_the_server_took_back_is_no_false_interruption() -> None:
+    spoken = [Span(6.0, 8.0), Span(8.6, 12.0)]
+    back = OverlapRecord(onset=7.3, ducked=7.5, silenced=7.98, decided=8.5, verdict="resumed", because="nothing_heard")
+    assert false_barge_ins([turn((1, 2))], spoken, [8.0], [back]) == 0
+    assert false_barge_ins([turn((1, 2))], spoken, [8.0]) == 1

@@ -157,3 +157,50 @@ def test_a_turn_is_continued_only_so_often() -> None:
     turn.end()
     assert not turn.begin()
     assert turn.text == ""
+
+
+def test_speech_before_the_decision_belongs_to_the_turn_that_it_becomes() -> None:
+    turn = spoken("count to ten")
+    turn.end()
+    turn.hear(2.0, may_be_starting=False)
+    turn.speech_started()
+    turn.hear(1.0, may_be_starting=False)
+    turn.speech_stopped(0.2)
+    turn.recognise("stop", final=True)
+    assert not turn.may_be_over or not turn.is_open
+    assert not turn.begin()
+    assert turn.text == "stop"
+    assert turn.may_be_over
+    assert turn.spoken == pytest.approx(DETECTION + 0.8)
+    assert list(turn.pauses) == []
+
+
+def test_speech_before_the_decision_may_continue_the_turn_before_it() -> None:
+    turn = spoken("set a timer")
+    turn.end()
+    turn.hear(0.5, may_be_starting=False)
+    turn.speech_started()
+    turn.hear(0.6, may_be_starting=False)
+    assert turn.begin()
+    turn.speech_stopped(0.2)
+    turn.recognise("for ten minutes", final=True)
+    assert turn.text == "set a timer for ten minutes"
+    assert turn.committed == "set a timer"
+    assert list(turn.pauses) == [pytest.approx(0.7)]
+    assert turn.joins == 1
+
+
+def test_speech_that_is_set_aside_is_no_part_of_the_next_turn() -> None:
+    turn = spoken("count to ten")
+    turn.end()
+    turn.speech_started()
+    turn.speech_stopped(0.2)
+    turn.set_aside()
+    turn.recognise("yeah", final=True)
+    turn.hear(0.5, may_be_starting=False)
+    assert not turn.begin()
+    turn.speech_started()
+    turn.speech_stopped(0.2)
+    turn.recognise("stop", final=True)
+    assert turn.text == "stop"
+    assert list(turn.pauses) == []

@@ -50,6 +50,8 @@ class CallResult:
     utterances: tuple[Utterance, ...]
     underruns: tuple[tuple[float, float], ...]
     flushes: tuple[float, ...]
+    ducked: tuple[tuple[float, float], ...] = ()
+    """When the loudspeaker was softer."""
     closed: str | None
     """Why the server's side ended the call; None when the client did."""
     recorder: Recorder

@@ -8,7 +8,7 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.frames import CLOSE_CODE_EXPLANATIONS
 
 from voice.errors import ComponentError, ConfigurationError
-from voice.wire.endpoint import CALL_PATH, TOKEN_VARIABLE, with_rate
+from voice.wire.endpoint import CALL_PATH, TOKEN_VARIABLE, with_ducking, with_rate
 
 HANG_UP_WITHIN = 0.5
 """Seconds that a server may take to answer the closing handshake; hanging up does not wait for a stuck server."""
@@ -41,7 +41,7 @@ async def connect_call(url: str, *, sample_rate: int | str) -> ClientConnection:
     Raises:
         ComponentError: the server cannot be reached or refuses the call.
     """
-    dialled = with_rate(url, sample_rate)
+    dialled = with_ducking(with_rate(url, sample_rate))
     # asyncio sets TCP_NODELAY by itself, so frames are not held back to be sent together.
     is_local = urlsplit(dialled).hostname in _LOOPBACK
     try:

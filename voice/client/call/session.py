@@ -20,7 +20,7 @@ from voice.errors import ComponentError, WireError
 from voice.wire import framing
 from voice.wire.endpoint import NATIVE
 from voice.wire.framing import AudioPacket, Incoming, Interruption
-from voice.wire.messages import BotReady, ClientMessage, ClientReady, Refusal, RequestAnswer, TurnMessage
+from voice.wire.messages import BotReady, ClientMessage, ClientReady, DuckMessage, Refusal, RequestAnswer, TurnMessage
 from voice.wire.requests import ClockPing, ClockPong, Custom, SwapRequest
 
 READY_WITHIN = 5.0
@@ -119,6 +119,7 @@ class CallSession:
             utterances=tuple(self._playout.utterances),
             underruns=tuple(self._playout.underruns),
             flushes=tuple(self._playout.flushes),
+            ducked=tuple(self._playout.ducked),
             closed=self._closed,
             recorder=self._recorder,
         )
@@ -212,6 +213,8 @@ class CallSession:
                 self._play(incoming, now)
             case Interruption():
                 self._playout.flush(now)
+            case DuckMessage():
+                self._playout.duck(now, incoming.gain)
             case TurnMessage():
                 self._note_turn(incoming, now)
             case RequestAnswer():

@@ -4,6 +4,7 @@ It serves two clocks: a simulated device, for which `advance` renders what a lou
 however late it is called, and a sound card, which calls `pull` from its own thread.
 """
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 
@@ -12,6 +13,7 @@ import numpy as np
 from voice.client.playback.bot_utterances import Utterance, UtteranceTracker
 from voice.client.playback.jitter_buffer import JitterBuffer
 from voice.client.sound.pcm import Pcm, StreamResampler
+from voice.ducking import Ducking
 
 _EARLY = 1e-9
 
@@ -46,6 +48,8 @@ class Playout:
         """Hertz of what is played; None until the first packet."""
         self.flushes: list[float] = []
         """When interruptions arrived."""
+        self.ducked: list[tuple[float, float]] = []
+        """When the loudspeaker was softer, (start, end); the end of the last one may still be to come (infinity)."""
         self.tap: Callable[[Pcm, int], None] | None = None
         """Called with every block (samples, hertz) as it is played, once the rate is known."""
         self._per_second = round(1 / block)
@@ -58,6 +62,7 @@ class Playout:
         self._blocks = 0
         self._played = bytearray() if keep else None
         self._pulled = np.zeros(0, np.int16)
+        self._ducking: Ducking | None = None
         self._lock = threading.Lock()
 
     @property
@@ -107,7 +112,17 @@ class Playout:
             if self._resampler:
                 self._resampler.flush()
             self._tracker.cut(at + self._delay)
+            if self._ducking is not None:
+                self._set_gain(1.0, at)
+                self._ducking.reset()
             self.flushes.append(at)
+
+    def duck(self, now: float, gain: float) -> None:
+        """Play at this gain (0 to 1, 1 is as usual) from `now` on, until the next interruption at the latest."""
+        with self._lock:
+            at = self._reach(now)
+            if self._ducking is not None:
+                self._set_gain(gain, at)
 
     def advance(self, now: float) -> None:
         """Render every block that begins before `now`; does nothing with a sound card, which pulls its own blocks."""
@@ -152,12 +167,21 @@ class Playout:
         if self._pushed_rate is not None:
             return
         self._pushed_rate = rate
+        self._ducking = Ducking(sample_rate=self.rate or rate)
         if self.rate is None:
             self.rate = rate
             if self._played is not None:
                 self._played.extend(bytes(2 * self._first_sample(self._blocks, rate)))
         elif self.rate != rate:
             self._resampler = StreamResampler(rate, self.rate)
+
+    def _set_gain(self, gain: float, at: float) -> None:
+        assert self._ducking is not None
+        was, self._ducking.target = self._ducking.target, gain
+        if gain < 1 and was == 1:
+            self.ducked.append((at + self._delay, math.inf))
+        elif gain == 1 and was < 1:
+            self.ducked[-1] = (self.ducked[-1][0], at + self._delay)
 
     def _first_sample(self, block: int, rate: int) -> int:
         """At 22.05 kHz, blocks of 10 ms have 220 and 221 samples in turn, so that the clock does not drift."""
@@ -185,5 +209,7 @@ class Playout:
         samples = self._buffer.take(when, size, rate)
         if len(samples) < size:
             samples = np.concatenate([samples, np.zeros(size - len(samples), np.int16)])
+        if self._ducking is not None:
+            samples = np.frombuffer(self._ducking.apply(samples.tobytes()), np.int16)
         self._tracker.block(when + self._delay, samples, rate, received)
         return samples

@@ -1,0 +1,168 @@
+"""The agent's voice on its way to the client, with a head start; softer or silent while the caller speaks."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pipecat.frames.frames import (
+    AggregatedTextFrame,
+    Frame,
+    InterruptionFrame,
+    OutputAudioRawFrame,
+    OutputTransportMessageUrgentFrame,
+    StartFrame,
+    TTSStartedFrame,
+    TTSTextFrame,
+)
+from pipecat.processors.frame_processor import FrameDirection
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketOutputTransport
+
+from voice.ducking import Ducking
+from voice.server.sent_audio import SentAudio
+from voice.wire.messages import DuckMessage, to_rtvi
+
+HEAD_START = 0.12
+"""Seconds of an answer that are sent at once. The client starts playout at 60 ms, which leaves 60 ms for jitter, and an
+interruption has at most this much to take back."""
+
+LONGEST_HOLD = 0.25
+"""Seconds for which the first sound of an utterance waits at most while the caller may be starting to speak; the voice
+detector needs some 0.18 s more to be sure."""
+HOLD_STEP = 0.01
+
+
+class HeadStartOutput(FastAPIWebsocketOutputTransport):
+    """Sends the first 120 ms of an answer at once, then keeps that lead over real time.
+
+    pipecat sends at exactly real time and restarts its schedule when it is late, so every delay of the event loop
+    becomes a gap that the user hears. Here the schedule is the playout clock itself, and delays are caught up.
+
+    After an interruption, nothing more of the interrupted answer is sent. pipecat lets the chunks under way through,
+    and the client, which has flushed its buffer, would take them for the start of the next answer.
+
+    Nothing begins to sound while the caller may be starting to speak (`user_may_be_starting`): a caller who goes on
+    after a pause that was taken for the end then hears nothing of the answer.
+
+    While the caller speaks over an answer, what is sent becomes softer (`duck`), or nothing is sent (`silence`) until
+    the answer is taken up again (`resume`) or interrupted. What the client has not played by then it drops, and it is
+    sent again, from a border that `SentAudio` finds.
+    """
+
+    user_may_be_starting: Callable[[], bool] = staticmethod(lambda: False)
+    """Whether the latest sound may be the start of the caller's speech; set per call."""
+    ducked_gain = 1.0
+    """Gain of a ducked answer; set per call."""
+    ducked_by_client = False
+    """Whether the client makes its loudspeaker softer when it is told to; set per call."""
+    saying = ""
+    """The clause that is being spoken."""
+    _played_until: float | None = None
+    _interrupted = False
+    _ducking: Ducking | None = None
+    _sent: SentAudio | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._may_sound = asyncio.Event()
+        self._may_sound.set()
+
+    def duck(self) -> None:
+        """Speak more softly from now on."""
+        self._set_gain(self.ducked_gain)
+
+    def silence(self) -> None:
+        """Be silent from the next audio on."""
+        self._may_sound.clear()
+
+    def resume(self) -> None:
+        """Speak as usual; after a silence, from a border at or before where it was broken off."""
+        self._set_gain(1.0)
+        self._may_sound.set()
+
+    def _set_gain(self, gain: float) -> None:
+        """At the client's loudspeaker if the client does that, else from the next audio on."""
+        if self.ducked_by_client:
+            message = OutputTransportMessageUrgentFrame(message=to_rtvi(DuckMessage(gain)))
+            self.create_task(self._write_frame(message), "duck")
+        elif self._ducking:
+            self._ducking.target = gain
+
+    async def start(self, frame: StartFrame) -> None:
+        """Prepare what depends on the sample rate."""
+        await super().start(frame)
+        self._ducking = Ducking(sample_rate=self.sample_rate)
+        self._sent = SentAudio(bytes_per_second=2 * self.sample_rate, ahead=HEAD_START)
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Note when answers are interrupted and when new speech starts."""
+        if isinstance(frame, InterruptionFrame):
+            self._interrupted = True
+        elif isinstance(frame, TTSStartedFrame):
+            self._interrupted = False
+        await super().process_frame(frame, direction)
+        if isinstance(frame, InterruptionFrame):
+            self._played_until = None
+            self._may_sound.set()
+            self.saying = ""
+            if self._ducking and self._sent:
+                self._ducking.reset()
+                self._sent.clear()
+
+    async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        """Note words and clauses, which pass in their place among the audio."""
+        if self._sent and isinstance(frame, TTSTextFrame):
+            self._sent.word()
+        elif self._sent and isinstance(frame, AggregatedTextFrame) and frame.will_be_spoken:
+            self.saying = frame.text
+            self._sent.clause()
+        await super().push_frame(frame, direction)
+
+    async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
+        """Send one chunk and wait until the next is due."""
+        if frame.interruptible:
+            await self._hold()
+            if not self._may_sound.is_set():
+                await self._wait_silently()
+            if self._interrupted:
+                return False
+        if self._sent:
+            self._sent.add(frame.audio)
+        return await self._send(frame.audio)
+
+    async def _send(self, audio: bytes) -> bool:
+        """Send audio as loud as it should be now, and wait until more is due."""
+        if self._ducking:
+            audio = self._ducking.apply(audio)
+        return await super().write_audio_frame(
+            OutputAudioRawFrame(audio=audio, sample_rate=self.sample_rate, num_channels=1)
+        )
+
+    async def _wait_silently(self) -> None:
+        """Take back what the client has not played, wait for the decision, and take the answer up again."""
+        unheard = max(0.0, (self._played_until or 0.0) - time.monotonic())
+        await self._write_frame(InterruptionFrame())
+        self._played_until = None
+        await self._may_sound.wait()
+        if self._interrupted or self._sent is None:
+            return
+        for audio in self._sent.since(self._sent.border(self._sent.sent - unheard)):
+            if self._interrupted:
+                return
+            await self._send(audio)
+
+    async def _hold(self) -> None:
+        """Before the first sound of an utterance, wait until it is clear that the caller is silent."""
+        if self._played_until is not None and self._played_until > time.monotonic():
+            return
+        for _ in range(round(LONGEST_HOLD / HOLD_STEP)):
+            if self._interrupted or not self.user_may_be_starting():
+                return
+            await asyncio.sleep(HOLD_STEP)
+
+    async def _write_audio_sleep(self) -> None:
+        now = time.monotonic()
+        if self._played_until is None or self._played_until < now:
+            self._played_until = now
+        self._played_until += self._send_interval
+        await asyncio.sleep(max(0.0, self._played_until - HEAD_START - now))

@@ -1,0 +1,219 @@
+"""What becomes of an answer that the caller speaks over: ducked, silenced, stopped or resumed. Pure: times are given.
+
+Sound that is likely to be speech ducks the answer; the words decide:
+
+- "stop", "wait", a correction or the answer to the agent's question stop it as soon as the recogniser has stayed with
+  them for `STABLE`, and so does a whole request that has lasted for `short`.
+- Other words stop it when the speech has gone on for `decide`; a shorter sound whose words ask for nothing is no
+  interruption, because recognisers write words for hums, coughs and laughter, too.
+- Speech without any word yet silences it after `decide`. It stays silent, and can still be resumed, for `hold`.
+- Backchannels, no words, the agent's own words and voices that are much softer than the caller's resume it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from latency.record.overlap import Because, OverlapRecord
+from voice.turns.overlap.meaning import TAKES_THE_FLOOR, Meaning
+
+STABLE = 0.15
+"""Seconds for which partial words must mean the same: PocketSphinx corrects its words every 0.1 s."""
+LIKELY = 0.13
+"""Seconds of speech before the detector calls it likely."""
+DETECTION = 0.23
+"""Seconds of speech before the detector reports it (median; see `voice.turns.barge_in`)."""
+LISTENS = 4.0
+"""Seconds after the end of the sound after which no words are expected any more."""
+
+
+class Action(Enum):
+    """What is to be done with the answer."""
+
+    DUCK = auto()
+    """Go on more softly."""
+    SILENCE = auto()
+    """Be silent, in a way that can be taken back."""
+    RESUME = auto()
+    """Go on as before; a silenced answer goes on where it was."""
+    STOP = auto()
+    """The caller's turn begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """When speech stops an answer; seconds."""
+
+    decide: float = 0.65
+    """How long speech goes on before words of any kind stop the answer."""
+    short: float = 0.5
+    """Shorter speech stops the answer only by words that ask for it."""
+    hold: float = 2.0
+    """How long a silenced answer waits for words."""
+
+
+class Overlap:
+    """One stretch of speech over an answer, from the first sound to the decision; then it is `idle` again.
+
+    Args:
+        rules: when speech stops an answer.
+        meaning: what the words so far mean, and whether they are all.
+        is_far: whether the sound so far is too soft to be the caller's.
+    """
+
+    def __init__(
+        self, rules: Rules, meaning: Callable[[str, bool], Meaning], *, is_far: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._rules, self._meaning, self._is_far = rules, meaning, is_far
+        self.record: OverlapRecord | None = None
+        """The latest stretch of sound and what was decided, also after the decision; None after `clear`."""
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the speech: a turn has begun."""
+        self._begin(None)
+
+    def _begin(self, record: OverlapRecord | None) -> None:
+        self.record = record
+        self._active = record is not None
+        self._text, self._final = "", False
+        self._meant: tuple[Meaning, float] = (Meaning.NOTHING, 0.0)
+        """What the words mean, and since when."""
+        self._reported = False
+        self._until: float | None = None
+        self._let_go = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether no sound over the answer awaits a decision."""
+        return not self._active
+
+    @property
+    def spoken(self) -> bool:
+        """Whether the detector has reported the sound as speech."""
+        return self._active and self._reported
+
+    def likely(self, now: float) -> Action | None:
+        """A sound is likely to be speech."""
+        if self._active:
+            return None
+        self._begin(OverlapRecord(onset=now - LIKELY, ducked=now))
+        return Action.DUCK
+
+    def unlikely(self, now: float) -> Action | None:
+        """The sound was no speech: it ended before the detector reported any."""
+        if not self._active or self._reported:
+            return None
+        return self._end(Action.RESUME, "no_speech", now)
+
+    def started(self, now: float) -> Action | None:
+        """The detector reports speech."""
+        if self._active and not self._let_go:
+            self._until, self._final, self._reported = None, False, True
+            return None
+        self._begin(OverlapRecord(onset=now - DETECTION, ducked=now))
+        self._reported = True
+        return Action.DUCK
+
+    def paused(self, now: float, silence: float) -> Action | None:
+        """The detector hints at, or reports, the end of speech after this much silence."""
+        self._until = now - silence
+        return self.tick(now)
+
+    def went_on(self) -> None:
+        """The hint was wrong."""
+        self._until = None
+
+    def words(self, text: str, now: float, *, final: bool) -> Action | None:
+        """The recogniser's words so far; with `final`, it gives no others."""
+        self._text, self._final = text, final
+        return self.tick(now)
+
+    def lost(self, now: float) -> Action | None:
+        """The recogniser has failed: there will be no words."""
+        if not self._active:
+            return None
+        if self._lasted(now) < self._rules.short:
+            return self._end(Action.RESUME, "short", now)
+        return self._end(Action.STOP, "no_words", now)
+
+    def tick(self, now: float) -> Action | None:
+        """Time has passed."""
+        if self.record is None or not (self._active and self._reported):
+            return None
+        meaning = self._meaning(self._text, self._final)
+        if meaning is not self._meant[0]:
+            self._meant = (meaning, now)
+        if self._final:
+            return self._by_last_words(meaning, now)
+        stays = now - self._meant[1] >= STABLE
+        if stays and not self._is_far() and self._asks(meaning, now):
+            return self._end(Action.STOP, _WHY[meaning], now)
+        silenced = self.record.silenced
+        held_too_long = silenced is not None and now - silenced >= self._rules.hold
+        if held_too_long or (self._until is not None and now - self._until >= LISTENS):
+            return self._end(Action.RESUME, "no_words", now)
+        if now - self.record.onset >= self._rules.decide and not self._let_go:
+            return self._in_time(self.record, meaning, now)
+        return None
+
+    def _in_time(self, record: OverlapRecord, meaning: Meaning, now: float) -> Action | None:
+        """What follows from speech that has gone on, or whose words have been awaited, for `decide`."""
+        lasted = self._lasted(now)
+        if self._until is not None and lasted < self._rules.short and record.silenced is None:
+            # The words are late. A "stop" among them still stops the answer.
+            self._let_go = True
+            return self._resume("short", now)
+        if meaning in (Meaning.BACKCHANNEL, Meaning.OWN) or self._is_far():
+            return None
+        if meaning is Meaning.WORDS and lasted >= self._rules.decide:
+            return self._end(Action.STOP, "words", now)
+        if meaning is Meaning.NOTHING and record.silenced is None:
+            self.record = replace(record, silenced=now)
+            return Action.SILENCE
+        return None
+
+    def _by_last_words(self, meaning: Meaning, now: float) -> Action:
+        """What follows from all words there will be."""
+        if meaning in (Meaning.BACKCHANNEL, Meaning.OWN, Meaning.NOTHING):
+            return self._end(Action.RESUME, _WHY[meaning], now)
+        if self._is_far():
+            return self._end(Action.RESUME, "far", now)
+        if self._asks(meaning, now):
+            return self._end(Action.STOP, _WHY[meaning], now)
+        if self._lasted(now) < self._rules.short:
+            return self._end(Action.RESUME, "short", now)
+        return self._end(Action.STOP, "words", now)
+
+    def _asks(self, meaning: Meaning, now: float) -> bool:
+        """Whether the words alone stop the answer. Recognisers hear whole requests in a hum, too ("the time")."""
+        return meaning in TAKES_THE_FLOOR or (meaning is Meaning.REQUEST and self._lasted(now) >= self._rules.short)
+
+    def _lasted(self, now: float) -> float:
+        return (now if self._until is None else self._until) - (self.record.onset if self.record else now)
+
+    def _end(self, action: Action, because: Because, now: float) -> Action:
+        self._active = False
+        if action is Action.RESUME:
+            return self._resume(because, now)
+        if self.record is not None:
+            words = self._text or None
+            self.record = replace(self.record, decided=now, verdict="stopped", because=because, words=words)
+        return action
+
+    def _resume(self, because: Because, now: float) -> Action:
+        if self.record is not None:
+            words = self._text or None
+            self.record = replace(self.record, decided=now, verdict="resumed", because=because, words=words)
+        return Action.RESUME
+
+
+_WHY: dict[Meaning, Because] = {
+    Meaning.NOTHING: "nothing_heard",
+    Meaning.BACKCHANNEL: "backchannel",
+    Meaning.OWN: "own_words",
+    Meaning.WORDS: "words",
+    Meaning.STOP: "stop_word",
+    Meaning.ANSWER: "answer",
+    Meaning.REQUEST: "request",
+}

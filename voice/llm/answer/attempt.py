@@ -15,6 +15,8 @@ from voice.llm.policy import Attempt, Outcome
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
 
+LONGEST_ANSWER = 30_000
+"""Characters that a request may stream, thoughts included: half an hour of speech."""
 CHARS_PER_TOKEN = 4
 """For English text: estimates the billed tokens when a request reports no usage."""
 
@@ -80,6 +82,7 @@ class LiveAttempt:
         self._splitter = ClauseSplitter(begun=continues is not None or opens)
         self._thoughts = ThoughtFilter()
         self._text = ""
+        self._received = 0
         self._given = 0
         self._speakable: list[Frame] = []
 
@@ -94,9 +97,13 @@ class LiveAttempt:
 
     def add(self, text: str, now: float) -> bool:
         """Add text that arrived; returns whether it brought the first token or completed a clause."""
-        if self.outcome is not None or not (text := self._thoughts.feed(text)):
+        if self.outcome is not None:
             return False
-        return self._add_words(text, now)
+        self._received += len(text)
+        if self._received > LONGEST_ANSWER:
+            self.fail(f"its answer is longer than {LONGEST_ANSWER:,} characters", now)
+            return False
+        return bool(text := self._thoughts.feed(text)) and self._add_words(text, now)
 
     def _add_words(self, text: str, now: float) -> bool:
         progress = False

@@ -6,7 +6,8 @@ cut at a clause only when they are long. A mark ends a piece only when white spa
 after that white space does not matter: a piece ends as soon as it is there. The comma or semicolon that ends the first
 piece need not wait for the white space when it follows a letter: a model sends that only with its next token.
 
-No piece ends where there is no mark. With our voice (six sentences of either kind, said three times), a cut at a comma
+No piece ends where there is no mark, unless it would be longer than a breath (`LONGEST_FIRST`, `LONGEST`): the memory
+that synthesis takes grows with the square of a piece's length. With our voice (six sentences of either kind, said three times), a cut at a comma
 makes the pause there 235 ms instead of 110; a cut inside a phrase makes one of 135 ms where there is none, and
 lengthens the words before it as at the end of a sentence.
 """
@@ -27,6 +28,8 @@ MARKS_AT_ONCE = ",;"
 DASHES = "—–-"
 OPENERS = "\"'“‘([{"
 CLOSERS = "\"'”’)]}"
+LONGEST_FIRST, LONGEST = 160, 320
+"""Characters of the first piece and of others, where no mark ends them: 10 and 20 seconds of speech."""
 _ENTRY = re.compile(r"([\n,;:—–-]|^)\s*[(\[]?(\d{1,2})$")
 _BULLET = re.compile(r"^\s*[-*•–—]+\s+")
 
@@ -85,6 +88,8 @@ class ClauseSplitter:
         for i in range(max(self._scanned, start + 1), len(self._text) + 1):
             if self._ends_at_once(start, i - 1):
                 return i
+            if i - start > (LONGEST_FIRST if self._first else LONGEST):
+                return self._last_space(start, i) or i
             if i < len(self._text) and self._text[i].isspace():
                 mark = i - 1
                 while mark > start and self._text[mark] in CLOSERS:
@@ -93,6 +98,10 @@ class ClauseSplitter:
                     return i
         self._scanned = max(len(self._text) - 1, start)
         return None
+
+    def _last_space(self, start: int, end: int) -> int | None:
+        """Index of the last white space between two words of a piece; None if it is a single word."""
+        return next((i for i in range(end - 1, start, -1) if self._text[i].isspace()), None)
 
     def _ends_at_once(self, start: int, mark: int) -> bool:
         """Whether the first piece ends with the mark at `mark`, whatever follows."""
@@ -138,7 +147,7 @@ class ClauseSplitter:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a whole text."""
-    splitter = ClauseSplitter(first_words=len(text) + 1, long_chars=len(text) + 1)
+    splitter = ClauseSplitter(first_words=len(text) + 1, long_chars=len(text) + 1, begun=True)
     found, rest = splitter.feed(text), splitter.flush()
     return [*found, rest] if rest else found
 

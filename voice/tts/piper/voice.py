@@ -93,7 +93,7 @@ class Voice:
         Each step is one piece of work for the processor and yields the audio that can be sent after it.
         """
         cutter = PieceCutter(self.sample_rate, lead=lead)
-        for sentence in sentences(text):
+        for sentence in sentences(_without_controls(text)):
             if not (ids := self._phoneme_ids(sentence)):
                 continue
             started = self._graph.begin(self._feeds(ids))
@@ -168,6 +168,11 @@ class Voice:
     def _ids_of(self, phonemes: str) -> frozenset[int]:
         known = self._piper.config.phoneme_id_map
         return frozenset(phoneme_id for phoneme in phonemes for phoneme_id in known.get(phoneme, ()))
+
+
+def _without_controls(text: str) -> str:
+    """The text with spaces for control characters: the phonemiser takes a NUL for the end."""
+    return "".join(char if char.isprintable() or char.isspace() else " " for char in text)
 
 
 def embedded_voice() -> Path:

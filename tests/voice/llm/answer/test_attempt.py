@@ -5,7 +5,7 @@ from pipecat.metrics.metrics import LLMTokenUsage
 from latency.budget import Deadline
 from latency.record.llm.attempt import Tokens
 from voice.llm.answer.answer_frames import AnswerTextFrame
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.attempt import LONGEST_ANSWER, LiveAttempt
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
 
@@ -195,3 +195,12 @@ def test_an_attempt_is_judged_in_time_only_if_it_ran_to_the_deadline(
         attempt.cancel(end)
     assert attempt.in_time(Deadline(1.5)) is in_time
     assert attempt.in_time(Deadline(1.05)) is False
+
+
+@pytest.mark.parametrize("piece", ["Go on. ", "x" * 10_000_000, " " * 5000])
+def test_an_answer_without_end_has_failed(piece: str, attempt: LiveAttempt) -> None:
+    for number in range(LONGEST_ANSWER // len(piece) + 1):
+        attempt.add(piece, 1.0 + number)
+    assert attempt.outcome == "failed"
+    assert attempt.failed == "its answer is longer than 30,000 characters"
+    assert not attempt.add("More.", 9000.0)

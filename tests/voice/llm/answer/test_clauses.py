@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from voice.llm.answer.clauses import ClauseSplitter, sentences
+from voice.llm.answer.clauses import LONGEST, LONGEST_FIRST, ClauseSplitter, sentences
 
 
 def cut(text: str, size: int) -> list[str]:
@@ -116,3 +116,17 @@ def test_text_that_continues_an_answer_has_no_first_clause() -> None:
 def test_sentences_are_cut_at_no_clause() -> None:
     text = "Once upon a time, Dr. Smith met a bell, which rang " + "and rang, " * 20 + "on. It stopped. Well"
     assert [found[-8:] for found in sentences(text)] == ["ang, on.", "stopped.", "Well"]
+
+
+@pytest.mark.parametrize("size", [1, 7, 4000])
+def test_text_without_marks_is_cut_between_words(size: int) -> None:
+    text = "word " * 500
+    pieces = cut(text, size)
+    assert " ".join(pieces).split() == text.split()
+    assert len(pieces[0]) <= LONGEST_FIRST
+    assert max(map(len, pieces)) <= LONGEST
+
+
+def test_text_without_white_space_is_cut_all_the_same() -> None:
+    assert "".join(cut("x" * 2000, 9)) == "x" * 2000
+    assert max(map(len, sentences("x" * 2000))) <= LONGEST + 1

@@ -1,6 +1,7 @@
 """How a command's process starts and ends: thread counts, logging, imports, exit."""
 
 import atexit
+import logging
 import os
 import signal
 import sys
@@ -16,6 +17,8 @@ def prepare_process(*, verbose: bool) -> None:
     """Settings that must be in place before the heavy imports: thread counts and logging."""
     limit_threads()
     log_to_stderr(verbose=verbose)
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(SafeFormatter(handler.formatter._fmt if handler.formatter else None))
     # pipecat logs through loguru, which would print debug lines and a banner.
     from loguru import logger
 
@@ -32,7 +35,26 @@ def log_pipecat(*, level: str) -> None:
         tier = sys.modules.get("voice.llm.tiers.tier")
         return level == "DEBUG" or tier is None or not tier.is_in_request()
 
-    logger.add(sys.stderr, level=level, format="{level} {name}: {message}", filter=is_news)
+    def line(record: Any) -> str:
+        record["extra"]["shown"] = safe(record["message"])
+        return "{level} {name}: {extra[shown]}\n{exception}"
+
+    logger.add(sys.stderr, level=level, format=line, filter=is_news, diagnose=False)
+
+
+def safe(message: str) -> str:
+    """A message as it may stand in a log: without keys and, line by line, without control characters."""
+    from voice.redaction import printable, redacted
+
+    return "\n".join(map(printable, redacted(message).splitlines()))
+
+
+class SafeFormatter(logging.Formatter):
+    """Formats what is logged without keys and control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record, with its traceback."""
+        return safe(super().format(record))
 
 
 @contextmanager

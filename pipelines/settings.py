@@ -19,6 +19,7 @@ from pipelines.providers.tiers import Tiers
 from pipelines.registry import RECOGNISERS, SYNTHESISERS
 from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
 from voice.errors import ConfigurationError
+from voice.redaction import redacted
 from voice.turns.early import EXTRA
 from voice.turns.endpointing import RISK
 
@@ -215,7 +216,9 @@ def _sentence(table: dict[str, Any], error: dict[str, Any]) -> str:
     if kind in ("model_type", "model_attributes_type"):
         return f"{key} must be a table, not {error['input']!r}"
     meant = did_you_mean(str(error["input"]), re.findall(r"'([^']+)'", str(context.get("expected", ""))))
-    return f"{key} = {error['input']!r} is not allowed: {error['msg'][0].lower()}{error['msg'][1:]}{meant}"
+    # A validator may have raised the error because the value holds a secret.
+    msg = error["msg"].removeprefix("Value error, ")
+    return redacted(f"{key} = {error['input']!r} is not allowed: {msg[0].lower()}{msg[1:]}{meant}")
 
 
 def _path_in_file(table: Any, error: dict[str, Any]) -> list[str]:

@@ -1,18 +1,20 @@
 """`engine = "pipecat"` and `provider = "pipecat"`: a service of any package instead of one of ours."""
 
 import os
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from inspect import isroutine
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import BeforeValidator, Field, PlainSerializer, field_serializer
 
 from pipelines.engines.engine import AsrTable, Recogniser, Synthesiser, TtsTable
 from pipelines.providers.provider import TierModel, TierTable
 from pipelines.providers.resources import Resources
 from pipelines.table import Table
 from voice.errors import ConfigurationError
+from voice.redaction import HIDDEN, hide
 
 if TYPE_CHECKING:
     from pipecat.processors.frame_processor import FrameProcessor
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from pipelines.outside.supply import Supply
     from pipelines.providers.tiers import Tiers
     from voice.llm.tools import Tool
+
+
+_SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
+"""In the name of a parameter whose value nobody should read."""
 
 
 def _checked(service: Any) -> Any:
@@ -50,6 +56,11 @@ class Outside(Table):
     """The keyword arguments of the class. A table `settings` in them holds the fields of the class's own `Settings`."""
     api_key_env: str | None = None
     """The environment variable that holds the API key, which is passed to the class as `api_key`."""
+
+    @field_serializer("parameters")
+    def _without_secrets(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """What runs and health checks show of them."""
+        return {name: HIDDEN if _SECRET.search(name) else value for name, value in parameters.items()}
 
     @property
     def summary(self) -> str:
@@ -86,6 +97,9 @@ class Outside(Table):
         from pipelines.outside.supply import Supply
 
         key = {"api_key": os.environ.get(self.api_key_env, "")} if self.api_key_env else {}
+        for name, value in (self.parameters | key).items():
+            if _SECRET.search(name) and isinstance(value, str):
+                hide(value)
         return Supply(self.service, where=f"{where}.service", parameters={**self.parameters, **key}, kind=kind)
 
 

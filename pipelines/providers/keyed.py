@@ -4,8 +4,11 @@ import os
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pydantic import field_validator
+
 from pipelines.providers.wires import WireTable
 from voice.errors import ComponentError
+from voice.redaction import hide
 
 if TYPE_CHECKING:
     from pipelines.providers.tiers import Tiers
@@ -41,7 +44,19 @@ class KeyedTable(WireTable, ABC):
     @property
     def key(self) -> str | None:
         """The key; None where none is named or set."""
-        return os.environ.get(self.api_key_env or "") or None
+        key = os.environ.get(self.api_key_env or "") or None
+        if key is not None:
+            hide(key)
+        return key
+
+    @field_validator("base_url")
+    @classmethod
+    def _holds_no_secret(cls, url: str | None) -> str | None:
+        user, at, _ = (url or "").partition("://")[2].partition("/")[0].rpartition("@")
+        if at:
+            hide(user)
+            raise ValueError("must hold no user and password, which reports would show; use api_key_env")
+        return url
 
     @property
     @abstractmethod

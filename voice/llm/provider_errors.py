@@ -7,6 +7,7 @@ from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pipecat.utils.http import TIMEOUT_EXCEPTIONS
 
 from voice.llm.openai.chat_stream import NotACompletionError
+from voice.redaction import redacted
 
 LONGEST_REASON = 160
 """Characters of a provider's own words that are passed on."""
@@ -56,5 +57,5 @@ def _words_of(error: APIError) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split()).rstrip(".")
+    line = redacted(" ".join(text.split()).rstrip("."))
     return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}…"

@@ -12,6 +12,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from voice.errors import VoiceError
+from voice.redaction import printable
 from voice.server.access import Access
 from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.transport import CallTransport
@@ -194,8 +195,3 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
 
 def _given(query: Mapping[str, str]) -> str | None:
     return query.get(TOKEN_PARAMETER)
-
-
-def printable(text: str) -> str:
-    """A text from outside as it may stand in a log: control characters, which terminals obey, are escaped."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)

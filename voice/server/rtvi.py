@@ -6,9 +6,11 @@ errors, which two servers then send to each other without end.
 
 import logging
 
-from pipecat.frames.frames import InputTransportMessageFrame
+from pipecat.frames.frames import ErrorFrame, InputTransportMessageFrame
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.processors.frameworks.rtvi import models as rtvi
+
+from voice.redaction import redacted
 
 LONGEST_TEXT = 2000
 """Characters of a text that a client sends in place of speech: two minutes of it."""
@@ -49,6 +51,10 @@ class CallRTVI(RTVIProcessor):
                 await self._send_error_response(message.id, f"a text may have {LONGEST_TEXT} characters at most")
                 return
         await super()._handle_message(message, user_id)
+
+    async def _send_error_frame(self, frame: ErrorFrame) -> None:
+        """Report an error to the client, without the keys that a provider may have quoted in it."""
+        await super()._send_error_frame(ErrorFrame(error=redacted(frame.error), fatal=frame.fatal))
 
     def _warn(self, what: str) -> None:
         self._warnings += 1

@@ -14,6 +14,7 @@ from voice.llm.answer.thoughts import ThoughtFilter
 from voice.llm.policy import Attempt, Outcome
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
+from voice.redaction import redacted
 
 LONGEST_ANSWER = 30_000
 """Characters that a request may stream, thoughts included: half an hour of speech."""
@@ -161,7 +162,7 @@ class LiveAttempt:
     def fail(self, reason: str, now: float) -> None:
         """Note that the request failed. If it has already called tools, those calls still stand."""
         if self.outcome is None and not self.calls:
-            self.failed = reason
+            self.failed = redacted(reason)
             self._over("failed", now)
 
     def cancel(self, now: float) -> None:

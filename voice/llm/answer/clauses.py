@@ -7,9 +7,9 @@ after that white space does not matter: a piece ends as soon as it is there. The
 piece need not wait for the white space when it follows a letter: a model sends that only with its next token.
 
 No piece ends where there is no mark, unless it would be longer than a breath (`LONGEST_FIRST`, `LONGEST`): the memory
-that synthesis takes grows with the square of a piece's length. With our voice (six sentences of either kind, said three times), a cut at a comma
-makes the pause there 235 ms instead of 110; a cut inside a phrase makes one of 135 ms where there is none, and
-lengthens the words before it as at the end of a sentence.
+that synthesis takes grows with the square of a piece's length. With our voice (six sentences of either kind, said three
+times), a cut at a comma makes the pause there 235 ms instead of 110; a cut inside a phrase makes one of 135 ms where
+there is none, and lengthens the words before it as at the end of a sentence.
 """
 
 import re

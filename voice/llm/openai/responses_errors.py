@@ -8,6 +8,7 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 
 from voice.llm import provider_errors
 from voice.llm.openai.responses_socket import WORN_OUT, NoEventError
+from voice.redaction import redacted
 
 
 class ServerError(ValueError):
@@ -60,4 +61,4 @@ def _words_of(body: bytes | bytearray | None) -> str:
 
 
 def _short(text: str) -> str:
-    return textwrap.shorten(text.strip().rstrip("."), provider_errors.LONGEST_REASON, placeholder="…")
+    return textwrap.shorten(redacted(text).strip().rstrip("."), provider_errors.LONGEST_REASON, placeholder="…")

@@ -1,0 +1,113 @@
+"""A key that a provider quotes is read nowhere: not in the log, the report, the run folder or a repr."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from pipelines import settings
+from pipelines.agent import Agent
+from tests.pipelines.conversations import write_conversation
+from voice.errors import ConfigurationError
+from voice.redaction import HIDDEN, hide, printable, redacted
+
+CANARY = "canary/9f8e7d6c+5b4a"
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """Refuses every key, and quotes it."""
+
+    def do_POST(self) -> None:
+        sent = self.headers.get("Authorization", "")
+        words = {"error": {"message": f"Incorrect API key provided: {sent}.", "code": "invalid_api_key"}}
+        body = json.dumps(words).encode()
+        self.send_response(401)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def refusing() -> Iterator[str]:
+    """The URL of a server that refuses every key."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+
+
+def test_a_refused_key_is_shown_nowhere(refusing: str, tmp_path: Path) -> None:
+    pipeline = tmp_path / "mine.toml"
+    pipeline.write_text(
+        '[asr]\nengine = "sphinx"\n[llm]\npolicy = "single"\n[llm.large]\nprovider = "openai"\nmodel = "gpt-4.1"\n'
+        f'base_url = "{refusing}"\napi_key_env = "MY_KEY"\n'
+    )
+    fixture = write_conversation(tmp_path / "one", ("commands/02", "o"))
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "pipelines.cli", "-v", "replay", str(fixture), "--pipeline", str(pipeline)]
+    environment = os.environ | {"MY_KEY": CANARY}
+    replay = subprocess.run([*command, "--out", str(run)], env=environment, capture_output=True, text=True, timeout=120)
+    said = replay.stdout + replay.stderr
+    assert "answered HTTP 401: Incorrect API key provided" in " ".join(said.split())
+    assert "hidden" in said
+    kept = b"".join(file.read_bytes() for file in run.iterdir())
+    assert b"Incorrect API key" in kept
+    for written in (said.encode(), kept):
+        assert CANARY.encode() not in written
+
+
+def test_settings_show_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", CANARY)
+    tts = {
+        "engine": "pipecat",
+        "service": "pipecat.services.cartesia.tts.CartesiaTTSService",
+        "parameters": {"auth_token": CANARY, "voice_id": "x"},
+    }
+    loaded = settings.load("embedded").model_dump() | {"tts": tts}
+    resolved = settings.Settings.model_validate(loaded)
+    assert resolved.model_dump()["tts"]["parameters"] == {"auth_token": HIDDEN, "voice_id": "x"}
+    assert CANARY not in repr(resolved)
+
+
+def test_an_address_with_a_password_is_refused_without_quoting_it() -> None:
+    large = ["llm.large.provider=openai", "llm.large.model=m", "llm.large.base_url=http://me:hunter2-and-more@h/v1"]
+    with pytest.raises(ConfigurationError, match="must hold no user and password") as refused:
+        Agent(pipeline="local", overrides=large)
+    assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Incorrect API key provided: sk-proj-abcdefghijklmnop1234.",
+        "Authorization: Bearer abcdef0123456789ABCDEF==",
+        f"key {CANARY} is wrong",
+        "key canary%2F9f8e7d6c%2B5b4a is wrong",
+    ],
+)
+def test_what_looks_like_a_key_is_hidden(text: str) -> None:
+    hide(CANARY)
+    assert HIDDEN in redacted(text)
+    assert not {"abcdef", "9f8e7d6c"} & {part[:8].lower()[:6] for part in redacted(text).split()}
+
+
+def test_ordinary_words_are_not() -> None:
+    hide("short")
+    for text in ("a short answer", "The bearer of good news", "sk-short", "task-force-of-twenty-people"):
+        assert redacted(text) == text
+
+
+def test_control_characters_are_escaped() -> None:
+    assert printable("a\x1b[2Jb\x00c\nd é") == r"a\x1b[2Jb\x00c\nd é"

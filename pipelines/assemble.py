@@ -200,5 +200,8 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
 def make_swap(llm: LLMService[Any], settings: ResponderTable | Tiers) -> Swap | None:
     """What changes a call's language models while it goes on; None when it has none."""
     if isinstance(settings, Tiers) and isinstance(llm, BudgetedLLMService):
-        return Swap(llm, tiers=tuple(settings.tiers), large=settings.large, fast=settings.fast, bridge=settings.bridge)
+        return Swap(
+            llm, tiers=tuple(settings.tiers), large=settings.large, fast=settings.fast, bridge=settings.bridge,
+            best_of=settings.best_of,
+        )  # fmt: skip
     return None

@@ -77,6 +77,12 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
     for answer in turn.responses:
         if answer.repaired:
             yield "repair", f"{answer.repaired} (takes the opening back)"
+        if vote := answer.vote:
+            unfit = "".join(f"; not used: {why}" for why in vote.dismissed)
+            yield (
+                "picked",
+                f"{vote.agreeing} of {vote.candidates} candidates agree, {vote.there} whole in time: {vote.why}{unfit}",
+            )
         if answer.forgotten:
             yield "forgotten", f"{answer.forgotten} earlier turns of the call, which its requests no longer contained"
     if turn.contains:

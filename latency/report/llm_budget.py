@@ -113,6 +113,8 @@ class Llm:
     """Openings that were not said, because an opening may not say their words; a known phrase was said instead."""
     repairs: int
     """Answers that openly took their opening back."""
+    votes: dict[str, int]
+    """Answers that were picked from several candidates, by the reason for the pick."""
     forgetful: int
     """Answers whose requests no longer contained the whole call."""
     policies: dict[str, int]
@@ -153,6 +155,7 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
         phrases=dict(Counter(phrase.kind for phrase in _phrases(turns))),
         rejected=sum(phrase.rejected is not None for phrase in _phrases(turns)),
         repairs=sum(answer.repaired is not None for answer in _committed(turns)),
+        votes=dict(Counter(answer.vote.why for answer in _committed(turns) if answer.vote)),
         forgetful=sum(answer.forgotten is not None for answer in _committed(turns)),
         policies=dict(Counter(one.policy for one in budgeted if one.policy)),
         reasons=dict(Counter(one.reason for one in budgeted if one.reason)),

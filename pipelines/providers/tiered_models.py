@@ -13,7 +13,7 @@ from pipelines.providers.resources import Resources
 from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
 from voice.llm.answer.bridging import HOLD, Bridging
-from voice.llm.policy import make_policy
+from voice.llm.policy import BestOf, make_policy
 from voice.llm.policy.tier_stats import TierBook, Wait, quantile
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ class TieredModels:
             raise ConfigurationError("llm.hold_phrases are never said with llm.bridge = false; leave one of them out.")
         self._llm = llm
         self._policy = make_policy(
-            llm.policy, large=llm.large, fast=llm.fast, tiers=tuple(llm.tiers), bridge=llm.bridge
+            llm.policy, large=llm.large, fast=llm.fast, tiers=tuple(llm.tiers), bridge=llm.bridge, best_of=llm.best_of
         )
+        self._drafts = {self._policy.tier: self._policy.candidates} if isinstance(self._policy, BestOf) else {}
         self._budget = Budget.with_llm(llm.budget_ms / 1000)
         self._book = TierBook({name: self._assumed_p95(name) for name in llm.tiers})
         self._calls = itertools.count()
@@ -115,7 +116,7 @@ class TieredModels:
         from voice.llm.tiers.tier import Tier
 
         # The fast tier may be asked twice in a turn.
-        requests = 2 if name == self._llm.fast else 1
+        requests = max(self._drafts.get(name, 1), 2 if name == self._llm.fast else 1)
         service = self._models[name].service(prompt=prompt, tools=tools, requests=requests)
         return Tier(name, service, price=self._llm.tiers[name].billing)
 

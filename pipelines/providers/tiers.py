@@ -13,6 +13,7 @@ from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS
 from pipelines.table import SENTENCE, OneOf, Table
 from voice.llm import CONTEXT_TURNS
+from voice.llm.ensemble.sampling import MOST
 
 ROLES = ("large", "fast")
 RESERVED = ("vad", "turns", "asr", "llm", "tts")
@@ -43,8 +44,11 @@ class Tiers(Table):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Annotated[TierTable, OneOf("provider", PROVIDERS)]] = Field(init=False)
 
-    policy: Literal["single", "hedged", "fallback", "race", "routed", "relay", "adaptive"] = "adaptive"
+    policy: Literal["single", "hedged", "fallback", "race", "routed", "relay", "adaptive", "best_of"] = "adaptive"
     """Which tier is asked when; see docs/budget.md."""
+    best_of: Annotated[int, Field(ge=2, le=MOST)] | None = None
+    """How many candidates the fast tier (or a lone one) is asked for where it answers; the best of them is spoken, by
+    the deadline. None for one; 3 with the policy best_of."""
     budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = 450
     """The time from the end of the user's turn to the first clause that can be spoken."""
     bridge: bool = True

@@ -7,6 +7,7 @@ from latency.render.terminal.layout import LABEL, fitted, labelled
 from latency.render.terminal.numbers import NEVER, UNKNOWN, ms
 from pipelines.whatif.finding import Finding
 from pipelines.whatif.row import Row
+from pipelines.whatif.voting import ASSUMED
 from pipelines.whatif.window import Window
 
 INDENT = 2
@@ -150,6 +151,8 @@ def _notes(finding: Finding) -> Iterator[str]:
         f"answers that are right, weighted by who spoke; all {finding.chain}: p^{finding.chain}. s to correct: "
         "latency/p + (1/p - 1) * speech, as each mistake makes the caller say it again.",
     )
+    if any(row.policy == "best_of" for row in finding.rows):
+        yield _line("best_of", f"three candidates an answer, picked by majority. {ASSUMED}")
     for source in _sources(finding.windows):
         yield _line("Source", source)
     for note in finding.notes:

@@ -3,7 +3,7 @@
 * In time: answer text was ready for synthesis by the turn's deadline, from the tier asked first (within) or from
   another one (rescued).
 * Quality: the share of right answers, each tier's weighted by how many answers it spoke; None unless all of them were
-  measured by one measure.
+  measured by one measure. For answers that were picked from candidates see `pipelines.whatif.voting`.
 * Chain: p^n, how often n turns in a row are all right; p is the quality times the share of turns that are answered.
 * Seconds to a correct answer: latency / p + (1/p - 1) * speech. A wrong answer makes the caller say it again, so the
   number of attempts is geometric with the mean 1/p; each costs the mean turn latency, and each but the first the mean
@@ -22,6 +22,7 @@ from latency.record.turn import TurnRecord
 from latency.report.llm_budget import llm_figures, server_turns
 from latency.report.stats import percentile
 from pipelines.whatif.contestant import Cell, Contestant
+from pipelines.whatif.voting import majority_right, voters
 
 MOST_LATE = 1e9
 """Stands for the latency of a turn without an answer, which is later than any limit."""
@@ -93,7 +94,7 @@ def row(cell: Cell, held: Held, *, budget: float, chain: int) -> Row:
     llm = llm_figures(held.turns, budget=budget, policy=cell.policy)
     in_time = (llm.within + llm.rescued) / llm.judged if llm.judged else None
     spoken = _spoken(held.turns)
-    quality = _quality(cell.tiers, spoken)
+    quality = _quality(cell.tiers, spoken, _voters(held.turns))
     answered = [seconds for seconds in held.latencies if seconds is not None]
     right = None
     if quality is not None and held.latencies:
@@ -156,12 +157,23 @@ def _spoken(turns: Sequence[TurnRecord]) -> Counter[str]:
     return count
 
 
-def _quality(tiers: Mapping[str, Contestant], spoken: Counter[str]) -> float | None:
+def _voters(turns: Sequence[TurnRecord]) -> Counter[int]:
+    """How many candidates decided the answers that were picked from several."""
+    answers = [answer for turn in server_turns(turns) for answer in turn.responses if answer.is_committed]
+    return Counter(voters(answer.vote) for answer in answers if answer.vote and answer.vote.agreeing)
+
+
+def _quality(tiers: Mapping[str, Contestant], spoken: Counter[str], votes: Counter[int]) -> float | None:
+    """The share of right answers; those that were picked from candidates are the tier's that answers soonest."""
     known = {role: tiers[role].quality for role, answers in spoken.items() if answers and role in tiers}
     found = [quality for quality in known.values() if quality is not None]
     if not found or len(found) < len(known) or len({quality.measure for quality in found}) > 1:
         return None
-    return sum(spoken[role] * quality.share for role, quality in known.items() if quality) / spoken.total()
+    right = sum(spoken[role] * quality.share for role, quality in known.items() if quality)
+    drafted = known.get("fast") or known.get("large")
+    if drafted is not None:
+        right += sum(n * (majority_right(drafted.share, of) - drafted.share) for of, n in votes.items())
+    return right / spoken.total()
 
 
 def _usd(tiers: Mapping[str, Contestant], turns: Sequence[TurnRecord]) -> float | None:

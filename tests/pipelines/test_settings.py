@@ -32,7 +32,7 @@ BAD = [
         "nowhere",
         [],
         r'no pipeline "nowhere"; use one of auto, anthropic, cerebras, embedded, groq, '
-        "local, openai, sim-adaptive, sim-fallback, sim-relay, "
+        "local, openai, sim-adaptive, sim-best-of, sim-fallback, sim-relay, "
         "sim-single",
     ),
     (

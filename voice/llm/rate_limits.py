@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from pipecat.utils.errors import extract_http_status_code
 
-from voice.llm.answer.provider_note import Rest
+from voice.llm.answer.provider_note import Rest, Room
 
 GONE_FOR = 3600.0
 """Seconds for which a model is not asked that its provider no longer has, or does not have."""
@@ -77,6 +77,22 @@ def before_refusal(limits: list[Limit], *, pool: str | None = None, given: int, 
     return Rest(
         seconds=_wait(last), why=f"its limit of {last.of.replace('-', ' ')} is nearly used up ({last.remaining} left)"
     )
+
+
+def room(limits: list[Limit], *, given: int, output: int) -> Room | None:
+    """How many more requests the limits allow, by the scarcest of them; None where none is told of.
+
+    Args:
+        limits: see `read_limits`; those of Anthropic's fast speed do not count.
+        given: tokens that a request gives the model.
+        output: the longest answer, in tokens.
+    """
+    takes = {"requests": 1, "tokens": given + output, "input-tokens": given, "output-tokens": output}
+    counting = [limit for limit in limits if limit.pool != FAST_POOL]
+    if not counting:
+        return None
+    scarcest = min(counting, key=lambda limit: limit.remaining // max(1, takes[limit.of]))
+    return Room(requests=scarcest.remaining // max(1, takes[scarcest.of]), seconds=_wait(scarcest))
 
 
 def rest_after(error: BaseException | None) -> Rest | None:

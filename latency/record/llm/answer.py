@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from latency.budget import Limit, Stage
+from latency.record.llm.vote import Vote
 from latency.record.units import Count, Instant
 
 PhraseKind = Literal["hold", "delay", "opening", "progress"]
@@ -55,6 +56,8 @@ class AnswerRecord:
     """The spending cap that was reached before it, so that the cheapest tier was asked; None for none."""
     repaired: str | None = None
     """The words with which the answer openly took its opening back."""
+    vote: Vote | None = None
+    """How it was picked from several candidates; None for an answer without."""
     forgotten: Count | None = None
     """How many earlier turns of the call its requests no longer contained; None where none was forgotten."""
 

@@ -39,6 +39,8 @@ def llm_lines(llm: Llm) -> Iterator[str]:
             f"{llm.rejected} in known words, because the tier's own claimed too much; {llm.repairs} taken back openly "
             "by the answer",
         )
+    if llm.votes:
+        yield _line("candidates", f"{things(sum(llm.votes.values()), 'answer')} picked: {counted(llm.votes)}")
     if llm.forgetful:
         yield _line("forgotten", f"{things(llm.forgetful, 'answer')} came from requests without the whole call")
     for name, tier in llm.tiers.items():

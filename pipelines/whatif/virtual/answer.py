@@ -9,6 +9,7 @@ from pipelines.whatif.virtual.attempt import VirtualAttempt
 from voice.llm.answer.bridging import Bridging
 from voice.llm.answer.learning import judge, why_unanswered
 from voice.llm.answer.playout_estimate import PlayoutEstimate
+from voice.llm.ensemble.candidates import Candidates
 from voice.llm.policy import Decision, Plan, Situation, Start
 from voice.llm.policy.tier_stats import TierBook
 
@@ -54,6 +55,7 @@ class VirtualAnswer:
     ask: Ask
     bridging: Bridging
     judged: str | None = None
+    candidates: Candidates = field(default_factory=lambda: Candidates(None))
     attempts: list[VirtualAttempt] = field(default_factory=list)
     said: list[Phrase] = field(default_factory=list)
     handed: float | None = None
@@ -104,7 +106,7 @@ class VirtualAnswer:
             now=self._now,
             commit=self._commit,
             deadline=self._deadline,
-            attempts=[attempt.view for attempt in self.attempts],
+            attempts=self.candidates.views(self.attempts),
             speaking=self._speaking.number if self._speaking else None,
             dry_at=self._playout.ends_at,
             held=len(self.said),
@@ -112,6 +114,7 @@ class VirtualAnswer:
 
     def _carry_out(self, decision: Decision) -> None:
         if decision.speak is not None:
+            self.candidates.picked(self.attempts, decision.speak)
             self._speaking = self.attempts[decision.speak]
             self._speaking.spoken = True
             self._forwarded = 0
@@ -188,6 +191,7 @@ class VirtualAnswer:
             said=tuple(self.said),
             gave_up=self.gave_up,
             tier=self._speaking.tier if self._speaking else None,
+            vote=self.candidates.vote,
         )
 
     def ends_at(self) -> float:

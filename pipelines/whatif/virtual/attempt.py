@@ -37,6 +37,7 @@ class VirtualAttempt(LiveAttempt):
         prompt_tokens: tokens of its prompt.
         opens: it asks for an opening only.
         follows: the attempt whose opening the request contained.
+        candidate: its number among the candidates for one answer.
     """
 
     def __init__(
@@ -52,10 +53,12 @@ class VirtualAttempt(LiveAttempt):
         prompt_tokens: int = 0,
         opens: bool = False,
         follows: int | None = None,
+        candidate: int | None = None,
     ) -> None:
         super().__init__(
-            number=number, tier=tier, request=request, continues=continues, heard=heard, opens=opens, follows=follows
-        )
+            number=number, tier=tier, request=request, continues=continues, heard=heard, opens=opens, follows=follows,
+            candidate=candidate,
+        )  # fmt: skip
         self._wording, self._prompt = wording, prompt_tokens
         self._sent: list[tuple[float, int]] = []
         self._coming = self._progress(timetable)
@@ -80,6 +83,11 @@ class VirtualAttempt(LiveAttempt):
     def clauses_from(self, position: int) -> list[str]:
         """The texts of its clauses that have arrived, from a position on."""
         return [clause.text for clause in self._wording.clauses[position : self.clauses]]
+
+    @property
+    def text(self) -> str:
+        """The clauses that have arrived."""
+        return " ".join(self.clauses_from(0))
 
     def record(self, *, response: int) -> AttemptRecord:
         """As a real request's, with the tokens that the server had sent when it ended."""

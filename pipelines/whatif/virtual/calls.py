@@ -146,6 +146,7 @@ class VirtualCalls:
                 prompt_tokens=prompt,
                 opens=start.opens,
                 follows=start.follows,
+                candidate=start.candidate,
             )
 
         answer = VirtualAnswer(

@@ -16,9 +16,10 @@ from latency.record.llm.price import bill
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.continuation import continued
-from voice.llm.answer.learning import judge, learn, why_unanswered
+from voice.llm.answer.learning import judge, learn, log_end, why_unanswered
 from voice.llm.answer.playout_estimate import PlayoutEstimate
 from voice.llm.answer.speaker import Speaker
+from voice.llm.ensemble.candidates import Candidates
 from voice.llm.opening.opening import Opening, asking_to_open, following
 from voice.llm.opening.repair import Repair
 from voice.llm.opening.rules import objection
@@ -70,6 +71,7 @@ class Answer:
         self._context, self._speaker, self._judged = context, speaker, judged
         self._cap = cap
         self._clock, self._turn, self._forbidden, self._forgotten = clock, turn, forbidden or {}, forgotten
+        self._candidates = Candidates(turn.text)
         self._opening: Opening | None = None
         self._repair: Repair | None = None
         self._changed = asyncio.Event()
@@ -167,7 +169,7 @@ class Answer:
             learn(self._book, self._attempts, self._tiers, self._clock())
             self._judge_first()
             self._final = True
-            self._log()
+            log_end(self._number, self._plan, self._attempts, gave_up=self._gave_up is not None)
             await self.report()
 
     def _over(self) -> bool:
@@ -178,7 +180,7 @@ class Answer:
             now=self._clock(),
             commit=self._commit,
             deadline=self._deadline,
-            attempts=[attempt.view for attempt in self._attempts],
+            attempts=self._candidates.views(self._attempts),
             speaking=self._speaking.number if self._speaking else None,
             dry_at=self._playout.ends_at,
             held=len(self._said),
@@ -186,6 +188,7 @@ class Answer:
 
     async def _carry_out(self, decision: Decision) -> None:
         if decision.speak is not None:
+            self._candidates.picked(self._attempts, decision.speak)
             self._speaking = self._attempts[decision.speak]
             self._speaking.spoken = True
             # Push the words first; the other requests can be cancelled while the words are on their way.
@@ -247,7 +250,9 @@ class Answer:
             opens=start.opens,
             follows=start.follows,
             forbidden=self._forbidden.get(start.tier, frozenset()),
-            objection=misfit if start.tier in self._forbidden else None,
+            # Of a candidate nobody has heard anything: another one, or another tier, takes its place.
+            objection=misfit if start.tier in self._forbidden or start.candidate is not None else None,
+            candidate=start.candidate,
         )
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))
@@ -296,20 +301,6 @@ class Answer:
         if self.committed and self._deadline is not None and self._judged is not None:
             judge(self._book, self._attempts, self._judged, self._deadline)
 
-    def _log(self) -> None:
-        if self._gave_up is None:
-            for attempt in self._attempts:
-                if attempt.failed:
-                    log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
-        start = self._attempts[0].request if self._attempts else 0.0
-        log.info(
-            "answer %d, %s, %s: %s",
-            self._number,
-            self._plan.policy,
-            self._plan.reason,
-            "; ".join(attempt.summary(since=start) for attempt in self._attempts),
-        )
-
     def _record(self, attempt: LiveAttempt) -> AttemptRecord:
         record = attempt.record(response=self._number)
         return replace(record, usd=bill(record, self._tiers[attempt.tier].price))
@@ -331,6 +322,7 @@ class Answer:
             tier=next((attempt.tier for attempt in attempts if attempt.outcome == "spoken"), None),
             cap=self._cap,
             repaired=self._repair.words if self._repair else None,
+            vote=self._candidates.vote,
             forgotten=self._forgotten,
         )
         await self._speaker.report(AttemptsFrame(answer=answer, attempts=attempts, final=self._final))

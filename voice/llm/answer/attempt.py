@@ -39,6 +39,7 @@ class LiveAttempt:
         follows: the attempt whose opening the request contained.
         forbidden: names of the tools that its tier may not call.
         objection: says what is wrong with a call, or None; a wrong one is left to another tier.
+        candidate: its number among the candidates for one answer; None when it is none.
     """
 
     def __init__(
@@ -54,8 +55,9 @@ class LiveAttempt:
         follows: int | None = None,
         forbidden: frozenset[str] = frozenset(),
         objection: Callable[[FunctionCallFromLLM], str | None] | None = None,
+        candidate: int | None = None,
     ) -> None:
-        self.number, self.tier, self.request = number, tier, request
+        self.number, self.tier, self.request, self.candidate = number, tier, request, candidate
         self.continues, self.heard = continues, heard
         self._prompt_tokens = prompt_tokens
         self.opens, self.follows, self._forbidden, self._objection = opens, follows, forbidden, objection
@@ -176,6 +178,11 @@ class LiveAttempt:
         return taken
 
     @property
+    def text(self) -> str:
+        """All its words so far."""
+        return self._text
+
+    @property
     def waiting(self) -> str:
         """The text that is ready and was not taken yet."""
         return "".join(piece.text for piece in self._speakable if isinstance(piece, AnswerTextFrame))
@@ -203,6 +210,7 @@ class LiveAttempt:
             opens=self.opens,
             follows=self.follows,
             overreached=self.overreached,
+            candidate=self.candidate,
         )
 
     def record(self, *, response: int) -> AttemptRecord:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from latency.budget import Deadline
 from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.policy import Plan
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.rate_limits import duration
 from voice.llm.tiers.tier import Tier
@@ -24,6 +25,8 @@ def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, T
     for attempt in attempts:
         if attempt.outcome == "failed" and not tiers[attempt.tier].usable:
             book.refused(attempt.tier, now)
+        if room := attempt.note.room:
+            book.leave_room(attempt.tier, room.requests, now + room.seconds)
         if rest := attempt.note.rest:
             book.rest(attempt.tier, now + rest.seconds)
             log.warning("tier %s is not asked for %s: %s", attempt.tier, duration(rest.seconds), rest.why)
@@ -48,3 +51,13 @@ def why_unanswered(attempts: Sequence[LiveAttempt]) -> str:
     # Each failure is a sentence; join them into one.
     joined = "; ".join(dict.fromkeys(failures)).replace(".; ", "; ")
     return joined or "no language model answered in time"
+
+
+def log_end(number: int, plan: Plan, attempts: Sequence[LiveAttempt], *, gave_up: bool) -> None:
+    """Log how an answer was made, and which requests failed; why none answered was logged before."""
+    for attempt in attempts:
+        if attempt.failed and not gave_up:
+            log.warning("tier %s failed: %s", attempt.tier, attempt.failed)
+    start = attempts[0].request if attempts else 0.0
+    told = "; ".join(attempt.summary(since=start) for attempt in attempts)
+    log.info("answer %d, %s, %s: %s", number, plan.policy, plan.reason, told)

@@ -17,6 +17,19 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How many more requests a tier's rate limits allow.
+
+    Parameters:
+        requests: that many.
+        seconds: until the limits are whole again.
+    """
+
+    requests: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderNote:
     """What is known of a request so far; None is unknown, or was not said.
 
@@ -27,6 +40,7 @@ class ProviderNote:
         queued: seconds that the provider says the request waited before its prompt was read.
         is_estimate: the usage that is reported for it is partly an estimate.
         rest: the tier should be left alone from now on.
+        room: how many more requests its limits allow.
     """
 
     speed: str | None = None
@@ -35,6 +49,7 @@ class ProviderNote:
     queued: float | None = None
     is_estimate: bool | None = None
     rest: Rest | None = None
+    room: Room | None = None
 
     def updated(self, later: "ProviderNote") -> "ProviderNote":
         """The same, with whatever the later note knows in its place."""

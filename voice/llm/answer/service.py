@@ -35,8 +35,9 @@ from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldP
 from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
-from voice.llm.answer.speaking_ahead import last_assistant_text, last_user_text
+from voice.llm.answer.speaking_ahead import follows_tool, last_assistant_text, last_user_text
 from voice.llm.policy import Plan, Policy, Request
+from voice.llm.policy.best_of import narrowed
 from voice.llm.policy.request import ANY
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.routing.settling import Route
@@ -303,16 +304,18 @@ class BudgetedLLMService(TieredLLMService):
 
     def _plan(self, context: LLMContext) -> Plan:
         """The plan of the next answer; the answers after tool calls belong to the turn that called them."""
-        follows_tool = self._follows_tool = _follows_tool(context)
-        if not follows_tool:
+        self._follows_tool = follows_tool(context)
+        if not self._follows_tool:
             self._turn_policy = self._policy
             self._request = self._request_of(context)
             self._cap = self._spending.reached() if self._spending else None
-        plan = self._turn_policy.plan(self._book, self._request).without(self._book.down(time.monotonic()))
+        now = time.monotonic()
+        plan = self._turn_policy.plan(self._book, self._request).without(self._book.down(now))
+        plan = narrowed(plan, self._book.room(now))
         if self._spending and self._cap:
             plan = self._spending.plan(self._cap, self._book, bridge=plan.bridge)
         plan = replace(plan, escalation=plan.escalation or self._large)
-        if follows_tool or self._skip_tts:
+        if self._follows_tool or self._skip_tts:
             # An opening is the beginning of a turn's answer, and is heard.
             plan = replace(plan, opener=None)
         return plan
@@ -349,9 +352,3 @@ class BudgetedLLMService(TieredLLMService):
         else:
             self._held_until = deadline.hold_until
         answer.commit(now, deadline)
-
-
-def _follows_tool(context: LLMContext) -> bool:
-    """Whether the message to answer is the result of a tool."""
-    last: Any = next(reversed(context.get_messages()), None)
-    return isinstance(last, dict) and last.get("role") == "tool"

@@ -108,3 +108,9 @@ def last_assistant_text(context: LLMContext) -> str | None:
         if not isinstance(message, LLMSpecificMessage) and message.get("role") == "assistant"
     ]
     return next((text for text in reversed(texts) if text), None)
+
+
+def follows_tool(context: LLMContext) -> bool:
+    """Whether the message to answer is the result of a tool."""
+    last: Any = next(reversed(context.get_messages()), None)
+    return isinstance(last, dict) and last.get("role") == "tool"

@@ -19,8 +19,8 @@ from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote, Rest
 from voice.llm.anthropic.client import is_overload, reason, warm_up
 from voice.llm.anthropic.speed import FAST, REFUSED_FOR, CallSpeed, FastPool
-from voice.llm.rate_limits import FAST_POOL, before_refusal, read_limits, retry_after
-from voice.llm.tiers.tier import note, sign_of_life
+from voice.llm.rate_limits import FAST_POOL, before_refusal, read_limits, retry_after, room
+from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.warm_connections import WarmConnections
 
 FAST_BETA = "fast-mode-2026-02-01"
@@ -182,8 +182,9 @@ class AnthropicService(AnthropicLLMService):
         if speed == FAST and (rest := before_refusal(limits, pool=FAST_POOL, given=given, output=self._longest)):
             why = f"the fast speed is left before it refuses: {rest.why}"
             self._speed.leave(Rest(seconds=rest.seconds, why=why), self._clock())
-        elif rest := before_refusal(limits, given=given, output=self._longest):
-            note(ProviderNote(rest=rest))
+        else:
+            rest = before_refusal(limits, given=given, output=self._longest)
+            note(ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest)))
 
     def _at(self, speed: str | None, params: dict[str, Any]) -> dict[str, Any]:
         """The parameters of a request at a speed. Only the fast one is named, since the other is the usual one."""
@@ -209,4 +210,6 @@ def _without_checks(params: dict[str, Any]) -> dict[str, Any]:
     body = {**params.get("extra_body", {}), "messages": params["messages"]}
     if params.get("tools"):
         body.setdefault("tool_choice", {"type": "auto", "disable_parallel_tool_use": True})
+    if own := sampling():
+        body["temperature"] = own.temperature
     return {**params, "messages": [], "extra_body": body}

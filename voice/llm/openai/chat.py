@@ -19,8 +19,8 @@ from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat_stream import checked, queue_time
 from voice.llm.provider_errors import reason
-from voice.llm.rate_limits import before_refusal, read_limits
-from voice.llm.tiers.tier import note, sign_of_life
+from voice.llm.rate_limits import before_refusal, read_limits, room
+from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.warm_connections import CONNECT_WITHIN, WarmConnections, is_loopback
 
 EMPTY_CHUNK: dict[str, Any] = {
@@ -138,7 +138,8 @@ class ChatService(OpenAILLMService):
         sign_of_life()
         if limits := read_limits(stream.response.headers, datetime.now(UTC)):
             given = LLMContextSummarizationUtil.estimate_context_tokens(context)
-            note(ProviderNote(rest=before_refusal(limits, given=given, output=self._longest)))
+            rest = before_refusal(limits, given=given, output=self._longest)
+            note(ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest)))
         return self._noted(checked(stream))
 
     async def _noted(self, chunks: AsyncIterator[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
@@ -157,6 +158,8 @@ class ChatService(OpenAILLMService):
         params: dict[str, Any] = super().build_chat_completion_params(params_from_context)
         self._merge_extra_body(params, {"messages": params["messages"]})
         params["messages"] = []
+        if own := sampling():
+            params |= {"temperature": own.temperature, "seed": own.seed}
         return params
 
     async def _process_context(self, context: LLMContext) -> None:

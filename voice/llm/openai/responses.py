@@ -21,7 +21,7 @@ from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.responses_errors import ServerError, reason
 from voice.llm.openai.responses_socket import OPENAI, Socket
 from voice.llm.openai.warm_sockets import WarmSockets
-from voice.llm.tiers.tier import note, sign_of_life
+from voice.llm.tiers.tier import note, sampling, sign_of_life
 
 ROTATE_AFTER = 55 * 60.0
 """Seconds; OpenAI closes a socket after 60 minutes."""
@@ -164,6 +164,8 @@ class ResponsesService(OpenAIResponsesLLMService):
         params: dict[str, Any] = self._build_response_params(invocation)
         # The WebSocket protocol has no such field.
         params.pop("stream")
+        if own := sampling():
+            params["temperature"] = own.temperature
         return params
 
     async def _ask(self, context: LLMContext, params: dict[str, Any], socket: Socket) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from voice.errors import ConfigurationError
 from voice.llm.policy.adaptive import Adaptive
+from voice.llm.policy.best_of import USUAL, BestOf, FastFirst
 from voice.llm.policy.policies import Fallback, Hedged, Policy, Race, Single
 from voice.llm.policy.routed import Relay, Routed
 
@@ -13,14 +14,23 @@ _PAIRS: dict[str, Callable[..., Policy]] = {
     "routed": Routed,
     "relay": Relay,
     "adaptive": Adaptive,
+    "best_of": FastFirst,
 }
 _LONE: dict[str, Callable[..., Policy]] = {"single": Single, "hedged": Hedged}
 POLICIES = (*_LONE, *_PAIRS)
 """Names of the policies."""
+DRAFTED = ("single", "routed", "adaptive", "best_of")
+"""Those in which one tier alone is asked first, so that it can be asked for candidates."""
 
 
 def make_policy(
-    name: str, *, large: str | None, fast: str | None, tiers: Sequence[str] = (), bridge: bool = True
+    name: str,
+    *,
+    large: str | None,
+    fast: str | None,
+    tiers: Sequence[str] = (),
+    bridge: bool = True,
+    best_of: int | None = None,
 ) -> Policy:
     """The policy of that name over the tiers in its two roles.
 
@@ -32,10 +42,26 @@ def make_policy(
         fast: the name of the tier that answers soonest; None when there is none.
         tiers: all tiers, in a role or not; an error names those that could take one.
         bridge: whether phrases are said while no answer is there.
+        best_of: how many candidates the fast tier, or a lone one, is asked for where it answers; None for one, and
+            for `USUAL` with the policy `best_of`.
 
     Raises:
-        ConfigurationError: no such policy, no tier for a role that it needs, or the same tier for both.
+        ConfigurationError: no such policy, no tier for a role that it needs, the same tier for both, or candidates
+            with a policy that has no use for them.
     """
+    policy = _made(name, large=large, fast=fast, tiers=tiers, bridge=bridge)
+    if best_of is None and name != "best_of":
+        return policy
+    if name not in DRAFTED:
+        raise ConfigurationError(
+            f"llm.best_of has no use with the policy {name}, which does not leave turns to the fast tier alone; "
+            f"choose one of {', '.join(DRAFTED)}."
+        )
+    tier = policy.tiers[0] if name == "single" or fast is None else fast
+    return BestOf(inner=policy, tier=tier, candidates=best_of or USUAL)
+
+
+def _made(name: str, *, large: str | None, fast: str | None, tiers: Sequence[str], bridge: bool) -> Policy:
     if name not in POLICIES:
         raise ConfigurationError(f'There is no policy "{name}"; use one of {", ".join(POLICIES)}.')
     if name in _LONE:

@@ -116,12 +116,16 @@ class Plan:
         running = [a for a in answers if a.running and a.ready is None]
         ready = [a for a in answers if a.ready is not None and a.outcome != "cancelled" and not a.overreached]
         ready.sort(key=self._order)
-        sound = [a for a in ready if a.outcome != "failed"]
-        if best := next(iter(sound or ([] if running else ready)), None):
-            awaited = [a for a in running if self._rank(a) < self._rank(best)]
+        usable = [a for a in ready if a.dismissed is None]
+        sound = [a for a in usable if a.outcome != "failed"]
+        if best := next(iter(sound or ([] if running else usable)), None):
+            awaited = [a for a in running if self._rank(a) < self._rank(best)] or self._undecided(answers, best)
             if not awaited or (prefer_until is not None and s.now >= prefer_until):
                 return Decision(speak=best.number, cancel=_others(s, best))
-        starts = self._starts(s, idle=not running and not ready)
+        starts = self._starts(s, idle=not running and not usable)
+        if ready and s.commit is not None and not (usable or running or starts):
+            # Candidates that should not be spoken are still better than nothing.
+            return Decision(speak=ready[0].number, cancel=_others(s, ready[0]))
         # Once the answer is asked for, no more of the opening is of use.
         cancel = (opening.number,) if opening is not None and opening.running and (answers or starts) else ()
         opens_at = self._opening_until(s, opening)
@@ -148,7 +152,9 @@ class Plan:
             return (Start(tier=self.opener, opens=True),)
         if not answers:
             return self._first_starts(s, opening)
-        if (over := next((a for a in answers if a.overreached), None)) and self.escalation is not None:
+        # As long as other candidates run, no other tier needs to take over.
+        over = next((a for a in answers if a.overreached and (idle or a.candidate is None)), None)
+        if over is not None and self.escalation is not None:
             taken = [a for a in answers if a.tier == self.escalation]
             if not any(a.running or a.ready is not None or a.number > over.number for a in taken):
                 return (self._start(s, self.escalation),)
@@ -169,11 +175,25 @@ class Plan:
     def _first_starts(self, s: Situation, opening: Attempt | None) -> tuple[Start, ...]:
         """The first requests for an answer: at once, or once the opening's words are there or late."""
         if opening is not None and opening.ready is not None and not s.held:
-            return tuple(Start(tier=tier, follows=opening.number) for tier in self.first)
+            return self._first_requests(follows=opening.number)
         until = self._opening_until(s, opening)
         if until is not None and s.now < until and not s.held:
             return ()
-        return tuple(Start(tier=tier) for tier in self.first)
+        return self._first_requests()
+
+    def _first_requests(self, follows: int | None = None) -> tuple[Start, ...]:
+        """One for each of the first; several to one tier are candidates."""
+        voted = len(self.first) > 1 and len(set(self.first)) == 1
+        return tuple(
+            Start(tier=tier, follows=follows, candidate=number if voted else None)
+            for number, tier in enumerate(self.first)
+        )
+
+    def _undecided(self, answers: list[Attempt], best: Attempt) -> list[Attempt]:
+        """The candidates that still run and whose end may change the pick: none once most of them agree."""
+        if best.candidate is None or best.support * 2 > len(self.first):
+            return []
+        return [a for a in answers if a.candidate is not None and a.running and a.called is None]
 
     def _start(self, s: Situation, tier: str, *, hedge: bool = False) -> Start:
         return Start(tier=tier, hedge=hedge, follows=_followed(s))
@@ -257,8 +277,8 @@ class Plan:
         """0 for the preferred tier."""
         return self.first.index(attempt.tier) if attempt.tier in self.first else len(self.first)
 
-    def _order(self, attempt: Attempt) -> tuple[int, float]:
-        return self._rank(attempt), attempt.ready or 0.0
+    def _order(self, attempt: Attempt) -> tuple[int, int, float]:
+        return self._rank(attempt), -attempt.support, attempt.ready or 0.0
 
 
 def _answers(s: Situation) -> list[Attempt]:

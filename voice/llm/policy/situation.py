@@ -37,6 +37,12 @@ class Attempt:
     """The attempt whose opening its request contained as already said."""
     overreached: bool = False
     """It failed because it called a tool that is left to another tier."""
+    candidate: int | None = None
+    """Its number among the candidates of which the best is spoken; None for a request that is no candidate."""
+    dismissed: str | None = None
+    """Why this candidate should not be spoken; None when it may be."""
+    support: int = 0
+    """How many whole candidates agree with this whole one, itself included; 0 for all other requests."""
 
     @property
     def ready(self) -> float | None:
@@ -81,6 +87,8 @@ class Start:
     """It asks for an opening only: a sentence that is said while the answer is made."""
     follows: int | None = None
     """The attempt whose opening the request contains, as words that were already said."""
+    candidate: int | None = None
+    """Its number among the candidates for one answer; their sampling differs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,6 +133,7 @@ class TierBook:
         # A plan asks for the same percentiles several times, between two requests.
         self._quantiles: dict[tuple[str, float], float | None] = {}
         self._down_until: dict[str, float] = {}
+        self._room: dict[str, tuple[int, float]] = {}
         self.standing: dict[str, Standing] = {tier: Standing() for tier in p95}
         self.hedges = TokenBucket()
 
@@ -197,6 +198,14 @@ class TierBook:
     def rest(self, tier: str, until: float) -> None:
         """Do not ask the tier before the instant `until`."""
         self._down_until[tier] = max(until, self._down_until.get(tier, until))
+
+    def leave_room(self, tier: str, requests: int, until: float) -> None:
+        """The tier's rate limits allow so many more requests before the instant `until`."""
+        self._room[tier] = requests, until
+
+    def room(self, now: float) -> dict[str, int]:
+        """How many more requests each tier's rate limits allow, where that is known."""
+        return {tier: requests for tier, (requests, until) in self._room.items() if now < until}
 
     def down(self, now: float) -> frozenset[str]:
         """Tiers that are not to be asked now."""

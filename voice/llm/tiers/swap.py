@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 
 from voice.errors import ConfigurationError
 from voice.llm.policy import POLICIES, Policy, make_policy
+from voice.llm.policy.make import DRAFTED
 from voice.llm.policy.policies import Single
 from voice.llm.tools import Tool
 from voice.wire.requests import SwapRequest, SwapState
@@ -35,13 +36,21 @@ class Swap:
         large: the one in the policies' large role; None when there is none.
         fast: the one in their fast role; None when there is none.
         bridge: whether a policy made here bridges with phrases.
+        best_of: how many candidates a policy made here asks for, where it has a use for them.
     """
 
     def __init__(
-        self, service: Swappable, *, tiers: Sequence[str], large: str | None, fast: str | None, bridge: bool = True
+        self,
+        service: Swappable,
+        *,
+        tiers: Sequence[str],
+        large: str | None,
+        fast: str | None,
+        bridge: bool = True,
+        best_of: int | None = None,
     ) -> None:
         self._service = service
-        self._bridge = bridge
+        self._bridge, self._best_of = bridge, best_of
         self.large, self.fast = large, fast
         self.tiers = tuple(tiers)
         self.first = service.policy
@@ -78,7 +87,8 @@ class Swap:
         log.info("from the next turn on %s, until now %s", _described(policy), _described(before))
 
     def _make(self, name: str) -> Policy:
-        return make_policy(name, large=self.large, fast=self.fast, bridge=self._bridge)
+        best_of = self._best_of if name in DRAFTED else None
+        return make_policy(name, large=self.large, fast=self.fast, bridge=self._bridge, best_of=best_of)
 
     def _makes(self, name: str) -> bool:
         try:

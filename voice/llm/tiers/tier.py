@@ -30,6 +30,7 @@ from latency.record.llm.price import Price
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.provider_note import ProviderNote
+from voice.llm.ensemble.sampling import Sampling, sampling_of
 from voice.llm.rate_limits import rest_after
 
 CANCEL_WITHIN = 0.5
@@ -47,6 +48,12 @@ _asked: contextvars.ContextVar[tuple[LiveAttempt, Callable[[], None]] | None] = 
 def is_in_request() -> bool:
     """Whether the current task carries out a tier's request, or was started by one."""
     return _asked.get() is not None
+
+
+def sampling() -> Sampling | None:
+    """How the current request is to be sampled; None for as its service is set. Called by services."""
+    asked = _asked.get()
+    return sampling_of(asked[0].candidate) if asked else None
 
 
 def note(known: ProviderNote) -> None:

@@ -98,7 +98,7 @@ def play(
             attempts.append(
                 Attempt(
                     number=len(attempts), tier=start.tier, request=now, continues=start.continues, heard=heard,
-                    opens=start.opens, follows=start.follows,
+                    opens=start.opens, follows=start.follows, candidate=start.candidate,
                 )
             )  # fmt: skip
             (played.starts if start.continues is None else played.continued).append((start.tier, at))
@@ -137,4 +137,6 @@ def advanced(attempt: Attempt, script: Script, now: float) -> Attempt:
     return replace(
         attempt, clauses=clauses, first_token=first, first_clause=first, called=called,
         outcome="failed" if failed else "complete" if complete else None, overreached=overreached,
+        # Candidates are taken to say different things.
+        support=int(complete and not failed and attempt.candidate is not None),
     )  # fmt: skip

@@ -13,8 +13,8 @@ CORRELATION = 0.5
 """[A] Between no gain at all (1) and the textbook's independent votes (0)."""
 
 ASSUMED = (
-    f"Assumed [A], not measured: with probability {CORRELATION:g} they are all right or all wrong, else each on its own; "
-    "those that are wrong agree; for the time it takes, all say the same."
+    f"Assumed [A], not measured: with probability {CORRELATION:g} they are all right or all wrong, else each on its "
+    "own; those that are wrong agree; for the time it takes, all say the same."
 )
 
 

@@ -136,7 +136,9 @@ async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordin
         kind, answer = await call.ask({"policy": "best"})
         assert (kind, answer) == (
             "error-response",
-            {"error": 'There is no policy "best"; use one of single, hedged, fallback, race, routed, relay, adaptive.'},
+            {
+                "error": 'There is no policy "best"; use one of single, hedged, fallback, race, routed, relay, adaptive, best_of.'
+            },
         )
         kind, answer = await call.ask(None)
         assert answer["d"] == {"policy": "single", "tier": "fast", "tiers": ["large", "fast"], "policies": [*POLICIES]}

@@ -54,11 +54,15 @@ BAD = [
     (
         "local",
         ["llm.policy=psychic"],
-        r"llm.policy = 'psychic' .* 'single', 'hedged', .* or 'adaptive'",
+        r"llm.policy = 'psychic' .* 'single', 'hedged', .* or 'best_of'",
     ),
     ("local", ["llm.budget_ms=50"], r"llm.budget_ms = 50 .* greater than or equal to 100"),
     ("local", ["llm.budget_ms=9000"], r"llm.budget_ms = 9000 .* less than or equal to 5000"),
-    ("local", ["llm.medium.model=x"], r"llm.medium is not a setting; known here: policy, budget_ms, .*large, fast"),
+    (
+        "local",
+        ["llm.medium.model=x"],
+        r"llm.medium is not a setting; known here: policy, best_of, budget_ms, .*large, fast",
+    ),
     (
         "sim-fallback",
         ["llm.large.price={input=-5,output=25}"],

@@ -64,7 +64,7 @@ async def held(
     drafts: Drafts, *steps: Any, budget: float = 0.45, tools: Any = None
 ) -> tuple[rig.Call, str, rig.Server]:
     async with rig.serving(rig.large()) as slow, rig.serving(drafts) as quick:
-        call = rig.make_call("best_of", slow, quick, budget=budget)
+        call = rig.make_call("best_of", slow, quick, budget=budget, p95=2.0 if budget == rig.PATIENT else 0.15)
         down = await call.run([rig.ask(), *(steps or [lambda: call.records])])
     return call, rig.said(down), slow
 
@@ -125,7 +125,7 @@ async def test_a_malformed_call_never_runs(arguments: tuple[str, ...], ran: list
     tools = ToolsSchema(standard_tools=[describe(book)])
     drafts = Drafts("call", arguments=arguments)
     async with rig.serving(rig.large()) as slow, rig.serving(drafts) as quick:
-        call = rig.make_call("best_of", slow, quick, budget=rig.PATIENT)
+        call = rig.make_call("best_of", slow, quick, budget=rig.PATIENT, p95=2.0)
         done = (lambda: call.pushed_of(FunctionCallResultFrame)) if ran else (lambda: call.records)
         await call.run([rig.ask(tools=tools), done])
     assert booked == ran
@@ -146,7 +146,7 @@ async def test_a_barge_in_cancels_every_candidate() -> None:
 async def test_a_tier_near_its_limit_gets_fewer_candidates() -> None:
     drafts = Drafts(RIGHT)
     async with rig.serving(rig.large()) as slow, rig.serving(drafts) as quick:
-        call = rig.make_call("best_of", slow, quick, budget=rig.PATIENT)
+        call = rig.make_call("best_of", slow, quick, budget=rig.PATIENT, p95=2.0)
         call.book.leave_room("fast", 1, time.monotonic() + 60)
         await call.run([rig.ask(), lambda: call.records])
     assert len(drafts.asked) == 1

@@ -137,8 +137,8 @@ async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordin
         assert (kind, answer) == (
             "error-response",
             {
-                "error": 'There is no policy "best"; use one of single, hedged, fallback, race, "
-                "routed, relay, adaptive, best_of.'
+                "error": 'There is no policy "best"; use one of single, hedged, fallback, race, routed, relay, '
+                "adaptive, best_of."
             },
         )
         kind, answer = await call.ask(None)

@@ -1,22 +1,28 @@
-"""What became of the barge-ins that a benchmark planned; the counts add up to all of them."""
+"""What became of the barge-ins, and of the other sounds over answers, that a benchmark planned.
+
+The counts of each add up to all of them.
+"""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from latency.judge.barge_in import BargeInResult
+from latency.judge.overlap import SoundResult
 from latency.judge.session_outcome import SessionOutcome
 from latency.report.stats import Distribution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruptions:
-    """Scripted barge-ins: `planned` = `stopped` + `ended` + `missed` + `unplayed`."""
+    """Scripted barge-ins: `planned` = `stopped` + `ended` + `ignored` + `missed` + `unplayed`."""
 
     stopped: int
     """The agent was stopped; only these have a stop time."""
     ended: int
     """The agent came to its own end while the user began to speak, so how fast it would have stopped is unknown."""
+    ignored: int
+    """The agent talked on."""
     missed: int
     """The agent was silent: there was nothing to interrupt."""
     unplayed: int
@@ -27,7 +33,43 @@ class Interruptions:
     @property
     def planned(self) -> int:
         """How many there should have been."""
-        return self.stopped + self.ended + self.missed + self.unplayed
+        return self.stopped + self.ended + self.ignored + self.missed + self.unplayed
+
+    @property
+    def obeyed(self) -> float | None:
+        """Share of stops among those that the agent met; None when it met none."""
+        met = self.stopped + self.ignored
+        return self.stopped / met if met else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sounds:
+    """Sounds that are no turn, spoken into answers: `planned` = `went_on` + `resumed` + `stopped` + `silent`."""
+
+    went_on: int
+    """The agent went on."""
+    resumed: int
+    """It was silent for a moment, and went on where it was."""
+    stopped: int
+    """It was stopped without cause."""
+    silent: int
+    """It was silent: there was nothing to stop."""
+
+    @property
+    def planned(self) -> int:
+        """How many were played."""
+        return self.went_on + self.resumed + self.stopped + self.silent
+
+
+def sounds(sessions: Iterable[SessionOutcome]) -> Sounds:
+    """Count the sounds of a run that are no turn."""
+    found = Counter(one.sound.result for session in sessions for one in session.outcomes if one.sound)
+    return Sounds(
+        went_on=found[SoundResult.WENT_ON],
+        resumed=found[SoundResult.RESUMED],
+        stopped=found[SoundResult.STOPPED],
+        silent=found[SoundResult.SILENT],
+    )
 
 
 def interruptions(sessions: Iterable[SessionOutcome]) -> Interruptions:
@@ -42,6 +84,7 @@ def interruptions(sessions: Iterable[SessionOutcome]) -> Interruptions:
     return Interruptions(
         stopped=counts[BargeInResult.STOPPED],
         ended=counts[BargeInResult.ENDED],
+        ignored=counts[BargeInResult.IGNORED],
         missed=counts[BargeInResult.SILENT],
         unplayed=counts[None],
         stop_ms=Distribution.of(stops),

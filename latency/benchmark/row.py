@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from latency.benchmark.interruptions import Interruptions, interruptions
+from latency.benchmark.interruptions import Interruptions, Sounds, interruptions, sounds
 from latency.judge.cut_offs import CutOffs, cut_offs
 from latency.judge.outcome import Outcome
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord
@@ -102,6 +102,7 @@ class BenchmarkRow:
     broken_off: int | None
     """Answers that the agent stopped although the user was silent."""
     interruptions: Interruptions
+    sounds: Sounds
     requests: Requests | None
     cpu_s_per_minute: float | None
     """CPU seconds of the agent's processes per minute of conversation, including models loaded at a call's start."""
@@ -166,6 +167,7 @@ def row(
         cut_offs=cut_offs(report.outcomes, ends),
         broken_off=report.barge_in.false,
         interruptions=interruptions(report.sessions),
+        sounds=sounds(report.sessions),
         requests=_requests(calls, answered=report.turns.answered),
         cpu_s_per_minute=per_minute,
         cpu_s_per_answer=per_answer,

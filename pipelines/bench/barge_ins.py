@@ -1,4 +1,4 @@
-"""Interrupts the agent's answers with recordings, to measure how fast it falls silent."""
+"""Speaks recordings into the agent's answers, to measure how fast it falls silent, or that it goes on."""
 
 import random
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ def interrupting(fixtures: Sequence[Fixture], *, copies: int, seed: int = 1) -> 
     """Conversations that begin with a question; every recording, in random order, then interrupts the previous answer.
 
     Args:
-        fixtures: Conversations; only their recordings of speech are used.
+        fixtures: Conversations; their recordings of backchannels, coughs and other sounds, which must not interrupt,
+            are played over answers, too.
         copies: The number of conversations made from each fixture, and so how often each recording interrupts.
         seed: Seeds the order and the instants.
 
@@ -25,13 +26,14 @@ def interrupting(fixtures: Sequence[Fixture], *, copies: int, seed: int = 1) -> 
     """
     conversations = []
     for fixture in fixtures:
-        turns = [turn for turn in fixture.turns if turn.speech]
-        for copy in range(1, copies + 1 if turns else 1):
+        turns = [turn for turn in fixture.turns if turn.speech or turn.labels]
+        questions = [turn for turn in turns if turn.speech]
+        for copy in range(1, copies + 1 if questions else 1):
             chance = random.Random(f"{seed} {fixture.name} {copy}")
             order = chance.sample(turns, len(turns))
             waits = [SendAfter(event="bot_started_speaking", delay=chance.uniform(EARLIEST, LATEST)) for _ in order]
             barge_ins = [replace(turn, send_after=wait) for turn, wait in zip(order, waits, strict=True)]
-            asks = replace(chance.choice(turns), send_after=None)
+            asks = replace(chance.choice(questions), send_after=None)
             conversations.append(replace(fixture, name=f"{fixture.name}-over-{copy}", turns=(asks, *barge_ins)))
     if not conversations:
         raise FixtureError("The recordings contain no speech to interrupt an answer with.")

@@ -38,8 +38,8 @@ def notes(benchmark: Benchmark) -> Iterator[str]:
     )
     if any(row.interruptions.planned for row in benchmark.rows):
         yield (
-            "barge-ins: planned = stopped + ended (the agent came to its own end, so it has no stop time) + missed "
-            "(the agent was silent); stop: milliseconds from the interruption until the agent is silent"
+            "barge-ins: planned = stopped + ended (the agent came to its own end, so it has no stop time) + ignored "
+            "(it talked on) + missed (it was silent); stop: milliseconds from the interruption until it is silent"
         )
     yield "requests: to the language model; wasted: share of requests beyond one for each answered turn"
     if any(worth(benchmark, row) for row in benchmark.rows):

@@ -17,7 +17,8 @@ LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
 FINISHED = ("agent", "n", "p50", "p95")
 TURNS = ("agent", "turns", "answered", "cut off", "unanswered", "early")
 CONDUCT = ("agent", "cut in pauses", "elsewhere", "broken off")
-BARGE_INS = ("agent", "planned", "stopped", "ended", "missed", "stop p50", "stop p95")
+BARGE_INS = ("agent", "planned", "stopped", "ended", "ignored", "missed", "stop p50", "p95")
+SOUNDS = ("agent", "planned", "went on", "resumed", "stopped", "missed")
 COST = ("agent", "requests", "wasted", "CPU s/min", "peak MB")
 PIECES = ("without", "n", "p50", "p95", "CPU s/min", "per ms")
 TEXT_COLUMNS = ("agent", "without")
@@ -66,6 +67,8 @@ def _tables(
     yield "", CONDUCT, [_conduct(row) for row in rows]
     if any(row.interruptions.planned for row in rows):
         yield "Barge-ins", BARGE_INS, [_barge_ins(row) for row in rows]
+    if any(row.sounds.planned for row in rows):
+        yield "Backchannels, coughs and other sounds that must not interrupt", SOUNDS, [_sounds(row) for row in rows]
     yield "", COST, [_cost(row) for row in rows]
     if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:
         yield "What each part is worth: an agent of ours without the part, minus one with it", PIECES, pieces
@@ -103,9 +106,14 @@ def _conduct(row: BenchmarkRow) -> list[str]:
 
 def _barge_ins(row: BenchmarkRow) -> list[str]:
     found = row.interruptions
-    counts = (found.planned, found.stopped, found.ended, found.missed + found.unplayed)
+    counts = (found.planned, found.stopped, found.ended, found.ignored, found.missed + found.unplayed)
     stop = found.stop_ms
     return [row.variant, *map(str, counts), ms(stop.p50) + _between(stop.p50_ci, "{:.0f}"), ms(stop.p95)]
+
+
+def _sounds(row: BenchmarkRow) -> list[str]:
+    found = row.sounds
+    return [row.variant, *map(str, (found.planned, found.went_on, found.resumed, found.stopped, found.silent))]
 
 
 def _cost(row: BenchmarkRow) -> list[str]:

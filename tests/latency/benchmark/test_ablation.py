@@ -8,7 +8,7 @@ import pytest
 from latency.benchmark.ablation import Worth, difference, worth
 from latency.benchmark.benchmark import Benchmark
 from latency.benchmark.callers import Callers
-from latency.benchmark.interruptions import Interruptions
+from latency.benchmark.interruptions import Interruptions, Sounds
 from latency.benchmark.row import BenchmarkRow, Tally
 from latency.judge.cut_offs import CutOffs
 from latency.report.stats import Distribution
@@ -16,7 +16,8 @@ from latency.report.stats import Distribution
 OURS = [0.50, 0.60, 0.70, 0.80, 0.90, 1.00, 1.10, 1.20, 1.30]
 
 CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
-NO_BARGE_INS = Interruptions(stopped=0, ended=0, missed=0, unplayed=0, stop_ms=Distribution.of([]))
+NO_SOUNDS = Sounds(went_on=0, resumed=0, stopped=0, silent=0)
+NO_BARGE_INS = Interruptions(stopped=0, ended=0, ignored=0, missed=0, unplayed=0, stop_ms=Distribution.of([]))
 
 
 def a_row(
@@ -28,6 +29,7 @@ def a_row(
         llm=llm, variant=variant, about="", settings=(), without=without, of=of, run=Path(variant), calls=1,
         tally=Tally(latencies=latencies), expected=len(seconds), answered=len(seconds), unanswered={},
         cut_offs=CutOffs(pauses=0, in_pauses=0, elsewhere=0, heard=0), broken_off=0, interruptions=NO_BARGE_INS,
+        sounds=NO_SOUNDS,
         requests=None, cpu_s_per_minute=per_minute, cpu_s_per_answer=per_answer, rss_peak_mb=None, simulated=[],
         refused=None, repeated=0,
     )  # fmt: skip

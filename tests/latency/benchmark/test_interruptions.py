@@ -1,3 +1,5 @@
+import pytest
+
 from latency.benchmark.interruptions import interruptions
 from latency.judge.barge_in import BargeInResult
 from latency.judge.outcome import Outcome
@@ -21,12 +23,14 @@ def a_session(results: list[tuple[BargeInResult | None, float | None]], never_se
 
 def test_every_planned_barge_in_has_one_outcome() -> None:
     stopped, ended, silent = BargeInResult.STOPPED, BargeInResult.ENDED, BargeInResult.SILENT
+    ignored = BargeInResult.IGNORED
     talks = [
         a_session([(stopped, 0.25), (stopped, 0.35), (ended, None)]),
-        a_session([(silent, None), (None, None)], never_sent=2),
+        a_session([(silent, None), (ignored, None), (None, None)], never_sent=2),
         a_session([], never_sent=3),
     ]
     found = interruptions(talks)
     assert (found.stopped, found.ended, found.missed, found.unplayed) == (2, 1, 1, 3)
-    assert found.planned == 7, "the last session was no conversation with barge-ins"
+    assert (found.ignored, found.obeyed) == (1, pytest.approx(2 / 3))
+    assert found.planned == 8, "the last session was no conversation with barge-ins"
     assert (found.stop_ms.n, found.stop_ms.p50) == (2, 300.0)

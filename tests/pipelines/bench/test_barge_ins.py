@@ -33,11 +33,14 @@ def test_the_same_seed_makes_the_same_conversations() -> None:
     assert plan(1) == plan(1) != plan(2)
 
 
-def test_a_hum_interrupts_nobody() -> None:
+def test_a_hum_is_spoken_into_answers_and_asks_nothing() -> None:
     (fixture,) = load_fixtures([SAMPLES / "backchannel"])
     assert any(turn.backchannel for turn in fixture.turns)
     (found,) = interrupting([fixture], copies=1)
-    assert not any(turn.backchannel for turn in found.turns)
+    asks, *over = found.turns
+    assert not asks.backchannel
+    assert sum(turn.backchannel for turn in over) == sum(turn.backchannel for turn in fixture.turns)
+    assert not any(turn.barge_in for turn in over if turn.backchannel)
     hum = next(turn for turn in fixture.turns if turn.backchannel)
     with pytest.raises(FixtureError, match="no speech"):
         interrupting([type(fixture)(name="a", source=fixture.source, group="", turns=(hum,), notices=())], copies=1)

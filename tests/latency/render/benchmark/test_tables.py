@@ -6,7 +6,7 @@ import pytest
 
 from latency.benchmark.benchmark import Benchmark
 from latency.benchmark.callers import Callers
-from latency.benchmark.interruptions import Interruptions
+from latency.benchmark.interruptions import Interruptions, Sounds
 from latency.benchmark.row import BenchmarkRow, Requests, Tally
 from latency.judge.cut_offs import CutOffs
 from latency.render.benchmark.as_json import text
@@ -14,12 +14,14 @@ from latency.render.benchmark.tables import write
 from latency.report.stats import Distribution
 
 CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
-NO_BARGE_INS = Interruptions(stopped=0, ended=0, missed=0, unplayed=0, stop_ms=Distribution.of([]))
+NO_SOUNDS = Sounds(went_on=0, resumed=0, stopped=0, silent=0)
+NO_BARGE_INS = Interruptions(stopped=0, ended=0, ignored=0, missed=0, unplayed=0, stop_ms=Distribution.of([]))
 
 
 def a_row(
     variant: str, seconds: float, *, refused: str | None = None, calls: int = 3, without: str | None = None,
     cpu: float = 2.0, interruptions: Interruptions = NO_BARGE_INS,
+    sounds: Sounds = NO_SOUNDS,
 ) -> BenchmarkRow:  # fmt: skip
     latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
     tally = Tally(
@@ -32,7 +34,7 @@ def a_row(
         unanswered={"no speech from the bot": 1}, cut_offs=CutOffs(pauses=4, in_pauses=1, elsewhere=2, heard=1),
         broken_off=0, interruptions=interruptions, requests=Requests(n=20, cancelled=3, wasted_share=0.5),
         cpu_s_per_minute=12.5, cpu_s_per_answer=cpu, rss_peak_mb=512.0, simulated=["sim:steady"], refused=refused,
-        repeated=0,
+        repeated=0, sounds=sounds,
     )  # fmt: skip
 
 
@@ -79,14 +81,22 @@ def test_every_agent_is_shown_on_the_recordings_that_ours_took_for_finished() ->
 
 def test_planned_barge_ins_add_up() -> None:
     stops = Distribution.of([0.25, 0.27])
-    some = Interruptions(stopped=2, ended=3, missed=4, unplayed=1, stop_ms=stops)
+    some = Interruptions(stopped=2, ended=3, ignored=2, missed=4, unplayed=1, stop_ms=stops)
     one = made_up(a_row("ours", 0.5, interruptions=some))
     shown = printed(one)
-    assert ["ours", "10", "2", "3", "5", "260", "269"] in rows_of(shown, "ours")
+    assert ["ours", "12", "2", "3", "2", "5", "260", "269"] in rows_of(shown, "ours")
     (told,) = json.loads(text(one))["rows"]
     found = told["barge_in"]
-    assert found["planned"] == sum(found[key] for key in ("stopped", "ended", "missed", "unplayed")) == 10
+    assert found["planned"] == sum(found[key] for key in ("stopped", "ended", "ignored", "missed", "unplayed")) == 12
+    assert found["obeyed"] == 0.5
     assert "Barge-ins" not in printed(made_up(a_row("ours", 0.5)))
+
+
+def test_sounds_that_must_not_interrupt_have_a_table() -> None:
+    one = made_up(a_row("ours", 0.5, sounds=Sounds(went_on=7, resumed=2, stopped=1, silent=3)))
+    assert ["ours", "13", "7", "2", "1", "3"] in rows_of(printed(one), "ours")
+    (told,) = json.loads(text(one))["rows"]
+    assert told["sounds"] == {"went_on": 7, "resumed": 2, "stopped": 1, "silent": 3, "planned": 13}
 
 
 def test_an_agent_is_labelled_with_what_was_set() -> None:
@@ -97,12 +107,12 @@ def test_an_agent_is_labelled_with_what_was_set() -> None:
 
 def test_a_benchmark_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    some = Interruptions(stopped=20, ended=3, missed=4, unplayed=1, stop_ms=Distribution.of([0.25] * 20))
+    some = Interruptions(stopped=20, ended=3, ignored=2, missed=4, unplayed=1, stop_ms=Distribution.of([0.25] * 20))
     lacking = a_row("ours-fixed-endpointing", 1.7, without="adaptive endpointing", cpu=1.5, interruptions=some)
     shown = printed(made_up(a_row("ours", 1.5), lacking, a_row("livekit-agents", 2.0), a_row("stock-pipecat", 2.0)))
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert any("1.00 [1.00-1.00]" in line for line in shown.splitlines())
-    assert any("28       20      3       5  250 [250-250]       250" in line for line in shown.splitlines())
+    assert any("250 [250-250]" in line for line in shown.splitlines())
 
 
 def test_a_table_shows_the_worth_of_each_piece() -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from latency.audio.dropouts import breaks_off
 from latency.audio.loudness import Floats, Span
-from latency.judge.barge_in import FLUSH_REACH
+from latency.judge.barge_in import FLUSH_REACH, PAUSE_REACH
 from latency.record.overlap import OverlapRecord
 from latency.record.turn import TurnRecord
 
@@ -46,6 +46,7 @@ def judge_sound(
     rate: int,
     flushes: Sequence[float],
     overlaps: Sequence[OverlapRecord],
+    ducked: Sequence[tuple[float, float]] = (),
 ) -> Sound | None:
     """The outcome of a sound over an answer; None for a turn with speech, and for one without any label.
 
@@ -56,6 +57,7 @@ def judge_sound(
         rate: Sample rate, Hz.
         flushes: When an interruption emptied the loudspeaker, seconds.
         overlaps: What the server decided in this session.
+        ducked: When the loudspeaker was softer, (start, end).
     """
     if turn.speech or not turn.labels:
         return None
@@ -64,6 +66,9 @@ def judge_sound(
     if under_way is None:
         return Sound(kind, SoundResult.SILENT)
     flushed = any(onset <= at <= end + LATE and abs(under_way.end - at) <= FLUSH_REACH for at in flushes)
+    # A softer answer may be stopped in a pause between words.
+    softer_until = (until for _, until in ducked if onset <= until <= end + LATE and until in flushes)
+    flushed = flushed or any(0 <= until - under_way.end <= PAUSE_REACH for until in softer_until)
     in_time = under_way.end <= end + LATE
     if not flushed and not (in_time and breaks_off(bot, rate, under_way)):
         return Sound(kind, SoundResult.WENT_ON)

@@ -75,7 +75,7 @@ def judge_session(
         )
         if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes, session.ducked):
             judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
-        sound = judge_sound(turn, spoken, bot, RATE, session.flushes, overlaps)
+        sound = judge_sound(turn, spoken, bot, RATE, session.flushes, overlaps, session.ducked)
         judged = replace(judged, sound=sound, ducked=ducked_after(turn, spoken, session.ducked))
         outcomes.append(judged)
     found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)

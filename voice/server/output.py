@@ -99,6 +99,8 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         if isinstance(frame, InterruptionFrame):
             self._interrupted = True
         elif isinstance(frame, TTSStartedFrame):
+            if self._interrupted:
+                await self._announce_silence()
             self._interrupted = False
         await super().process_frame(frame, direction)
         if isinstance(frame, InterruptionFrame):
@@ -108,6 +110,14 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
             if self._ducking and self._sent:
                 self._ducking.reset()
                 self._sent.clear()
+
+    async def _announce_silence(self) -> None:
+        """Report the end of the interrupted answer, if a chunk that was under way has been reported as its beginning.
+
+        Otherwise the beginning of the next answer would not be reported.
+        """
+        for sender in self._media_senders.values():
+            await sender._bot_stopped_speaking()
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
         """Note words and clauses, which pass in their place among the audio."""

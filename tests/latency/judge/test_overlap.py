@@ -79,3 +79,14 @@ def test_an_answer_soon_after_an_interruption_is_another_utterance() -> None:
     assert second.start == pytest.approx(3.15, abs=0.02)
     assert parted([whole], samples, RATE, ()) == [whole]
     assert parted([whole], samples, RATE, (2.0,)) == [whole], "no silence follows"
+
+
+def test_a_softer_answer_that_was_stopped_in_a_pause_between_words_was_stopped() -> None:
+    samples, cough = speaking((1, 3.5), (8, 9)), sound(3, 3.4)
+    faded = samples.copy()
+    faded[round(3.3 * RATE) : round(3.5 * RATE)] *= np.linspace(1, 0, round(0.2 * RATE))
+    spoken = utterances(faded, RATE)
+    for ducked, result in (((3.15, 3.7),), SoundResult.STOPPED), ((), SoundResult.WENT_ON):
+        found = judge_sound(cough, spoken, faded, RATE, (3.7,), (), ducked)
+        assert found is not None
+        assert found.result is result

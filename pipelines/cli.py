@@ -83,6 +83,13 @@ def parser() -> Parser:
     serve.add_argument("--port", type=_port, default=8765, help="0 takes a free one (8765)")
     serve.add_argument("--calls", type=count, default=32, metavar="N", help="the most calls at once (32)")
     serve.add_argument(
+        "--drain",
+        type=_seconds,
+        default=30.0,
+        metavar="S",
+        help="seconds that calls may take to end after SIGTERM (30)",
+    )
+    serve.add_argument(
         "--allow-origin",
         action="append",
         default=[],

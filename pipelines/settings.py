@@ -137,7 +137,7 @@ def load(
         others = f"; use one of {', '.join(known)}, or the path of a .toml file."
         meant = did_you_mean(pipeline, known)
         raise ConfigurationError(f'There is no pipeline "{pipeline}"{meant or others}') from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{path} cannot be read as a pipeline file: {error}.") from error
     return check({"name": path.stem, **table}, source=path.name, overrides=overrides, change=change)
 
@@ -173,7 +173,7 @@ def apply_override(table: dict[str, Any], override: str) -> None:
         raise ConfigurationError(f'--set takes key=value, for example turns.fallback_ms=600; got "{override}".')
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         parsed = value.strip()
     *parents, last = key.strip().split(".")
     for parent in parents:

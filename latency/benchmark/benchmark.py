@@ -93,7 +93,7 @@ class Benchmark:
             )  # fmt: skip
         except OSError as error:
             raise RunError(f"{folder} is not a benchmark: {INDEX}: {error.strerror}") from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
 
 

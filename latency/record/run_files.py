@@ -49,7 +49,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
         raise RunError(
             f"{path} cannot be read: it was cut short or changed ({error}); restore it, or replay again"
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be read: {error}; restore it, or replay again") from error
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(content, dict) or not isinstance(schema, int):

@@ -109,7 +109,7 @@ def load(conditions: Conditions, folder: Path, *, say: Callable[[str], None]) ->
         found = msgspec.json.decode(path.read_bytes(), type=Calibration)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         say(f"The Whisper calibration {path} cannot be read ({error}), so it is made again.")
         return None
     if found.conditions != conditions:

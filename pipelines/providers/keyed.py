@@ -1,6 +1,7 @@
 """A tier on a server that may want a key: its model, its address and its key."""
 
 import os
+import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -51,8 +52,10 @@ class KeyedTable(WireTable, ABC):
 
     @field_validator("base_url")
     @classmethod
-    def _holds_no_secret(cls, url: str | None) -> str | None:
+    def _is_an_address(cls, url: str | None) -> str | None:
         user, at, _ = (url or "").partition("://")[2].partition("/")[0].rpartition("@")
+        if url is not None and not re.match(r"https?://[^/\s]", url):
+            raise ValueError("must be an address such as http://127.0.0.1:11434/v1")
         if at:
             hide(user)
             raise ValueError("must hold no user and password, which reports would show; use api_key_env")

@@ -25,6 +25,8 @@ class Address:
     """0 chooses a free one."""
     calls: int = MOST_CALLS
     """The most calls at once."""
+    drain: float = 30.0
+    """Seconds that the calls under way may take after SIGTERM."""
     allow_origins: tuple[str, ...] = ()
     """Other web pages that may call, as "https://example.org"; "*" for all."""
     tls_cert: str | None = None

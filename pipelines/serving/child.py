@@ -132,7 +132,7 @@ async def health(url: str) -> dict[str, Any]:
             with opener.open(request, timeout=3) as answer:
                 found = json.load(answer)
             return found if isinstance(found, dict) else {}
-        except (OSError, ValueError, http.client.HTTPException):
+        except (OSError, ValueError, RecursionError, http.client.HTTPException):
             return {}
 
     return await asyncio.to_thread(fetch)

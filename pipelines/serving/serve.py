@@ -13,6 +13,7 @@ from loguru import logger
 from pipelines.agent import Agent
 from pipelines.process import log_pipecat
 from pipelines.serving.address import Address
+from pipelines.serving.draining import DrainingServer
 from voice.server.access import Access
 from voice.server.app import Calls, create_app
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
@@ -28,7 +29,7 @@ async def serve_agent(
     announce: Callable[[str], None] = print,
     until_stdin_closes: bool = False,
 ) -> None:
-    """Serve until SIGINT or SIGTERM.
+    """Serve until SIGINT, or until the calls under way have ended after SIGTERM.
 
     Args:
         agent: answers the calls; it is started and closed here.
@@ -49,7 +50,7 @@ async def serve_agent(
             calls.ready = True
             announce(f"Listening on {call_url(address.host, sock.getsockname()[1], secure=address.tls)}")
 
-        server = uvicorn.Server(_configuration(calls, access, address))
+        server = DrainingServer(_configuration(calls, access, address), calls, within=address.drain)
         serving = asyncio.create_task(server.serve(sockets=[sock]))
         watching = asyncio.create_task(stdin_closed()) if until_stdin_closes else None
         await _run(agent, server, serving, watching, take_calls)
@@ -141,6 +142,7 @@ def run_serve(args: argparse.Namespace) -> int:
         host=args.host,
         port=args.port,
         calls=args.calls,
+        drain=args.drain,
         allow_origins=tuple(args.allow_origin),
         tls_cert=args.tls_cert,
         tls_key=args.tls_key,

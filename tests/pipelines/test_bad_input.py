@@ -273,3 +273,24 @@ def test_our_own_server_says_once_why_it_cannot_start(folder: Path) -> None:
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
     assert line.startswith("voice: auto: turns.patience is not a setting; known here: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "command"),
+    [
+        ("scenario.yaml", "[" * 100_000, ["voice", "replay", "{folder}"]),
+        ("scenario.yaml", "a: !include scenario.yaml", ["voice", "replay", "{folder}"]),
+        ("mine.toml", "a = " + "[" * 100_000, ["voice", "check", "{folder}/mine.toml"]),
+        ("run.json", "[" * 100_000, ["latency", "report", "{folder}"]),
+    ],
+)
+def test_what_is_nested_without_end_is_refused_in_a_sentence(
+    name: str, content: str, command: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    package, *arguments = command
+    module = {"voice": "pipelines.cli", "latency": "latency"}[package]
+    whole = [sys.executable, "-m", module, *(argument.format(folder=tmp_path) for argument in arguments)]
+    done = subprocess.run(whole, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) <= 2, done.stderr

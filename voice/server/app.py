@@ -21,9 +21,11 @@ from voice.wire.endpoint import (
     DEFAULT_OUT_RATE,
     DUCKS_PARAMETER,
     HEALTH_PATH,
+    LIVE_PATH,
     NATIVE,
     OUT_RATES,
     RATE_PARAMETER,
+    READY_PATH,
     START_PATH,
     TOKEN_PARAMETER,
     out_rate,
@@ -36,6 +38,7 @@ MOST_BEGINNING = 16
 BEGIN_EVERY = 0.05
 """Seconds left to the other calls after each beginning."""
 
+RETRY = {"Retry-After": "5"}
 CLOSE_REASON_BYTES = 123
 """Bytes of the reason with which a WebSocket is closed."""
 log = logging.getLogger(__name__)
@@ -70,27 +73,35 @@ class Calls:
         self.agent = agent
         self.active: set[asyncio.Task[None]] = set()
         self.ready = False
+        self.closing = False
+        """Whether the server is about to end: calls go on, but none begins."""
         self._interventions = interventions
         self._most = most
         self._begins = asyncio.Lock()
         self._beginning = 0
 
+    def why_not(self) -> str | None:
+        """Why no call is taken now, in at most `CLOSE_REASON_BYTES`; None when one is."""
+        if not self.ready:
+            return "the models are still loading; try again when /readyz says so"
+        if self.closing:
+            return "this server is about to end and takes no more calls; call again"
+        if len(self.active) >= self._most:
+            return f"{len(self.active)} calls are under way, the most for this server; call later"
+        if self._beginning >= MOST_BEGINNING:
+            return f"{self._beginning} other calls are about to begin; call again in a second"
+        return None
+
     async def take(self, websocket: WebSocket, sample_rate: str, *, ducks: bool = False) -> None:
         """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason."""
         await websocket.accept()
-        if not self.ready:
-            await websocket.close(1013, "the models are still loading; try again when /healthz is ready")
+        if reason := self.why_not():
+            await websocket.close(1013, reason)
             return
         rate = out_rate(sample_rate, native=self.agent.native_rate)
         if rate is None:
             allowed = f"{NATIVE} or a number from {OUT_RATES[0]} to {OUT_RATES[-1]}"
             await websocket.close(1008, f"{RATE_PARAMETER} must be {allowed}, not {sample_rate[:10]}")
-            return
-        if len(self.active) >= self._most:
-            await websocket.close(1013, f"{len(self.active)} calls are under way, the most for this server; call later")
-            return
-        if self._beginning >= MOST_BEGINNING:
-            await websocket.close(1013, f"{self._beginning} other calls are about to begin; call again in a second")
             return
         task = asyncio.current_task()
         assert task is not None
@@ -159,9 +170,21 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
     """The application that takes `calls` from those who have `access`; it refuses them until `calls.ready` is set."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
+    @app.get(LIVE_PATH)
+    async def livez() -> JSONResponse:
+        """Whether the event loop runs."""
+        return JSONResponse({"alive": True})
+
+    @app.get(READY_PATH)
+    async def readyz() -> JSONResponse:
+        """Whether a call would be taken, and why not."""
+        reason = calls.why_not()
+        body = {"ready": reason is None} | ({} if reason is None else {"reason": reason})
+        return JSONResponse(body, 200 if reason is None else 503, headers={} if reason is None else RETRY)
+
     @app.get(HEALTH_PATH)
     async def healthz(request: Request) -> JSONResponse:
-        """Whether calls are taken; what the pipeline is like is not for strangers."""
+        """Whether the models are loaded; what the pipeline is like is not for strangers."""
         trusted = access.is_trusted(request.headers, _given(request.query_params), time.time())
         status = {"calls": len(calls.active), **calls.agent.status()} if calls.ready and trusted else {}
         return JSONResponse({"ready": calls.ready, **status}, 200 if calls.ready else 503)

@@ -4,6 +4,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 CALL_PATH = "/ws"
 HEALTH_PATH = "/healthz"
+LIVE_PATH, READY_PATH = "/livez", "/readyz"
+"""Where a supervisor asks whether the server runs, and whether it would take a call."""
 START_PATH = "/start"
 """Where pipecat's clients ask for the address of a call."""
 

@@ -189,7 +189,7 @@ def read_rtvi(text: str) -> ServerMessage:
     """
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WireError(f"The server sent a message that is not JSON: {text[:60]!r}.") from error
     if not isinstance(content, dict) or not isinstance(content.get("type"), str):
         raise WireError(f"The server sent a message that is not RTVI: {text[:60]!r}.")

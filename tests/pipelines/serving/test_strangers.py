@@ -106,6 +106,7 @@ async def test_a_guarded_server_asks_for_its_token(guarded: ServerProcess, monke
     with pytest.raises(ComponentError, match="401.*A token is needed: set VOICE_TOKEN"):
         await connect_call(guarded.url, sample_rate="native")
     assert await asyncio.to_thread(lambda: fetch(guarded.health)) == (200, {"ready": True})
+    assert await asyncio.to_thread(lambda: fetch(guarded.health.replace("healthz", "livez"))) == (200, {"alive": True})
     monkeypatch.setenv("VOICE_TOKEN", TOKEN)
     async with await connect_call(guarded.url, sample_rate="native") as call:
         await ready(call)
@@ -128,6 +129,9 @@ async def test_a_browser_gets_a_short_lived_token_and_the_server_takes_no_more_c
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1013
         assert "1 calls are under way" in closed.value.rcvd.reason
+        status, told = await asyncio.to_thread(lambda: fetch(guarded.health.replace("healthz", "readyz")))
+        assert (status, told["ready"]) == (503, False)
+        assert "1 calls are under way" in told["reason"]
         await call.send(rtvi("send-text", content="what time is it"))
         assert any(one["type"] == "bot-output" for one in await answers(call, 3))
 

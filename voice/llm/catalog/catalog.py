@@ -119,7 +119,7 @@ def _built_in_text() -> str:
 def _tables(text: str, *, source: str) -> dict[str, dict[str, Any]]:
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         if twice := _TWICE.search(str(error)):
             raise ConfigurationError(f"{source}: two tiers are named {twice[1]}; rename or remove one.") from None
         raise ConfigurationError(f"{source} is not TOML: {error}.") from None

@@ -63,7 +63,7 @@ class Socket:
             message = await self.websocket.recv()
         try:
             event = json.loads(message)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise NoEventError("no JSON") from error
         if not isinstance(event, dict) or not isinstance(event.get("type"), str):
             raise NoEventError("JSON of another kind")

@@ -1,0 +1,58 @@
+"""A server that, asked to end, first lets its calls end."""
+
+import asyncio
+import logging
+import signal
+import socket
+from types import FrameType
+
+import uvicorn
+
+from voice.server.app import Calls
+
+LOOKED_EVERY = 0.1
+log = logging.getLogger(__name__)
+
+
+class DrainingServer(uvicorn.Server):
+    """Ends at once on SIGINT. On SIGTERM it takes no more calls and ends with the last one, or on a second signal.
+
+    Args:
+        config: as for uvicorn.
+        calls: the calls under way.
+        within: seconds after which the remaining calls are cut off.
+    """
+
+    def __init__(self, config: uvicorn.Config, calls: Calls, *, within: float) -> None:
+        super().__init__(config)
+        self._calls, self._within = calls, within
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._draining: asyncio.Task[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; signals come to this loop from now on."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal came."""
+        if sig == signal.SIGTERM and self._loop is not None and not self._calls.closing and self._calls.active:
+            self._calls.closing = True
+            self._loop.call_soon_threadsafe(self._begin)
+        else:
+            super().handle_exit(sig, frame)
+
+    def _begin(self) -> None:
+        self._draining = asyncio.ensure_future(self._drain())
+
+    async def _drain(self) -> None:
+        log.warning(
+            "asked to end: %d calls may take another %g s, and no other begins; a second signal cuts them off",
+            len(self._calls.active),
+            self._within,
+        )
+        for _ in range(round(self._within / LOOKED_EVERY)):
+            if self.should_exit or not self._calls.active:
+                break
+            await asyncio.sleep(LOOKED_EVERY)
+        super().handle_exit(signal.SIGTERM, None)

@@ -41,6 +41,8 @@ from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
 from voice.turns.overlap.decision import Rules
 from voice.turns.overlap.start import OverlapStart, UninterruptibleStart
+from voice.turns.own_voice.gate import OwnVoiceGate, SpokenWordsTap
+from voice.turns.own_voice.spoken_words import SpokenWords
 from voice.turns.stop import TurnStop
 from voice.turns.vad import HintingVADProcessor, SharedSilero
 from voice.turns.words.sentence_end import SentenceEnds
@@ -102,17 +104,20 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
     bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
     mark_interruptions(assistant, context)
+    spoken = SpokenWords()
     pipeline = Pipeline(
         [
             transport.input(),
             HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None),
             engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
+            OwnVoiceGate(spoken),
             *(supply.take() for supply in behaviour.before_llm),
             user,
             llm,
             *(supply.take() for supply in behaviour.before_tts),
             engines.synthesiser.service(),
             transport.output(),
+            SpokenWordsTap(spoken),
             assistant,
         ]
     )

@@ -30,6 +30,7 @@ CONVERSATIONS = frozenset(
         "serving/test_concurrent_calls",
         "serving/test_pipecat_client",
         "serving/test_stalls",
+        "talking/test_own_voice",
         "test_agent",
         "test_local_pipeline",
         "test_telemetry",

@@ -162,6 +162,8 @@ def _endpointing(turn: TurnRecord, transcription: float) -> tuple[float, str] | 
             return waited, f"waited {_ms(waited)}{because or ' for the silence that ends a turn'}"
         case "nothing_heard":
             return waited, f"waited {_ms(waited)} for words, but the recogniser heard none"
+        case "own_voice":
+            return waited, f"waited {_ms(waited)} for words, and they were the agent's own"
         case "recogniser_failed":
             return waited, f"waited {_ms(waited)} for a recogniser that failed"
         case _:

@@ -96,7 +96,7 @@ def judge(turn: Reported, *, budget: float) -> Judged | None:
     )
 
 
-UNHEARD: frozenset[EndedBy] = frozenset({"recogniser_failed", "nothing_heard"})
+UNHEARD: frozenset[EndedBy] = frozenset({"recogniser_failed", "nothing_heard", "own_voice"})
 """How a turn ends whose words the agent does not know."""
 
 

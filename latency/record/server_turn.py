@@ -13,10 +13,12 @@ from latency.record.overlap import OverlapRecord
 from latency.record.stall import Stall
 from latency.record.units import Count, Instant, Milliseconds, Probability, Seconds
 
-EndedBy = Literal["smart_turn", "fallback", "whole_request", "nothing_heard", "recogniser_failed", "timeout"]
+EndedBy = Literal[
+    "smart_turn", "fallback", "whole_request", "nothing_heard", "own_voice", "recogniser_failed", "timeout"
+]
 """What ended the user's turn: the words were judged complete, by Smart Turn and all other evidence; the words were in
-doubt, and the silence that they need had passed; the words are a whole request; the recogniser heard no words; the
-recogniser failed; or pipecat's watchdog stopped waiting."""
+doubt, and the silence that they need had passed; the words are a whole request; the recogniser heard no words; what it
+heard was the agent's own voice; the recogniser failed; or pipecat's watchdog stopped waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

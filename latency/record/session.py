@@ -98,6 +98,8 @@ class Session:
     """When an interruption emptied the loudspeaker."""
     ducked: tuple[tuple[Instant, Instant], ...] = ()
     """When the loudspeaker was softer because the user might be interrupting, (start, end)."""
+    self_interruptions: Count | None = None
+    """Turns that the agent's own voice began; None from a server that does not tell."""
     server: ServerLoad | None = None
     """None when the server was not observed."""
     never_sent: Count | None = None

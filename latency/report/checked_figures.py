@@ -114,6 +114,7 @@ FIGURES: dict[str, Figure] = {
     "barge_in false": lambda report: report.barge_in.false,
     "barge_in missed": lambda report: report.barge_in.missed,
     "barge_in ducked_p95": lambda report: report.barge_in.ducked_p95_ms,
+    "barge_in own": lambda report: report.barge_in.own,
 }
 """Every figure a threshold may name, and how it is read from a report."""
 
@@ -124,7 +125,7 @@ COUNTS: dict[str, Callable[["Report"], int]] = {
     "barge_in stop_p95": lambda report: report.barge_in.n,
 }
 """From how many turns a figure is taken."""
-MISTAKES = {"cut_offs", "false_cut_off_rate", "gaps", "early", "barge_in false", "barge_in missed"}
+MISTAKES = {"cut_offs", "false_cut_off_rate", "gaps", "early", "barge_in false", "barge_in missed", "barge_in own"}
 """Figures that are 0 for an agent that says nothing."""
 
 SHARES = {name for name in FIGURES if "within_" in name} | {

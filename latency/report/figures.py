@@ -49,6 +49,8 @@ class BargeInFigures:
     sounds: dict[str, dict[str, int]]
     """Backchannels, coughs and other sounds over the bot's speech, by label: how many it went on under, was resumed
     after, and was stopped by."""
+    own: int | None
+    """Those of them, and other turns, that the agent's own voice began; None when no server told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,8 @@ def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeInFigures:
     spread = Spread.of(stops)
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
+    counts = (session.session.self_interruptions for session in sessions)
+    told = [count for count in counts if count is not None]
     return BargeInFigures(
         n=spread.n,
         stop_p50_ms=spread.p50,
@@ -104,6 +108,7 @@ def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeInFigures:
         missed=sum(o.barge_in is BargeInResult.IGNORED for o in outcomes) if recorded else None,
         ducked_p95_ms=Spread.of([o.ducked for o in outcomes if o.ducked is not None]).p95,
         sounds=sounds(outcomes),
+        own=sum(told) if told else None,
     )
 
 

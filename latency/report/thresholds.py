@@ -11,7 +11,7 @@
     money      = "usd" | "usd_per_call" | "usd_per_100_turns" | "winners" | "losers" | "speculation"
     single     = "total" | "expected" | "answered" | "unanswered" | "answers_ok" | "cut_offs" | "pauses" | "gaps" |
                  "early" | "wer" | "false_cut_off_rate" | "barge_in n" | "barge_in stop_p50" | "barge_in stop_p95" |
-                 "barge_in false" | "barge_in missed" | "barge_in ducked_p95"
+                 "barge_in false" | "barge_in missed" | "barge_in ducked_p95" | "barge_in own"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
 "turn_fallback" is another name for "turn_silence". Durations are milliseconds: "turn p95 < 800". Shares lie between 0

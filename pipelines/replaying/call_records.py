@@ -74,9 +74,14 @@ def session_record(
         underruns=_rounded_all(result.underruns),
         flushes=tuple(_rounded(at) for at in result.flushes),
         ducked=_rounded_all((start, min(end, result.seconds)) for start, end in result.ducked),
+        self_interruptions=_self_interruptions(result),
         server=server,
         closed=result.closed,
     )
+
+
+def _self_interruptions(result: CallResult) -> int | None:
+    return sum(one.turn.ended_by == "own_voice" for one in result.turns) if result.turns else None
 
 
 def _record(
@@ -95,7 +100,7 @@ def _record(
     own = tuple(_on_recording(result, reported) for reported in matched)
     # The report is asked, because without aligned clocks the converted turn has no marks.
     committed = [one for one, reported in zip(own, matched, strict=True) if Mark.TURN_COMMIT in reported.turn.marks]
-    last = (committed or own or (None,))[-1]
+    last = ([one for one in committed if one.ended_by != "own_voice"] or committed or own or (None,))[-1]
     failed = last.failed if last else None
     if failed is None and not committed and horizon == math.inf:
         failed = result.closed

@@ -50,6 +50,10 @@ def _nothing() -> int:
     return 0
 
 
+HEARS_ITSELF = "The agent hears itself: wear headphones, or leave out --no-echo-cancellation."
+HEARS_ITSELF_STILL = "The agent still hears itself: turn the loudspeaker down, move it away, or wear headphones."
+
+
 class Transcript(CallListener):
     """Shows the conversation in the terminal as it happens.
 
@@ -63,6 +67,7 @@ class Transcript(CallListener):
         """The keys that choose another language model; set this before the call."""
         self._console = console
         self._cancels = cancels
+        self._told_echo = False
         self._status = console.status("")
         self._noted: object = None
 
@@ -90,7 +95,10 @@ class Transcript(CallListener):
             self.swaps.refused(asked, reason)
 
     def on_turn(self, turn: ServerTurn) -> None:
-        """Print the tier that answered, once the turn is over."""
+        """Print the tier that answered, once the turn is over, and once in a call that the agent hears itself."""
+        if turn.ended_by == "own_voice" and not self._told_echo:
+            self._told_echo = True
+            self.note(HEARS_ITSELF_STILL if self._cancels else HEARS_ITSELF, label="echo")
         last = turn.responses[-1] if turn.responses else None
         if last is None or last.tier is None or not (self.swaps and self.swaps.several and turn.final):
             return

@@ -27,7 +27,14 @@ from voice.turns.endpointing import Endpointing
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn
 from voice.turns.speculation import SpeculativeAnswer, Waiting
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame, TurnJoinsFrame, VoiceFadedFrame
+from voice.turns.turn_frames import (
+    EagerHintFrame,
+    OwnVoiceFrame,
+    SpeechResumedFrame,
+    TurnEndFrame,
+    TurnJoinsFrame,
+    VoiceFadedFrame,
+)
 from voice.turns.turn_so_far import TurnSoFar
 from voice.turns.vad import SharedSilero
 from voice.turns.weighing import Weighing
@@ -48,7 +55,8 @@ class TurnStop(BaseUserTurnStopStrategy):
     A caller who goes on soon after the commit continues the turn (`TurnSoFar.begin`): its words and audio are kept, and
     a `TurnJoinsFrame` has them taken back from the conversation.
 
-    Two kinds of turn end at once: the recogniser has finished and heard no words, or it has failed.
+    Three kinds of turn end at once: the recogniser has finished and heard no words, or only the agent's own, or it has
+    failed.
 
     Args:
         vad: the call's voice activity detector.
@@ -161,11 +169,13 @@ class TurnStop(BaseUserTurnStopStrategy):
             case TranscriptionFrame():
                 turn.recognise(frame.text, final=frame.finalized)
                 await self._consider()
-            case NothingHeardFrame() if turn.words and not turn.speaking:
+            case NothingHeardFrame() | OwnVoiceFrame() if turn.words and not turn.speaking:
                 turn.final = True
                 await self._consider()
             case NothingHeardFrame() if not turn.speaking:
                 await self._end("nothing_heard")
+            case OwnVoiceFrame() if not turn.speaking:
+                await self._end("own_voice")
             case RecogniserFailedFrame():
                 await self._end("recogniser_failed", failure=frame.reason)
             case EagerEndOfTurnCancelFrame():
@@ -264,7 +274,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         verdict = self._weighing.verdict
         if not confirmed:
             await self._ahead.discard()
-        if ended_by != "nothing_heard":
+        if ended_by not in ("nothing_heard", "own_voice"):
             self._waiting.begin(id(self), time.monotonic())
             self.speculation.extra.turn_over()
         await self.push_frame(
@@ -283,6 +293,9 @@ class TurnStop(BaseUserTurnStopStrategy):
         )
         if confirmed and not self.turn.speaking:
             # Its answer is on the way: only the end of the turn is reported, which releases it.
+            await self.trigger_user_turn_finalized(confirms_speculation=True)
+        elif ended_by == "own_voice":
+            # Nobody asked anything: the turn ends as if it had its answer.
             await self.trigger_user_turn_finalized(confirms_speculation=True)
         elif not self.turn.speaking:
             await self.trigger_user_turn_stopped()

@@ -82,3 +82,8 @@ class EagerHintFrame(SystemFrame):
 @dataclass
 class SpeechResumedFrame(SystemFrame):
     """The last `EagerHintFrame` was wrong: the user went on before the silence was long enough for a stop."""
+
+
+@dataclass
+class OwnVoiceFrame(SystemFrame):
+    """What seemed to be the user's speech was the agent's own voice; it comes in place of the final transcript."""

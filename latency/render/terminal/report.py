@@ -77,9 +77,10 @@ def _figures(report: Report) -> Iterator[str]:
         )
     times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
     missed = f", missed {stop.missed} (the bot talked on)" if stop.missed else ""
+    own = f"; own {stop.own} (turns that its own voice in the microphone began)" if stop.own else ""
     ducked = "" if stop.ducked_p95_ms is None else f"; softer after p95 {ms(stop.ducked_p95_ms)} ms"
     yield labelled(
-        "barge-in", f"n {stop.n}{times}{missed}; false {count(stop.false)} (interruptions without cause){ducked}"
+        "barge-in", f"n {stop.n}{times}{missed}; false {count(stop.false)} (interruptions without cause){own}{ducked}"
     )
     if stop.sounds:
         yield labelled("sounds", "; ".join(_sound(kind, of) for kind, of in sorted(stop.sounds.items())))

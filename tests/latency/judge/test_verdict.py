@@ -158,6 +158,6 @@ def test_apologies_and_phrases_alone_are_no_answer(
     assert is_answerless(turn(attempts, responses=responses)) is answerless
 
 
-@pytest.mark.parametrize("ended_by", ["recogniser_failed", "nothing_heard"])
+@pytest.mark.parametrize("ended_by", ["recogniser_failed", "nothing_heard", "own_voice"])
 def test_what_follows_words_that_were_not_recognised_is_no_answer(ended_by: str) -> None:
     assert is_answerless(replace(turn([attempt("large", 2.0, 2.2)]), ended_by=ended_by))

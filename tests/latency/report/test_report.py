@@ -100,6 +100,15 @@ def test_turns_without_a_recording_are_counted_not_dropped(make_run: MakeRun, lo
     assert (found.quality.cut_offs, found.quality.gaps, found.barge_in.false) == (None, None, None)
 
 
+def test_turns_that_the_agents_own_voice_began_are_counted_where_servers_tell(make_run: MakeRun, load: Load) -> None:
+    run = load(make_run([turn(0, 1, 2)], Conversation(5).bot(2.5, 3).samples))
+    assert build(run).barge_in.own is None
+    told = tuple(replace(one, self_interruptions=2) for one in run.sessions)
+    found = build(replace(run, sessions=told))
+    assert found.barge_in.own == 2
+    assert Threshold.parse("barge_in own == 0").judge(found).verdict == "failed"
+
+
 def test_turns_of_a_session_that_run_json_does_not_know_yet_are_counted(make_run: MakeRun, load: Load) -> None:
     late = replace(turn(0, 1, 2), session="killed")
     folder = make_run([turn(0, 1, 2), late], Conversation(5).bot(2.5, 3).samples, status="running")

@@ -156,6 +156,7 @@ def test_an_agent_that_answers_nobody_has_made_no_mistake_that_could_count(repor
         report,
         turns=replace(report.turns, answered=0, unanswered={"no speech from the bot": 4}),
         quality=replace(report.quality, cut_offs=0, gaps=0, early=0, false_cut_off_rate=0.0),
+        barge_in=replace(report.barge_in, own=0),
     )
     judged = Threshold.parse(f"{figure} == 0").judge(silent)
     assert (judged.verdict, judged.reason) == ("no data", "no turn was answered")

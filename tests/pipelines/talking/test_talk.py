@@ -240,6 +240,19 @@ async def test_keys_choose_a_model_during_the_call_and_the_transcript_shows_whic
         assert talk.line_wise
 
 
+async def test_it_is_said_once_that_the_agent_hears_itself(talking) -> None:
+    async with talking("large", policy="single") as talk:
+        await talk.terminal.until("Echo cancellation is on")
+        for turn in range(2):
+            state = {"type": "turn", "turn": turn, "final": True, "marks": {}, "ended_by": "own_voice"}
+            await talk.server.send("server-message", state)
+        await talk.server.report(2, "large", "single", "the only tier")
+        await talk.terminal.until("echo  The agent still hears itself")
+        talk.terminal.type("\x03")
+        assert await talk.ended() == 0
+        assert talk.terminal.plain.count("still hears itself") == 1
+
+
 async def test_with_one_tier_a_key_explains_in_one_sentence_that_there_is_no_other(talking) -> None:
     async with talking("large", policy="single") as talk:
         await talk.terminal.until("Ctrl-C hangs up")

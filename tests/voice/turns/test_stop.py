@@ -10,6 +10,7 @@ from tests.voice.speculating.turn_rig import said
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.llm.answer.answer_frames import SpeakAheadFrame
 from voice.turns.endpointing import LEAD_IN_SILENCE
+from voice.turns.turn_frames import OwnVoiceFrame
 
 
 async def test_an_answer_started_at_the_hint_is_heard_after_the_end_of_the_turn(turn_rig: Any, embedded: Any) -> None:
@@ -271,6 +272,18 @@ async def test_a_turn_without_words_ends_unanswered_and_its_speculative_answer_i
         await call.until(lambda: call.ends)
         assert call.ends[0].ended_by == "nothing_heard"
         assert (call.ends[0].discarded, call.ends[0].confirmed) == (1, False)
+
+
+async def test_a_turn_that_was_the_agents_own_voice_ends_and_nothing_is_asked(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded) as call:
+        await call.speaks()
+        await call.stops()
+        await call.tell(OwnVoiceFrame())
+        await call.until(lambda: call.ends)
+        assert call.ends[0].ended_by == "own_voice"
+        await said(call, "that is all")
+        await call.until(lambda: call.answered)
+        assert call.answered == ["that is all"]
 
 
 async def test_a_cough_after_the_words_does_not_delay_the_end(turn_rig: Any, embedded: Any) -> None:

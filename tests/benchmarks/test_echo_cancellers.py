@@ -32,6 +32,8 @@ ANSWERS = (
     "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20. There are 3600 seconds in an hour.",
     "I can tell the time, do arithmetic, convert units, set timers, spell words and remember things.",
 )
+ROOMS = [(-6, 0.04), (-6, 0.2), *((-12, delay) for delay in (0.04, 0.1, 0.2, 0.3)), (-20, 0.04), (-20, 0.2)]
+"""Level of the echo in dB, and its delay in seconds; the microphone's clock is 50 ppm fast."""
 STOPS = 0.4
 """Seconds after the onset of the caller's speech in which the agent is still heard."""
 
@@ -48,9 +50,14 @@ def agent() -> Pcm:
     return np.concatenate([sound for part in parts for sound in part])
 
 
+@lru_cache
+def silero() -> SileroVADAnalyzer:
+    return SileroVADAnalyzer(sample_rate=RATE)
+
+
 def starts_of_speech(pcm: Pcm) -> list[float]:
     """When our voice detector reports speech."""
-    vad = SharedSilero(SileroVADAnalyzer(sample_rate=RATE)._model, VADParams(start_secs=0.2, min_volume=0.4))
+    vad = SharedSilero(silero()._model, VADParams(start_secs=0.2, min_volume=0.4))
     vad.set_sample_rate(RATE)
     found, before = [], VADState.QUIET
     for at in range(0, len(pcm) - 511, 512):
@@ -156,11 +163,7 @@ def test_the_cancellers_compared(tmp_path: Path, capsys: pytest.CaptureFixture[s
         except ImportError:
             lines.append(f"{name}: not installed")
             continue
-        alone = {
-            (decibels, delay): echo_alone(make, delay=delay, decibels=decibels)
-            for decibels in (-6, -12, -20)
-            for delay in (0.04, 0.1, 0.2, 0.3)
-        }
+        alone = {(decibels, delay): echo_alone(make, delay=delay, decibels=decibels) for decibels, delay in ROOMS}
         removed = ", ".join(
             f"{decibels} dB: {min(one.attenuation for (d, _), one in alone.items() if d == decibels):.0f}"
             for decibels in (-6, -12, -20)

@@ -83,8 +83,8 @@ class OwnVoiceGate(FrameProcessor):
         """Answers in a row at whose beginning speech began."""
         self._began = -math.inf
         """When the latest speech began."""
-        self._held: list[Frame] = []
-        """What the voice detector has said of speech that may be the agent's; empty when nothing is held back."""
+        self._held: list[tuple[float, Frame]] = []
+        """What the voice detector has said of speech that may be the agent's, and when that was."""
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Pass on what is not the agent's own voice."""
@@ -104,13 +104,7 @@ class OwnVoiceGate(FrameProcessor):
         """Whether a frame may go on now; what was held back before it has gone on then."""
         match frame:
             case VADUserStartedSpeakingFrame():
-                await self._release()
-                first = self._began < self._bot_started
-                self._began = self._clock() - frame.start_secs
-                if self._bot_speaks and first:
-                    self._suspicion += self._began - self._bot_started < AT_ONCE
-                if self._may_be_own():
-                    self._held.append(frame)
+                return self._starts(self._clock() - frame.start_secs, frame)
             case InterimTranscriptionFrame() | EagerTranscriptionFrame() if self._is_own(frame.text):
                 return False
             case TranscriptionFrame() if self._is_own(frame.text):
@@ -118,7 +112,7 @@ class OwnVoiceGate(FrameProcessor):
                     await self._drop(frame.text)
                 return False
             case NothingHeardFrame() if self._held:
-                self._held.clear()
+                self._forget()
                 return False
             case InterimTranscriptionFrame() | EagerTranscriptionFrame() if self._held:
                 if not self._spoken.are_surely_not_own(frame.text, self._began, self._clock()):
@@ -126,16 +120,26 @@ class OwnVoiceGate(FrameProcessor):
                 await self._release()
             case TranscriptionFrame() if self._held and self._doubtful(frame.text):
                 if frame.finalized:
-                    self._held.clear()
+                    self._forget()
                 return False
             case TranscriptionFrame() | RecogniserFailedFrame():
                 await self._release()
             case _ if self._held and isinstance(frame, _OF_SPEECH):
-                self._held.append(frame)
+                self._held.append((self._clock(), frame))
                 return False
             case _:
                 pass
-        return not (self._held and isinstance(frame, VADUserStartedSpeakingFrame))
+        return True
+
+    def _starts(self, began: float, frame: Frame) -> bool:
+        """Speech begins; whether the rest of the pipeline may know it."""
+        if not self._held:
+            if self._bot_speaks and self._began < self._bot_started:
+                self._suspicion += began - self._bot_started < AT_ONCE
+            self._began = began
+        if self._held or self._may_be_own():
+            self._held.append((began, frame))
+        return not self._held
 
     def _may_be_own(self) -> bool:
         """Whether the agent hears itself in this call, or seems to, and may be heard now."""
@@ -153,7 +157,7 @@ class OwnVoiceGate(FrameProcessor):
     async def _drop(self, text: str) -> None:
         """These are all words of a stretch of speech, and they are the agent's own."""
         if self._held:
-            self._held.clear()
+            self._forget()
             return
         if not self.heard_itself:
             logger.warning(
@@ -163,8 +167,15 @@ class OwnVoiceGate(FrameProcessor):
         self.heard_itself += 1
         await self.push_frame(OwnVoiceFrame())
 
+    def _forget(self) -> None:
+        """Drop the speech that has been recognised; speech that has begun since is still held back."""
+        ends = [at for at, (_, frame) in enumerate(self._held) if isinstance(frame, VADUserStoppedSpeakingFrame)]
+        self._held = self._held[ends[-1] + 1 :] if ends else []
+        if self._held:
+            self._began = self._held[0][0]
+
     async def _release(self) -> None:
         """What was held back is not the agent's own voice."""
         held, self._held = self._held, []
-        for frame in held:
+        for _, frame in held:
             await self.push_frame(frame)

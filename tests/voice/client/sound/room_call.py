@@ -108,12 +108,15 @@ def stopped_without_cause(result: CallResult) -> int:
 
 
 def false_turns(result: CallResult) -> list[ServerTurn]:
-    """The turns with words in which the caller had said nothing."""
+    """The turns with words in which the caller had said nothing; a busy machine may hear the caller's late."""
     causes = [(turn.onset, turn.end + 3.0) for turn in result.placed]
+    texts = {turn.turn.text for turn in result.placed}
     return [
         one.turn
         for one in result.turns
-        if one.turn.heard and not any(start <= result.stopped(one) <= end for start, end in causes)
+        if one.turn.heard
+        and one.turn.heard not in texts
+        and not any(start <= result.stopped(one) <= end for start, end in causes)
     ]
 
 

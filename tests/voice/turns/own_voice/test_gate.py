@@ -172,3 +172,22 @@ async def test_an_answer_that_nothing_disturbs_ends_the_suspicion(call: Call) ->
         await call.answers()
         await call.stops()
         call.now += 3
+
+
+async def test_speech_that_begins_before_the_last_was_recognised_is_judged_by_its_own_words(call: Call) -> None:
+    await call.speech(ECHO)
+    call.names()
+    await call.up(BotStartedSpeakingFrame())
+    call.now += 0.3
+    began = call.now
+    await call.down(VADUserStartedSpeakingFrame(start_secs=0.2))
+    for word in SAID.split():
+        call.now += 0.35
+        call.spoken.add(word, call.now)
+    await call.down(VADUserStoppedSpeakingFrame(stop_secs=0.2), VADUserStartedSpeakingFrame(start_secs=0.2))
+    await call.down(final(ECHO))
+    assert call.names() == []
+    call.now = began + 6
+    await call.stops()
+    await call.down(VADUserStoppedSpeakingFrame(stop_secs=0.2), final("what day is it"))
+    assert call.names() == [START, STOP, FINAL]

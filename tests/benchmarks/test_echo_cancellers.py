@@ -20,7 +20,7 @@ from tests.voice.client.sound.simulated_room import SimulatedRoom
 from voice.asr.sphinx.language_model import build_language_model
 from voice.asr.sphinx.worker import load_decoder
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
-from voice.client.sound.echo_canceller import Process
+from voice.client.sound.echo_canceller import Process, webrtc
 from voice.client.sound.pcm import RATE, Pcm, resample
 from voice.responder.sentences import domain_sentences
 from voice.turns.vad import SharedSilero
@@ -151,39 +151,35 @@ def distance(said: list[str], heard: list[str]) -> int:
     return row[-1]
 
 
+def errors(make: Callable[[], Process] | None, decoder: object) -> str:
+    return ", ".join(f"{d} dB: {word_errors(make, decoder, decibels=d):.0%}" for d in (-6, -12))
+
+
+def described(make: Callable[[], Process], decoder: object) -> str:
+    try:
+        make()
+    except ImportError:
+        return "not installed"
+    alone = {(d, delay): echo_alone(make, delay=delay, decibels=d) for d, delay in ROOMS}
+    removed = ", ".join(
+        f"{d} dB: {min(one.attenuation for (other, _), one in alone.items() if other == d):.0f}" for d in (-6, -12, -20)
+    )
+    return (
+        f"removes at least {removed} dB; {sum(one.starts for one in alone.values())} false starts; found again after "
+        f"{seconds_until_found_again(make):.1f} s; word errors {errors(make, decoder)}; "
+        f"CPU {max(one.cpu for one in alone.values()):.1%}"
+    )
+
+
 @pytest.mark.slow
 def test_the_cancellers_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Prints the table of docs/echo.md."""
     model = build_language_model(domain_sentences, edition="echo", cache=tmp_path)
     decoder = load_decoder(model.path)
-    lines = []
-    for name, make in CANCELLERS.items():
-        try:
-            make()
-        except ImportError:
-            lines.append(f"{name}: not installed")
-            continue
-        alone = {(decibels, delay): echo_alone(make, delay=delay, decibels=decibels) for decibels, delay in ROOMS}
-        removed = ", ".join(
-            f"{decibels} dB: {min(one.attenuation for (d, _), one in alone.items() if d == decibels):.0f}"
-            for decibels in (-6, -12, -20)
-        )
-        errors = ", ".join(f"{d} dB: {word_errors(make, decoder, decibels=d):.0%}" for d in (-6, -12, -20))
-        lines.append(
-            f"{name}: removes at least {removed} dB; {sum(one.starts for one in alone.values())} false starts; "
-            f"found again after {seconds_until_found_again(make):.1f} s; word errors {errors}; "
-            f"CPU {max(one.cpu for one in alone.values()):.1%}"
-        )
-    raw = [echo_start_count(decibels) for decibels in (-6, -12, -20)]
-    lines.append(
-        f"nothing: {raw} false starts in {len(agent()) / RATE:.0f} s; word errors "
-        + ", ".join(f"{d} dB: {word_errors(None, decoder, decibels=d):.0%}" for d in (-6, -12, -20))
-    )
+    raw = [len(starts_of_speech(SimulatedRoom(delay=0.1, level=d, drift=50).hear(agent()))) for d in (-6, -12, -20)]
     with capsys.disabled():
-        print("\n" + "\n".join(lines))
-    ours = [echo_alone(CANCELLERS["pywebrtc-audio, ours"], delay=d, decibels=-12) for d in (0.04, 0.2)]
+        print(f"\nnothing: {raw} false starts in {len(agent()) / RATE:.0f} s; word errors {errors(None, decoder)}")
+        for name, make in CANCELLERS.items():
+            print(f"{name}: {described(make, decoder)}", flush=True)
+    ours = [echo_alone(webrtc, delay=delay, decibels=-12) for delay in (0.04, 0.2)]
     assert all(one.attenuation > 25 and one.starts == 0 for one in ours)
-
-
-def echo_start_count(decibels: float) -> int:
-    return len(starts_of_speech(SimulatedRoom(delay=0.1, level=decibels, drift=50).hear(agent())))

@@ -98,19 +98,20 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     context = LLMContext(tools=schemas if tools else NOT_GIVEN)
     stop = _turn_stop(engines, vad, params, watch)
     llm.wanted = stop.speculation.wants
-    strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport), stop=[stop])
+    spoken = SpokenWords()
+    own_voice = OwnVoiceGate(spoken)
+    strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])
     user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
     assistant = LLMAssistantAggregator(context)
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
     bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
     mark_interruptions(assistant, context)
-    spoken = SpokenWords()
     pipeline = Pipeline(
         [
             transport.input(),
             HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None),
             engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
-            OwnVoiceGate(spoken),
+            own_voice,
             *(supply.take() for supply in behaviour.before_llm),
             user,
             llm,
@@ -144,7 +145,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
 
 
 def _turn_starts(
-    engines: Engines, vad: SharedSilero, stop: TurnStop, transport: CallTransport
+    engines: Engines, vad: SharedSilero, stop: TurnStop, transport: CallTransport, own_voice: OwnVoiceGate
 ) -> list[BaseUserTurnStartStrategy]:
     """What starts the turns of a call, and so interrupts its answers."""
     settings, models = engines.settings.barge_in, engines.models
@@ -171,6 +172,8 @@ def _turn_starts(
                     far=settings.far_db,
                     set_aside=stop.set_aside,
                     whole_request=whole,
+                    is_own=own_voice.is_own,
+                    hears_itself=lambda: own_voice.hearing.hears_itself,
                 )
             ]
 

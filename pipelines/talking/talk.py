@@ -54,6 +54,11 @@ HEARS_ITSELF = "The agent hears itself: wear headphones, or leave out --no-echo-
 HEARS_ITSELF_STILL = "The agent still hears itself: turn the loudspeaker down, move it away, or wear headphones."
 
 
+def is_own_voice(turn: ServerTurn) -> bool:
+    """Whether the agent heard itself in this turn: its voice began it, or was heard during its answer."""
+    return turn.ended_by == "own_voice" or any(one.because == "own_words" for one in turn.overlaps or ())
+
+
 class Transcript(CallListener):
     """Shows the conversation in the terminal as it happens.
 
@@ -96,7 +101,7 @@ class Transcript(CallListener):
 
     def on_turn(self, turn: ServerTurn) -> None:
         """Print the tier that answered, once the turn is over, and once in a call that the agent hears itself."""
-        if turn.ended_by == "own_voice" and not self._told_echo:
+        if is_own_voice(turn) and not self._told_echo:
             self._told_echo = True
             self.note(HEARS_ITSELF_STILL if self._cancels else HEARS_ITSELF, label="echo")
         last = turn.responses[-1] if turn.responses else None

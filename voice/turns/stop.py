@@ -169,12 +169,12 @@ class TurnStop(BaseUserTurnStopStrategy):
             case TranscriptionFrame():
                 turn.recognise(frame.text, final=frame.finalized)
                 await self._consider()
-            case NothingHeardFrame() | OwnVoiceFrame() if turn.words and not turn.speaking:
+            case NothingHeardFrame() | OwnVoiceFrame(final=True) if turn.words and not turn.speaking:
                 turn.final = True
                 await self._consider()
             case NothingHeardFrame() if not turn.speaking:
                 await self._end("nothing_heard")
-            case OwnVoiceFrame() if not turn.speaking:
+            case OwnVoiceFrame(final=True) if not turn.speaking:
                 await self._end("own_voice")
             case RecogniserFailedFrame():
                 await self._end("recogniser_failed", failure=frame.reason)

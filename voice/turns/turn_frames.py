@@ -86,4 +86,12 @@ class SpeechResumedFrame(SystemFrame):
 
 @dataclass
 class OwnVoiceFrame(SystemFrame):
-    """What seemed to be the user's speech was the agent's own voice; it comes in place of the final transcript."""
+    """What seemed to be the user's speech was the agent's own voice; it comes in place of the transcript.
+
+    Parameters:
+        text: what the recogniser heard.
+        final: whether it is the last transcript of this stretch of speech.
+    """
+
+    text: str = ""
+    final: bool = True

@@ -25,7 +25,7 @@ from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.turns.overlap.caller_level import CallerLevel
 from voice.turns.overlap.decision import DETECTION, Action, Overlap, Rules
 from voice.turns.overlap.meaning import Meaning, meaning_of
-from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, SpeechResumedFrame
+from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, OwnVoiceFrame, SpeechResumedFrame
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
 
@@ -61,6 +61,7 @@ class OverlapStart(BaseUserTurnStartStrategy):
         set_aside: called when speech turns out to be no turn, so that it is forgotten elsewhere.
         whole_request: whether words are a whole request for the agent; None if it cannot tell.
         is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
+        hears_itself: whether the agent hears itself in this call, so that no speech stops it without words.
         clock: seconds, monotonic.
     """
 
@@ -74,11 +75,13 @@ class OverlapStart(BaseUserTurnStartStrategy):
         set_aside: Callable[[], None],
         whole_request: Callable[[str], bool | None] | None = None,
         is_own: Callable[[str], bool] | None = None,
+        hears_itself: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(enable_interruptions=True)
         self._vad, self._voice, self._set_aside = vad, voice, set_aside
         self._whole_request, self._is_own, self._now = whole_request, is_own, clock
+        self._hears_itself = hears_itself
         self._level = CallerLevel(far)
         self._overlap = Overlap(rules, self._meaning, is_far=lambda: self._level.is_far)
         self._earlier: list[str] = []
@@ -123,7 +126,9 @@ class OverlapStart(BaseUserTurnStartStrategy):
         """Whether speech that begins now is a turn, whatever its words."""
         if self._overlap.spoken:
             return False
-        return self._audible_since is None or self._now() - self._audible_since < AT_ONCE
+        if self._audible_since is None:
+            return True
+        return self._now() - self._audible_since < AT_ONCE and not self._hears_itself()
 
     async def _start_at_once(self) -> None:
         self._level.clear()
@@ -157,6 +162,8 @@ class OverlapStart(BaseUserTurnStartStrategy):
                 if not final:
                     self._earlier.append(frame.text)
                 return overlap.words(text, now, final=final)
+            case OwnVoiceFrame() if frame.final or self._vad.pause is None:
+                return overlap.words(self._all(frame.text), now, final=True)
             case NothingHeardFrame():
                 return overlap.words(self._all(""), now, final=True)
             case RecogniserFailedFrame():
@@ -247,7 +254,9 @@ class UninterruptibleStart(BaseUserTurnStartStrategy):
                 starts = not self._audible
             case VADUserStoppedSpeakingFrame():
                 self._speaking = False
-            case TranscriptionFrame() | NothingHeardFrame() | RecogniserFailedFrame() if self._unheard:
+            case TranscriptionFrame() | OwnVoiceFrame() | NothingHeardFrame() | RecogniserFailedFrame() if (
+                self._unheard
+            ):
                 if not self._turn_open and not self._speaking:
                     self._set_aside()
                     await self.trigger_reset_aggregation()  # type: ignore[no-untyped-call]

@@ -16,15 +16,15 @@ from itertools import pairwise
 
 from num2words import num2words
 
-OWN = 0.5
+OWN = 0.6
 """The share of the heard letters that must be in words of the agent."""
 EARLIEST = 0.2
 """Seconds before the heard speech began from which on the end of a word may be heard in it."""
-CLEARLY_NOT = 0.34
+CLEARLY_NOT = 0.5
 """The share of the letters up to which unfinished words are surely not the agent's."""
 ENOUGH_WORDS = 3
 """Words that tell, before the speech is over, whose they are: the first that are heard of an echo are mostly wrong."""
-ALIKE = 0.6
+ALIKE = 0.7
 """How alike two words must be, 0 to 1, for one to be the other misheard."""
 REMEMBERED = 60.0
 """Seconds for which spoken words are kept."""

@@ -20,7 +20,7 @@ from pipecat.turns.types import ProcessFrameResult
 from voice.asr.no_transcript import NothingHeardFrame
 from voice.turns.overlap.decision import Rules
 from voice.turns.overlap.start import OverlapStart, UninterruptibleStart
-from voice.turns.turn_frames import OverlapFrame
+from voice.turns.turn_frames import OverlapFrame, OwnVoiceFrame
 
 AUDIO = InputAudioRawFrame(bytes(640), 16000, 1)
 SPEECH, SILENCE = VADUserStartedSpeakingFrame(start_secs=0.2), VADUserStoppedSpeakingFrame(stop_secs=0.2)
@@ -56,12 +56,16 @@ class Call:
         self.vad, self.voice = Vad(), Voice()
         self.set_aside = self.started = self.resets = 0
         self.pushed: list[Frame] = []
+        self.own: tuple[str, ...] = ()
+        """The agent's own words, once it hears itself."""
         self.start = OverlapStart(
             vad=self.vad,  # type: ignore[arg-type]
             voice=self.voice,
             rules=Rules(),
             far=15,
             set_aside=self.aside,
+            is_own=lambda words: words in self.own,
+            hears_itself=lambda: bool(self.own),
             clock=lambda: self.now,
         )
 
@@ -121,6 +125,20 @@ async def test_speech_starts_a_turn_at_once_while_the_agent_is_silent() -> None:
     assert await call.gives(SPEECH) is ProcessFrameResult.STOP
     assert call.started == 1
     assert not call.voice.done
+
+
+async def test_once_the_agent_hears_itself_its_own_words_stop_it_at_no_moment() -> None:
+    call = Call()
+    call.own = ("timer set for",)
+    await call.gives(BotStartedSpeakingFrame())
+    await call.audio(0.3)
+    await call.gives(SPEECH, partial("timer set for"))
+    await call.audio(1.0)
+    await call.gives(SILENCE, OwnVoiceFrame(text="timer set for"))
+    assert call.started == 0
+    assert call.set_aside == 1
+    assert call.verdicts == ["own_words"]
+    assert call.voice.done[-1] == "resume"
 
 
 async def test_speech_in_an_answers_first_moment_stops_it_at_once() -> None:

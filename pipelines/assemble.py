@@ -26,6 +26,7 @@ from pipelines.serving.observer import MonotonicClock, TurnObserver
 from pipelines.serving.synthesis_times import SynthesisTimes
 from pipelines.serving.turn_log import TurnLog
 from pipelines.telemetry import tracing
+from voice.asr.reprompt import Reprompt
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.context_window import bound
@@ -112,6 +113,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None),
             engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
             own_voice,
+            Reprompt(),
             *(supply.take() for supply in behaviour.before_llm),
             user,
             llm,

@@ -42,6 +42,9 @@ runs (`python -m pytest tests/benchmarks/test_sphinx.py -m slow -s`). Turn takin
 NothingHeardFrame and no RecogniserFailedFrame comes.
 """
 
+RETRY_AFTER = 2.0
+"""Seconds between two trials to start a worker; utterances that begin meanwhile are lost."""
+
 TEXT_TIMEOUT = 4.0
 """Seconds after the end of speech; less than the 5 s after which pipecat ends a turn without a text."""
 
@@ -86,6 +89,8 @@ class SphinxSTTService(STTService):
         self._worker = WorkerLease(pool, user=str(self))
         self._hinted: int | None = None  # the utterance that has probably ended
         self._lost: str | None = None  # why there will be no text of the utterance being spoken
+        self._down: str | None = None
+        """Why there is no worker; None while there is one, or the first is on its way."""
         self._settled = asyncio.Event()
         self._settled.set()
         self._deadline: asyncio.TimerHandle | None = None
@@ -143,8 +148,8 @@ class SphinxSTTService(STTService):
         """Start and finish utterances by the detector's frames."""
         await super().process_frame(frame, direction)
         if isinstance(frame, VADUserStartedSpeakingFrame) and self._listening is not None and not self.is_muted:
-            self._lost = None if self.is_usable else "the speech recogniser could not be started"
-            if self.is_usable:
+            self._lost = self._down
+            if self._down is None:
                 self._worker.send(self._utterances.begin())
         elif isinstance(frame, VADUserStoppedSpeakingFrame):
             await self._finish()
@@ -181,9 +186,13 @@ class SphinxSTTService(STTService):
             try:
                 await self._worker.acquire()
             except ComponentError as error:
-                await self.push_error(str(error), exception=error, force_treat_as_permanent=True)
-                await self._fail(str(error))
-                return
+                if self._down is None:
+                    await self.push_error(str(error), exception=error)
+                self._down = str(error)
+                await self._fail(self._down)
+                await asyncio.sleep(RETRY_AFTER)
+                continue
+            self._down = None
             await self._report_death(await self._worker.receive_until_death(self._answer))
 
     async def _report_death(self, reason: str) -> None:

@@ -22,7 +22,8 @@ from pipecat.tests.utils import run_test
 
 from tests.voice.asr.sphinx.sphinx_call import Call, audio, busiest, utterance, workers
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.asr.sphinx.language_model import LanguageModel
+from voice.asr.sphinx import service
+from voice.asr.sphinx.language_model import GENERAL, LanguageModel
 from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
@@ -227,7 +228,10 @@ async def test_a_call_cancelled_at_any_time_gives_its_worker_back(pool: SphinxPo
         assert "morning" in heard.text
 
 
-async def test_a_recogniser_that_cannot_start_makes_the_service_unusable(tmp_path: Path) -> None:
+async def test_a_recogniser_that_cannot_start_loses_each_utterance_and_is_tried_again(
+    tmp_path: Path, speak: Speak, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "RETRY_AFTER", 0.2)
     broken = LanguageModel(name="broken", path=tmp_path / "none")
     pool = SphinxPool(language_model=broken)
     async with Call(pool) as call:
@@ -236,9 +240,16 @@ async def test_a_recogniser_that_cannot_start_makes_the_service_unusable(tmp_pat
         assert "did not start" in first.reason
         (error,) = call.above.of(ErrorFrame)
         assert "did not start" in error.error
-        assert not call.service.is_usable
         await call.send(*utterance(bytes(32000)))
         await call.wait_for(RecogniserFailedFrame, count=2)
+        pool._language_model = GENERAL
+        async with asyncio.timeout(60):
+            while not call.service._worker.is_held:
+                await asyncio.sleep(0.05)
+        await call.send(*utterance(speak("good morning")))
+        (heard,) = await call.wait_for(TranscriptionFrame)
+        assert "morning" in heard.text
+        assert len(call.above.of(ErrorFrame)) == 1
     await pool.close()
 
 

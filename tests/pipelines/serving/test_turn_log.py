@@ -7,12 +7,11 @@ import pytest
 from latency.record.json_form import from_json
 from latency.record.llm.answer import AnswerRecord
 from latency.record.llm.attempt import AttemptRecord
-from latency.record.overlap import OverlapRecord, Verdict
 from latency.record.stall import Stall
 from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
 from voice.llm.answer.answer_frames import AttemptsFrame
-from voice.turns.turn_frames import OverlapFrame, TurnEndFrame
+from voice.turns.turn_frames import TurnEndFrame
 
 
 def answered(log: TurnLog, at: float = 10.0) -> None:
@@ -375,42 +374,3 @@ def test_tools_are_marked_unless_something_was_spoken_before_they_ran() -> None:
     log.tool_called(11.5)
     log.tool_returned(12.0)
     assert not log.turn.marks.keys() & {"tool_called", "tool_returned"}
-
-
-def overlap(onset: float, verdict: Verdict | None = None, *, awaits: bool) -> OverlapFrame:
-    return OverlapFrame(record=OverlapRecord(onset=onset, verdict=verdict), awaits=awaits)
-
-
-def test_what_is_said_over_an_answer_is_the_next_turns_if_it_stops_the_answer() -> None:
-    log = TurnLog(tier="responder")
-    answered(log)
-    log.overlapped(overlap(12.0, awaits=True))
-    log.hinted(12.4)
-    log.stopped(0.2, 12.6)
-    log.heard("stop", 12.7)
-    log.overlapped(overlap(12.0, "stopped", awaits=False))
-    before = log.user_started(12.71)
-    assert before is not None
-    assert before.interrupted
-    assert [one.verdict for one in before.overlaps.values()] == ["stopped"]
-    assert before.heard == ["what time is it"]
-    assert log.turn is not None
-    assert log.turn.heard == ["stop"]
-    assert (log.turn.marks["vad_stop"], log.turn.marks["transcript_final"]) == (12.6, 12.7)
-    assert log.turn.silent_since == pytest.approx(12.4)
-
-
-def test_what_lets_the_answer_go_on_is_nobodys() -> None:
-    log = TurnLog(tier="responder")
-    answered(log)
-    log.overlapped(overlap(12.0, awaits=True))
-    log.stopped(0.2, 12.6)
-    log.heard("yeah", 12.7)
-    turn = log.overlapped(overlap(12.0, "resumed", awaits=False))
-    assert turn is not None
-    assert [one["verdict"] for one in turn.report().to_json()["overlaps"]] == ["resumed"]
-    log.user_started(20.0)
-    log.heard("goodbye", 21.0)
-    assert log.turn is not None
-    assert log.turn.heard == ["goodbye"]
-    assert not log.turn.overlaps

@@ -34,7 +34,14 @@ from pipecat.services.llm_service import LLMService
 from latency.record.marks import Mark
 from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
-from voice.llm.answer.answer_frames import HOLD_PHRASE, AttemptsFrame, LLMFailureFrame, SpeakAheadFrame
+from voice.llm.answer.answer_frames import (
+    HOLD_PHRASE,
+    AttemptsFrame,
+    LLMFailureFrame,
+    SpeakAheadFrame,
+    ToolCalledFrame,
+    ToolReturnedFrame,
+)
 from voice.server.loop_watch import LoopWatch
 from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, TurnEndFrame, TurnJoinsFrame
 from voice.wire.messages import TurnMessage
@@ -128,9 +135,9 @@ class TurnObserver(BaseObserver):
                 log.withdrawn()
             case LLMContextFrame():
                 log.requested(now)
-            case FunctionCallInProgressFrame():
+            case FunctionCallInProgressFrame() | ToolCalledFrame():
                 log.tool_called(now)
-            case FunctionCallResultFrame():
+            case FunctionCallResultFrame() | ToolReturnedFrame():
                 log.tool_returned(now)
             case LLMFailureFrame():
                 return log.llm_failed(frame.reason, now)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from voice.llm.tools.tool import Tool
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import smalltalk, timers
 from voice.responder.skills.skill import Request, SkillAnswer
 from voice.responder.state import State, Timer
-from voice.responder.tools import Tool, ToolBox, ToolCall
+from voice.responder.tools import ToolBox, ToolCall
 from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses
 
 NOT_UNDERSTOOD = "no language model"

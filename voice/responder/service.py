@@ -3,6 +3,7 @@
 import asyncio
 import random
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -25,15 +26,21 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.tracing.service_decorators import traced_llm
 
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, ToolCalledFrame, ToolReturnedFrame
+from voice.llm.answer.bridging import PROGRESS
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService, last_user_text
+from voice.llm.tools.running import RunningTools
+from voice.llm.tools.tool import Tool
 from voice.responder.adapter import ContextAsItIs
 from voice.responder.dialogue import Proposal, Reply, Responder, with_result
 from voice.responder.state import Timer
-from voice.responder.tools import Tool
+from voice.responder.tools import ToolCall
 from voice.turns.turn_frames import TurnJoinsFrame
 
+SILENT_FOR = 0.4
+"""Seconds that a tool may run before something is said: with the 200 ms that end a turn, and the voice's own time, the
+caller hears it within 800 ms."""
 _PIECES = re.compile(r"\S+\s*")
 
 
@@ -145,13 +152,30 @@ class ResponderLLMService(SpeakingAheadLLMService):
                 await self._speculate(proposal)
                 return
             if proposal.reply.call is not None:
-                proposal = with_result(proposal, await proposal.reply.call.run_async())
+                proposal = with_result(proposal, await self._result_of(proposal.reply.call))
             reply = await self._accept(proposal)
             await self._speak(reply.text)
         finally:
             await self.stop_processing_metrics()
         if reply.ends_call:
             await self._call_event_handler("on_goodbye")
+
+    async def _result_of(self, call: ToolCall) -> str:
+        """Run a tool, and say something while it takes long."""
+
+        async def say(text: str | None, again: bool) -> None:
+            await self.push_frame(HoldPhraseFrame(text=text or PROGRESS[again], kind="progress"))
+
+        tools = RunningTools()
+        await self.push_frame(ToolCalledFrame())
+        with tools.running(call.traits):
+            due = time.monotonic() + SILENT_FOR
+            accompanying = self.create_task(tools.accompany(due, time.monotonic, say), "accompany a tool")
+            try:
+                return await call.run_async()
+            finally:
+                await self.cancel_task(accompanying)
+                await self.push_frame(ToolReturnedFrame())
 
     async def _speculate(self, proposal: Proposal) -> None:
         """Send the answer into the gate, or cancel the speculation if only a tool can give the answer."""

@@ -1,16 +1,18 @@
 """Calls plain Python functions by name: `order_status` for "what is my order status"."""
 
+import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from voice.errors import ConfigurationError
+from voice.llm.tools.tool import TookTooLongError, Tool, Traits, run, traits_of
 from voice.responder.language.transcript import normalise
 from voice.responder.language.vocabulary import words
 
-Tool = Callable[..., Any]
 log = logging.getLogger(__name__)
 # Words around a tool's name that do not belong to its argument.
 _FRAME = frozenset(
@@ -57,14 +59,27 @@ class ToolCall:
             log.exception("the tool %s failed", self.title)
             return self.failure
 
+    @property
+    def traits(self) -> Traits:
+        """What the tool says of itself."""
+        return traits_of(self.function)
+
     async def run_async(self) -> str:
-        """Call any tool, as `run` does; a synchronous tool runs on the event loop."""
+        """Call any tool, as `run` does, within its limit; a synchronous tool runs in a thread of its own."""
         try:
-            result = self.function(*self.arguments)
-            return as_text(await result if isinstance(result, Awaitable) else result)
+            return as_text(await run(partial(self.function, *self.arguments), self.traits, self._ran_on))
+        except TookTooLongError:
+            log.warning("the tool %s took longer than %g s", self.title, self.traits.limit)
+            return f"The {self.title} tool takes too long. Please ask me again later."
         except Exception:
             log.exception("the tool %s failed", self.title)
             return self.failure
+
+    def _ran_on(self, work: "asyncio.Future[Any]") -> None:
+        """The tool was interrupted, and has ended now."""
+        if not work.cancelled():
+            failed = work.exception()
+            log.info("the tool %s, interrupted before, %s", self.title, "has failed" if failed else "has ended")
 
 
 def as_text(result: object) -> str:

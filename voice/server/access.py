@@ -8,6 +8,7 @@ name, and a local server answers to local names alone.
 import hashlib
 import hmac
 import ipaddress
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -43,7 +44,7 @@ class Access:
     """Whether only programs of this machine can reach the server."""
 
     def refusal(self, headers: Mapping[str, str], given: str | None, now: float) -> Refusal | None:
-        """Why a request is refused; None when it may pass.
+        """Why a call is refused; None when it may begin. A short-lived token is enough.
 
         Args:
             headers: of the request, by lower-case name.
@@ -52,9 +53,9 @@ class Access:
         """
         return self._foreign(headers) or self._unknown(headers, given, now)
 
-    def is_trusted(self, headers: Mapping[str, str], given: str | None, now: float) -> bool:
-        """Whether whoever asks may know how the server is set up."""
-        return self.refusal(headers, given, now) is None
+    def refusal_of_stranger(self, headers: Mapping[str, str]) -> Refusal | None:
+        """Why a request for anything else is refused, which only the token itself opens; None when it may pass."""
+        return self._foreign(headers) or self._unknown(headers, None, math.inf)
 
     def short_lived(self, now: float) -> str | None:
         """A token for one caller, valid for `SHORT_LIVED` seconds; None where none is needed."""

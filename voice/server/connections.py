@@ -31,7 +31,7 @@ def most_connections() -> int:
 
 
 class BoundedHTTP(H11Protocol):
-    """HTTP connections, of which there are at most `most_connections`, each with a request in time."""
+    """HTTP connections, of which there are at most `most_connections`, each with a whole request in time."""
 
     _patience: asyncio.TimerHandle | None = None
     _quiet_until = 0.0
@@ -60,8 +60,14 @@ class BoundedHTTP(H11Protocol):
             BoundedHTTP._quiet_until = self.loop.time() + SAID_EVERY
             log.warning("connections are refused: %d are open", others)
 
+    def on_response_complete(self) -> None:
+        """The next request has to come in time, too."""
+        super().on_response_complete()
+        self._stop_waiting()
+        self._patience = self.loop.call_later(REQUEST_WITHIN, self._give_up)
+
     def _give_up(self) -> None:
-        if self.cycle is None:
+        if self.cycle is None or self.cycle.response_complete:
             self.transport.abort()
 
     def _stop_waiting(self) -> None:

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from voice.llm.answer.clauses import ClauseSplitter
+from voice.llm.tools.tool import Tool
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
-from voice.responder.tools import Tool
 from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer, json_text
 from voice.simulator.relaying import after_opening, opening_for, relayed
 

@@ -1,6 +1,7 @@
 import asyncio
 import random
 import re
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -24,8 +25,10 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, ToolCalledFrame, ToolReturnedFrame
+from voice.llm.answer.bridging import PROGRESS
 from voice.llm.answer.speaking_ahead import last_user_text
+from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService
 
 NOW = datetime(2026, 11, 20, 16, 10)
@@ -193,6 +196,7 @@ async def test_a_speculative_tool_waits_for_the_commit() -> None:
 async def test_an_interruption_cuts_off_a_slow_tool() -> None:
     outcome = []
 
+    @slow(cancellable=True)
     async def slow_lookup() -> str:
         try:
             await asyncio.sleep(30)
@@ -208,6 +212,46 @@ async def test_an_interruption_cuts_off_a_slow_tool() -> None:
     assert outcome == ["cancelled"]
     assert "late" not in said(down)
     assert re.search("help|What can I do", said(down))
+
+
+async def test_something_true_is_said_while_a_tool_takes_long_and_the_loop_stays_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(running, "AGAIN", 0.3)
+    order: list[str] = []
+
+    def order_status() -> str:
+        order.append("called")
+        time.sleep(1.2)
+        return "It is on its way."
+
+    async def beat() -> None:
+        while "called" not in order:
+            await asyncio.sleep(0.01)
+        for _ in range(5):
+            await asyncio.sleep(0.01)
+        order.append("the loop ran")
+
+    beating = asyncio.ensure_future(beat())
+    down, _ = await run(ResponderLLMService(tools=[order_status]), [ask("what is my order status")])
+    await beating
+    phrases = [frame.text for frame in down if isinstance(frame, HoldPhraseFrame)]
+    assert phrases[0] == PROGRESS[0]
+    assert set(phrases[1:]) == {PROGRESS[1]}
+    kinds = [type(frame) for frame in down]
+    assert kinds.index(ToolCalledFrame) < kinds.index(HoldPhraseFrame) < kinds.index(ToolReturnedFrame)
+    assert "It is on its way." in said(down)
+    assert order == ["called", "the loop ran"]
+
+
+async def test_a_tool_has_a_limit() -> None:
+    @slow(limit=0.2)
+    async def order_status() -> str:
+        await asyncio.sleep(30)
+        return "never"
+
+    down, _ = await run(ResponderLLMService(tools=[order_status]), [ask("what is my order status")])
+    assert "The order status tool takes too long." in said(down)
 
 
 async def test_a_goodbye_triggers_its_event(service: ResponderLLMService) -> None:

@@ -75,6 +75,10 @@ def test_a_short_lived_token_is_valid_for_a_minute_on_this_server_only() -> None
     assert refused(GUARDED, host, short, now=NOW + SHORT_LIVED - 1) is None
     assert refused(GUARDED, host, short, now=NOW + SHORT_LIVED) == 401
     assert refused(Access(token=TOKEN + "2", local=False), host, short) == 401
+    # It opens calls, and nothing else: neither another token nor what the server is like.
+    for sent in (short, TOKEN):
+        refusal = GUARDED.refusal_of_stranger(host | {"authorization": f"Bearer {sent}"})
+        assert (refusal is None) == (sent == TOKEN)
     version, expiry, signature = short.split(".")
     assert refused(GUARDED, host, f"{version}.{int(expiry) + 1}.{signature}") == 401
 

@@ -14,7 +14,11 @@ from voice.server.connections import BoundedHTTP, BoundedWebSocket
 
 
 async def talkative(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Sends to its client without end, as fast as it reads."""
+    """Answers requests, and sends to its calls without end, as fast as they read."""
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+        return
     await receive()
     await send({"type": "websocket.accept"})
     while True:
@@ -52,6 +56,18 @@ async def test_a_client_without_a_request_is_given_up(said: bytes, monkeypatch: 
     async with serving() as (server, port):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(said)
+        assert await closed(reader)
+        assert not server.server_state.connections
+        writer.close()
+
+
+async def test_a_client_without_a_second_whole_request_is_given_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.3)
+    async with serving() as (server, port):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
         assert await closed(reader)
         assert not server.server_state.connections
         writer.close()

@@ -54,6 +54,16 @@ class HoldPhraseFrame(TTSSpeakFrame):
 
 
 @dataclass
+class ToolCalledFrame(SystemFrame):
+    """A tool runs that no model called; pipecat's own frames would have the conversation answered again."""
+
+
+@dataclass
+class ToolReturnedFrame(SystemFrame):
+    """The tool of the last `ToolCalledFrame` has ended."""
+
+
+@dataclass
 class SpeakAheadFrame(SystemFrame):
     """The first clause of a speculative answer: synthesis prepares its audio and holds it back.
 

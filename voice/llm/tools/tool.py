@@ -69,6 +69,12 @@ def slow(*, limit: float = LIMIT, cancellable: bool = False, saying: str | None 
     return declare
 
 
+def traits_of(tool: Tool) -> Traits:
+    """What a tool says of itself."""
+    traits: Traits = getattr(tool, _TRAITS, Traits())
+    return traits
+
+
 def irreversible(tool: _Any) -> _Any:
     """Declare that what a tool does cannot be undone; use it as a decorator.
 
@@ -100,7 +106,7 @@ def describe(tool: Tool) -> FunctionSchema:
     if not description:
         raise ConfigurationError(f"The tool {name} needs a docstring: it is what tells the model when to use it.")
     hints = get_type_hints(tool)
-    traits: Traits = getattr(tool, _TRAITS, Traits())
+    traits = traits_of(tool)
     adapters: dict[str, TypeAdapter[Any]] = {}
     properties: dict[str, Any] = {}
     required: list[str] = []
@@ -127,7 +133,11 @@ def describe(tool: Tool) -> FunctionSchema:
             await params.result_callback({"error": str(error)})
             return
         with params.llm.running(traits) if isinstance(params.llm, WatchesTools) else nullcontext():
-            result = await _run(partial(tool, **arguments), name, traits, params)
+            try:
+                result = await run(partial(tool, **arguments), traits, lambda done: _keep(done, name, params))
+            except TookTooLongError as error:
+                log.warning("tool %s took longer than %g s", name, traits.limit)
+                result = {"error": str(error)}
         log.info("tool %s(%s) -> %r", name, ", ".join(f"{k}={v!r}" for k, v in params.arguments.items()), result)
         await params.result_callback(result)
 
@@ -170,8 +180,21 @@ def fitted(
     return values
 
 
-async def _run(tool: Tool, name: str, traits: Traits, params: FunctionCallParams) -> Any:
-    """The tool's result, or what became of it."""
+class TookTooLongError(Exception):
+    """A tool took longer than its limit; the message says so."""
+
+
+async def run(tool: Callable[[], Any], traits: Traits, kept: Callable[["asyncio.Future[Any]"], None]) -> Any:
+    """The result of a tool; a synchronous one runs in a thread of its own.
+
+    Args:
+        tool: the tool with its arguments.
+        traits: what it says of itself.
+        kept: is given the work of a tool that was interrupted and ran on, when it ends.
+
+    Raises:
+        TookTooLongError: it took longer than its limit.
+    """
     work = asyncio.ensure_future(_result(tool))
     try:
         async with asyncio.timeout(traits.limit):
@@ -181,13 +204,12 @@ async def _run(tool: Tool, name: str, traits: Traits, params: FunctionCallParams
             # The tool itself gave up waiting for something.
             return await work
         work.cancel()
-        log.warning("tool %s took longer than %g s", name, traits.limit)
-        return {"error": f"The tool took longer than {traits.limit:g} seconds; its result is unknown."}
+        raise TookTooLongError(f"The tool took longer than {traits.limit:g} seconds; its result is unknown.") from None
     except asyncio.CancelledError:
         if traits.cancellable:
             work.cancel()
         else:
-            work.add_done_callback(lambda done: _keep(done, name, params))
+            work.add_done_callback(kept)
         raise
 
 

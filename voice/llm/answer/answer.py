@@ -163,7 +163,8 @@ class Answer:
             if self._speaking and self._speaking.calls:
                 # A tool's effects cannot be undone, so it runs only after the commit.
                 await self._committed.wait()
-                await self._speaker.call(self._speaking.calls)
+                if refused := await self._speaker.call(self._speaking.calls):
+                    await self._apologise(refused)
         finally:
             self._cancel([attempt.number for attempt in self._attempts if attempt.outcome is None])
             learn(self._book, self._attempts, self._tiers, self._clock())
@@ -278,12 +279,15 @@ class Answer:
                 self._playout.add(piece.text, self._clock() if self.committed else None)
 
     async def _give_up(self) -> None:
-        self._gave_up = why_unanswered(self._attempts)
-        log.warning("no %sanswer: %s", "whole " if self._heard else "", self._gave_up)
+        await self._apologise(why_unanswered(self._attempts))
+
+    async def _apologise(self, why: str) -> None:
+        self._gave_up = why
+        log.warning("no %sanswer: %s", "whole " if self._heard else "", why)
         if not self.began:
             self.began = True
             await self._speaker.begin()
-        await self._speaker.apologise(self._gave_up)
+        await self._speaker.apologise(why)
 
     async def _wait(self, wake_at: float | None) -> None:
         """Wait until something happens, or until the instant at which the policy must decide again."""

@@ -48,6 +48,8 @@ from voice.llm.tools import Traits
 from voice.llm.tools.running import RunningTools
 from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
 
+MOST_TOOL_ROUNDS = 8
+"""How often a model may call tools in one turn: each time it is asked anew, and billed."""
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""
 
@@ -113,6 +115,7 @@ class BudgetedLLMService(TieredLLMService):
         forbidden = frozenset(irreversible)
         self._forbidden = {name: forbidden for name in self._tiers if large is not None and name != large}
         self._request = ANY
+        self._tool_rounds = 0
         self._route = Route()
         self._turns = 0
         self._counted: Request | None = None
@@ -237,12 +240,19 @@ class BudgetedLLMService(TieredLLMService):
         words = f" {BROKE_OFF}" if self._spoke.strip() else NOT_ANSWERING
         await self.push_frame(LLMFailureFrame(text=words, clauses=tuple(sentences(words)), reason=reason))
 
-    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
-        """Run the tools that the chosen answer calls, and say something while they take long."""
+    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> str | None:
+        """Run the tools that the chosen answer calls, and say something while they take long.
+
+        Returns why they are not run: a model that keeps calling tools would be asked, and billed, without end.
+        """
+        self._tool_rounds += 1
+        if self._tool_rounds > MOST_TOOL_ROUNDS:
+            return f"the model wanted to call tools for the {self._tool_rounds}th time in a turn"
         await self.run_function_calls(calls)
         if self._answer is not None:
             await self._stop_accompanying()
             self._accompanying = self.create_task(self._accompany(self._answer), "accompany tools")
+        return None
 
     def running(self, traits: Traits) -> AbstractContextManager[None]:
         """A tool runs while this is entered."""
@@ -306,6 +316,7 @@ class BudgetedLLMService(TieredLLMService):
         """The plan of the next answer; the answers after tool calls belong to the turn that called them."""
         self._follows_tool = follows_tool(context)
         if not self._follows_tool:
+            self._tool_rounds = 0
             self._turn_policy = self._policy
             self._request = self._request_of(context)
             self._cap = self._spending.reached() if self._spending else None

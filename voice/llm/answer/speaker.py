@@ -27,8 +27,8 @@ class Speaker(Protocol):
     async def apologise(self, reason: str) -> None:
         """Apologise: the answer will not come, or not all of it."""
 
-    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> None:
-        """Run tools."""
+    async def call(self, calls: Sequence[FunctionCallFromLLM]) -> str | None:
+        """Run tools; returns why they are not run, if they are not."""
 
     async def report(self, frame: AttemptsFrame) -> None:
         """Report that the state of the requests changed."""

@@ -94,7 +94,8 @@ class Server:
                 await self.send(writer, {"content": f"so{index} "})
                 await asyncio.sleep(0.1)
         await asyncio.sleep(self.wait)
-        if self.tool and not any(message["role"] == "tool" for message in self.asked[-1]["messages"]):
+        called = any(message["role"] == "tool" for message in self.asked[-1]["messages"])
+        if self.tool and (self.fault == "calls on" or not called):
             call = {"index": 0, "id": f"call{len(self.asked)}", "type": "function"}
             await self.send(writer, {"tool_calls": [{**call, "function": {"name": self.tool, "arguments": "{}"}}]})
             if self.fault == "stall":

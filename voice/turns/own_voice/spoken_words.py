@@ -18,6 +18,8 @@ from num2words import num2words
 
 OWN = 0.6
 """The share of the heard letters that must be in words of the agent."""
+FEW, OWN_FEW = 2, 0.9
+"""So few words must be the agent's nearly to the letter: in a short answer to it, one word is often one of its own."""
 EARLIEST = 0.2
 """Seconds before the heard speech began from which on the end of a word may be heard in it."""
 CLEARLY_NOT = 0.5
@@ -74,9 +76,9 @@ class SpokenWords:
     def are_own(self, heard: str, since: float, until: float) -> bool:
         """Whether `heard` is the agent's own voice. Arguments are those of `share_own`."""
         words = list(plain_words(heard))
-        if len(words) <= 2 and NEVER_OWN.intersection(words):
-            return False
-        return self.share_own(heard, since, until) >= OWN
+        if len(words) > FEW:
+            return self.share_own(heard, since, until) >= OWN
+        return not NEVER_OWN.intersection(words) and self.share_own(heard, since, until) >= OWN_FEW
 
     def are_surely_not_own(self, heard: str, since: float, until: float) -> bool:
         """Whether `heard`, of which more may follow, is another's voice. Arguments are those of `share_own`."""

@@ -100,3 +100,9 @@ def test_old_words_are_forgotten() -> None:
     spoken = speaking("alpha bravo")
     spoken.add("charlie", 12.0 + REMEMBERED)
     assert spoken.share_own("alpha bravo", 10.0, 12.0) == 0.0
+
+
+def test_of_two_words_one_that_the_agent_spoke_is_not_enough() -> None:
+    spoken = speaking("Timer set for 20 minutes.")
+    assert not spoken.are_own("and twenty", 10.5, 12.0)
+    assert spoken.are_own("twenty minutes", 10.5, 12.0)

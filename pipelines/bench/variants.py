@@ -85,7 +85,7 @@ def read_variants(path: Path = TABLE) -> list[Variant]:
             of=entry.get("of"),
             fast="llm" in entry,
         )
-        load("local", variant.settings)
+        load("local", [setting.replace(FAST_URL, "http://127.0.0.1/v1") for setting in variant.settings])
         found.append(variant)
     names = [variant.name for variant in found]
     for variant in found:

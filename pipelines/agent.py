@@ -93,7 +93,9 @@ class Agent:
         await asyncio.to_thread(tracing)
         for supply in (*self.behaviour.before_llm, *self.behaviour.before_tts):
             supply.prepare()
-        self.engines = await Engines.load(self.settings)
+        # Tools are called by their names where no language model answers.
+        names = [tool.__name__.lower().replace("_", " ").strip() for tool in self.behaviour.tools]
+        self.engines = await Engines.load(self.settings, names)
 
     def status(self) -> dict[str, Any]:
         """What /healthz reports: pipeline, components, versions."""

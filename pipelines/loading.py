@@ -1,6 +1,7 @@
 """The engines of a pipeline, loaded once and shared by every call: turn models, recogniser, voice, language models."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipelines.engines.engine import Recogniser, Synthesiser
@@ -25,8 +26,12 @@ class Engines:
     """The calls that wait for an answer."""
 
     @classmethod
-    async def load(cls, settings: Settings) -> "Engines":
+    async def load(cls, settings: Settings, names: Sequence[str] = ()) -> "Engines":
         """Load every engine and put a silent turn through each.
+
+        Args:
+            settings: the pipeline.
+            names: what callers may ask for by name.
 
         Raises:
             ConfigurationError: a setting names something that does not exist.
@@ -35,7 +40,7 @@ class Engines:
         models = settings.llm.language_models()
         recogniser, synthesiser = settings.asr.recogniser(), settings.tts.synthesiser()
         # The recogniser first: its process loads on another core meanwhile.
-        recognising = asyncio.create_task(recogniser.start())
+        recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
         turning = asyncio.create_task(_load_turn_models(settings.turns))
         speaking = asyncio.create_task(synthesiser.start(models.phrases))

@@ -21,8 +21,11 @@ class Recogniser(Protocol):
     def gives_partials(self) -> bool:
         """Whether it gives words while they are spoken, some 0.1 s later; known once it has started."""
 
-    async def start(self) -> None:
+    async def start(self, names: Sequence[str] = ()) -> None:
         """Load and warm up.
+
+        Args:
+            names: what callers may ask for by name, such as "order status"; an engine may hear them more easily.
 
         Raises:
             ConfigurationError: a setting names something that does not exist.

@@ -1,6 +1,7 @@
 """`engine = "sphinx"`: PocketSphinx, the recogniser that comes with the package."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -42,15 +43,17 @@ class SphinxRecogniser:
         model = self._pool.language_model.name if self._pool else "en-us"
         return f"PocketSphinx {version('pocketsphinx')} ({model})"
 
-    async def start(self) -> None:
-        """Build the language model (once a machine) and load the spare worker."""
+    async def start(self, names: Sequence[str] = ()) -> None:
+        """Build the language model (once a machine and set of names) and load the spare worker."""
         from voice.asr.sphinx.language_model import build_language_model
         from voice.asr.sphinx.pool import SphinxPool
         from voice.responder.source_digest import source_digest
 
         weight = self._asr.domain_weight
         model = await asyncio.to_thread(
-            lambda: build_language_model(_domain_sentences, edition=source_digest(), domain_weight=weight)
+            lambda: build_language_model(
+                lambda: _domain_sentences(names), edition=_edition(source_digest(), names), domain_weight=weight
+            )
         )
         self._pool = SphinxPool(language_model=model)
         # The first call must not wait for the import of the service, nor the worker for it.
@@ -69,10 +72,20 @@ class SphinxRecogniser:
             await self._pool.close()
 
 
-def _domain_sentences() -> list[str]:
+_REQUESTS = ("{}", "my {}", "the {}", "what is my {}", "what is the {}", "tell me my {}", "check my {}", "{} please")
+"""How callers ask for something by its name."""
+_WEIGHT = 20
+"""How often each of them counts: a skill of the responder has some hundred sentences, too."""
+
+
+def _domain_sentences(names: Sequence[str]) -> list[str]:
     from voice.responder.sentences import domain_sentences
 
-    return domain_sentences()
+    return domain_sentences() + [request.format(name) for name in names for request in _REQUESTS] * _WEIGHT
+
+
+def _edition(sentences: str, names: Sequence[str]) -> str:
+    return f"{sentences} {' '.join(sorted(names))}" if names else sentences
 
 
 def _import_service() -> None:

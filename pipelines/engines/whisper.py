@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -124,7 +124,7 @@ class WhisperRecogniser:
 
         return self._asr.streaming and self._whisper is not None and self._whisper.pass_seconds <= LONGEST_PASS
 
-    async def start(self) -> None:
+    async def start(self, names: Sequence[str] = ()) -> None:
         """Find or download the weights, decide how they decode, and load them."""
         import voice.asr.whisper.service  # noqa: F401  (not in the first call)
 

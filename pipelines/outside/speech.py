@@ -24,7 +24,7 @@ class OutsideRecogniser:
         """The name of the class, and its model."""
         return self._supply.name
 
-    async def start(self) -> None:
+    async def start(self, names: Sequence[str] = ()) -> None:
         """Make the first call's service."""
         self._supply.prepare()
 

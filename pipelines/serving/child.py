@@ -6,7 +6,7 @@ import json
 import sys
 import urllib.request
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -152,5 +152,7 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         try:
             await asyncio.wait_for(process.wait(), STOP_WITHIN)
         except TimeoutError:
-            process.kill()
+            # It may have ended at this very moment.
+            with suppress(ProcessLookupError):
+                process.kill()
             await process.wait()

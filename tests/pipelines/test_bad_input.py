@@ -74,8 +74,17 @@ CASES: list[tuple[str, int, str]] = [
     ("voice serve --set turns", 2, "--set takes key=value, for example turns.fallback_ms=600"),
     ("voice serve --port 99999", 2, '--port takes a port from 0 to 65535, not "99999"'),
     ("voice serve --port http", 2, '--port takes a port from 0 to 65535, not "http"'),
-    ("voice serve --pipeline embedded --port {http}", 2, "choose another port with --port, or 0 for a free one."),
-    ("voice serve --pipeline embedded --host 192.0.2.1", 2, "give an address of this machine with --host"),
+    (
+        "voice serve --pipeline embedded --port {http}",
+        2,
+        "or serve(agent, port=...) in Python), or 0",
+    ),
+    (
+        "voice serve --pipeline embedded --host 192.0.2.1",
+        2,
+        "192.0.2.1 could call: set VOICE_TOKEN",
+    ),
+    ("voice serve --pipeline embedded --host nowhere.invalid", 2, "set VOICE_TOKEN"),
     # `voice check` gives the same faults the same status.
     (
         "voice serve --port 0 --pipeline embedded --set asr={{engine='whisper',model='/no/model'}}",

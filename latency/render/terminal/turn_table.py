@@ -77,6 +77,9 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
         yield from ((" " * remarks_at + line, style) for line in more)
 
 
+BLANK = ' A blank in "ok?": no right answer is known, or too little of it was heard.'
+
+
 def legend(report: Report) -> str:
     """What the turn numbers, the words in the column "ended by" and a blank in "ok?" mean."""
     ends = dict.fromkeys(outcome.turn.ended_by for outcome in report.outcomes)
@@ -84,7 +87,7 @@ def legend(report: Report) -> str:
     known = f" Ended by: {'; '.join(meanings)}." if meanings else ""
     first = next((o.turn.fixture for o in report.outcomes if o.turn.turn == 0 and o.turn.fixture), None)
     file = f" (turn 0 is {first})" if first else ""
-    blank = ' A blank in "ok?": no right answer is known.' if any(o.right is None for o in report.outcomes) else ""
+    blank = BLANK if any(outcome.right is None for outcome in report.outcomes) else ""
     return f"Turns count from 0{file}, as in `latency turn 3`.{known}{blank}"
 
 

@@ -54,7 +54,7 @@ def test_a_line_from_before_stalls_were_watched_still_loads() -> None:
         ({"speech": [1.0, 2.0]}, "speech[0] is 1.0, not a list"),
         ({"speech": [[1.0]]}, "speech[0] is [1.0], not a list of length 2"),
         ({"speech": [[1.0, 10**400]]}, "not a number within range"),
-        ({"ended_by": "magic"}, "ended_by is 'magic', not one of fallback, nothing_heard, recogniser"),
+        ({"ended_by": "magic"}, "ended_by is 'magic', not one of fallback, nothing_heard, own_voice, recogniser"),
         ({"truth": "certain"}, "truth is 'certain', not one of estimated, labelled"),
         ({"contains": "it is"}, "contains is 'it is', not a list"),
         ({"responses": {"response": 0}}, "responses is {'response': 0}, not a list"),

@@ -33,7 +33,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"
     assert list(found["barge_in"]) == [
-        "n", "stop_p50_ms", "stop_p95_ms", "false", "missed", "ducked_p95_ms", "sounds",
+        "n", "stop_p50_ms", "stop_p95_ms", "false", "missed", "ducked_p95_ms", "sounds", "own",
     ]  # fmt: skip
     assert list(found["quality"]) == [
         "cut_offs",

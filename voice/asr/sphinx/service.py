@@ -170,6 +170,8 @@ class SphinxSTTService(STTService):
             self._settled.clear()
             self.request_finalize()  # type: ignore[no-untyped-call]
             self._worker.send(commands)
+            if self._deadline is not None:
+                self._deadline.cancel()
             self._deadline = asyncio.get_running_loop().call_later(self._text_timeout, self._give_up, spoken)
         elif self._lost is not None:
             reason, self._lost = self._lost, None

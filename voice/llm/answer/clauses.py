@@ -28,8 +28,8 @@ MARKS_AT_ONCE = ",;"
 DASHES = "—–-"
 OPENERS = "\"'“‘([{"
 CLOSERS = "\"'”’)]}"
-LONGEST_FIRST, LONGEST = 160, 320
-"""Characters of the first piece and of others, where no mark ends them: 10 and 20 seconds of speech."""
+LONGEST_FIRST, LONGEST = 240, 320
+"""Characters of the first piece and of others, where no mark ends them: 15 and 20 seconds of speech."""
 _ENTRY = re.compile(r"([\n,;:—–-]|^)\s*[(\[]?(\d{1,2})$")
 _BULLET = re.compile(r"^\s*[-*•–—]+\s+")
 

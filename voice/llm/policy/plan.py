@@ -107,7 +107,9 @@ class Plan:
         prefer_until = None if s.deadline is None else s.deadline.hold_until - HOLD_GUARD
         answers, opening = _answers(s), _opening(s)
         followed = _followed(s)
-        if followed is not None and not s.held:
+        # An answer that is there when the turn ends is not delayed by an opening.
+        in_time = s.commit is not None and any(_can_be_spoken(a) for a in answers)
+        if followed is not None and not s.held and not in_time:
             if s.commit is None:
                 # What follows an opening cannot be spoken before it, and nothing is said into a turn that may go on.
                 starts = self._starts(s, idle=not any(a.running or a.ready is not None for a in answers))
@@ -117,7 +119,7 @@ class Plan:
         ready = [a for a in answers if a.ready is not None and a.outcome != "cancelled" and not a.overreached]
         ready.sort(key=self._order)
         usable = [a for a in ready if a.dismissed is None]
-        sound = [a for a in usable if a.outcome != "failed"]
+        sound = [a for a in usable if _can_be_spoken(a)]
         if best := next(iter(sound or ([] if running else usable)), None):
             awaited = [a for a in running if self._rank(a) < self._rank(best)] or self._undecided(answers, best)
             if not awaited or (prefer_until is not None and s.now >= prefer_until):
@@ -284,6 +286,12 @@ class Plan:
 def _answers(s: Situation) -> list[Attempt]:
     """The requests that were made for an answer, and not for an opening."""
     return [a for a in s.attempts if not a.opens]
+
+
+def _can_be_spoken(attempt: Attempt) -> bool:
+    """Whether it has words or calls that may be spoken, and goes on or is whole."""
+    usable = attempt.ready is not None and attempt.dismissed is None and not attempt.overreached
+    return usable and attempt.outcome not in ("cancelled", "failed")
 
 
 def _opening(s: Situation) -> Attempt | None:

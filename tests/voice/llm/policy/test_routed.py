@@ -131,10 +131,17 @@ def test_openings_can_be_switched_off_with_the_other_phrases() -> None:
 
 
 def test_a_speculative_opening_is_said_at_the_commit_and_before_its_answer() -> None:
-    scripts = {"large": Script((0.15,), end=0.2), "fast": Script((0.1,), end=0.12)}
+    scripts = {"large": Script((0.9,), end=1.0), "fast": Script((0.1,), end=0.12)}
     played = play(RELAY.plan(known(0.9)), scripts, speculated=0.5)
     assert played.starts == [("fast", -0.5), ("large", pytest.approx(-0.4))]
     assert played.said == [("opening", 0.0)]
+    assert played.spoken == [("large", pytest.approx(0.5))]
+
+
+def test_an_answer_that_is_there_at_the_commit_needs_no_opening() -> None:
+    scripts = {"large": Script((0.15,), end=0.2), "fast": Script((0.1,), end=0.12)}
+    played = play(RELAY.plan(known(0.9)), scripts, speculated=0.5)
+    assert played.said == []
     assert played.spoken == [("large", 0.0)]
 
 

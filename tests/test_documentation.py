@@ -133,7 +133,7 @@ def test_every_report_command_reads_the_newest_run(command: str, tmp_path: Path)
     done = run(sys.executable, "-m", "latency", *shlex.split(command)[1:], cwd=tmp_path)
     # Nothing was replayed in this run: no check may pass on it.
     assert done.returncode == 3
-    assert "20260101-000000-none holds no turns yet; run `voice replay` first" in done.stderr
+    assert "20260101-000000-none holds no turns yet; replay again" in done.stderr
 
 
 def test_the_pipelines_it_names_are_listed() -> None:

@@ -95,7 +95,7 @@ class Run:
         except TurnError as error:
             raise RunError(f"{folder / 'run.json'} is not what a run writes: {error}") from error
         if not turns:
-            raise RunError(f"{folder} holds no turns yet; run `voice replay` first", exit_code=3)
+            raise RunError(f"{folder} holds no turns yet; replay again, unless it is being written", exit_code=3)
         ends, missing = check_recordings(folder, run.sessions)
         notes = [] if run.status == "complete" else [f"this run is not complete: its status is {run.status!r}"]
         lacking, incomplete = check_sessions(folder, listed, turns, is_complete=run.status == "complete")

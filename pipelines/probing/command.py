@@ -36,7 +36,9 @@ def main(argv: Sequence[str]) -> int:
         llm = auto.resolve(args.pipeline, args.overrides).settings.llm
         if not isinstance(llm, Tiers) or not llm.tiers:
             raise ConfigurationError(
-                f"The pipeline {args.pipeline} has no language model; probe one of `voice pipelines` that has."
+                f"The pipeline {args.pipeline} has no language model; name one that has, as in "
+                "`latency probe sim-fallback` "
+                "(see `voice pipelines`)."
             )
         return _probe(llm, requests=args.requests, agreed=args.yes)
     except SaidBefore as error:

@@ -45,7 +45,7 @@ class Tiers(Table):
     __pydantic_extra__: dict[str, Annotated[TierTable, OneOf("provider", PROVIDERS)]] = Field(init=False)
 
     policy: Literal["single", "hedged", "fallback", "race", "routed", "relay", "adaptive", "best_of"] = "adaptive"
-    """Which tier is asked when; see docs/budget.md."""
+    """Which tier is asked when; see docs/budget.md. A lone tier is asked alone (`single`) unless this is set."""
     best_of: Annotated[int, Field(ge=2, le=MOST)] | None = None
     """How many candidates the fast tier (or a lone one) is asked for where it answers; the best of them is spoken, by
     the deadline. None for one; 3 with the policy best_of."""
@@ -86,9 +86,12 @@ class Tiers(Table):
             return values
         tables = {name: table for name, table in values.items() if isinstance(table, dict) and table.get("tier")}
         try:
-            return {**values, **{name: resolved(table, where=f"llm.{name}") for name, table in tables.items()}}
+            values = {**values, **{name: resolved(table, where=f"llm.{name}") for name, table in tables.items()}}
         except UnknownTierError as error:
             raise PydanticCustomError(SENTENCE, "{words}", {"words": str(error)}) from None
+        # The settings of this table that are tables, too, are no tiers.
+        lone = sum(cls.takes(key, table) for key, table in values.items() if key not in cls.model_fields) == 1
+        return {"policy": "single", **values} if lone else values
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:

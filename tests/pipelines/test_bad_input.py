@@ -105,7 +105,7 @@ CASES: list[tuple[str, int, str]] = [
     ("latency report good.wav", 2, "good.wav is not a folder"),
     ("latency report nothing", 2, "nothing is not a run: it has no run.json"),
     ("latency report", 3, "there is no run in runs; run `voice replay` first"),
-    ("latency report a_run", 3, "a_run holds no turns yet; run `voice replay` first"),
+    ("latency report a_run", 3, "a_run holds no turns yet; replay again"),
     ("latency report half", 2, "run.json cannot be read: it was cut short or changed ("),
     ("latency report older", 2, "make the run again with `voice replay good.wav`"),
     ("latency report mono", 2, "call.wav has 1 channel(s), 16 bit, 16000 Hz; the recording of a run has 2, 16, 16000"),

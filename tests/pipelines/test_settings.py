@@ -187,3 +187,12 @@ def test_settings_are_read_without_loading_any_engine() -> None:
     program = "import sys, pipelines.settings; print({'pipecat', 'numpy', 'onnxruntime', 'openai'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_lone_tier_is_asked_alone_unless_a_policy_is_set(tmp_path: Path) -> None:
+    stages = '[asr]\nengine = "sphinx"\n[tts]\nengine = "piper"\n'
+    tier = '[llm.{}]\nprovider = "sim"\nmodel = "sonnet"\n'
+    file = tmp_path / "mine.toml"
+    for tiers, policy in ((("large",), "single"), (("other",), "single"), (("large", "fast"), "adaptive")):
+        file.write_text(stages + "".join(tier.format(name) for name in tiers))
+        assert settings.load(str(file)).model_dump()["llm"]["policy"] == policy

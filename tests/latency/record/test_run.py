@@ -259,7 +259,11 @@ def edit(**values: Any) -> Callable[[Path], object]:
         ),
         (broken(lambda folder: append(folder / "turns.jsonl", "rubbish\nand more")), "in line 2 .not JSON", 2),
         (broken(lambda folder: append(folder / "turns.jsonl", "rubbish")), "in line 2 .no turn begins there.; take", 2),
-        (broken(lambda folder: (folder / "turns.jsonl").unlink()), "holds no turns yet; run `voice replay` first", 3),
+        (
+            broken(lambda folder: (folder / "turns.jsonl").unlink()),
+            "holds no turns yet; replay again",
+            3,
+        ),
     ],
 )
 def test_what_is_no_run_is_refused_with_one_sentence(

@@ -1,4 +1,4 @@
-"""A tool that blocks the server's event loop for 150 ms is reported in the turn that called it."""
+"""A coroutine of a tool that blocks the server's event loop for 150 ms is reported in the turn that called it."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ AGENT = """
 import time
 from pipelines import Agent, serve
 
-def order_status() -> str:
+async def order_status() -> str:
     "Where the order of the caller is."
     time.sleep(0.15)
     return "Your parcel has left the warehouse."

@@ -84,7 +84,7 @@ async def test_a_tier_that_rejects_its_key_is_left_out_of_the_next_turn() -> Non
     first, second = call.records
     assert first.attempts[0].outcome == "failed"
     assert [attempt.tier for attempt in second.attempts] == ["fast"]
-    assert "large refuses to serve" in second.answer.reason
+    assert "large is not asked for now" in second.answer.reason
 
 
 async def test_a_retired_model_gives_way_to_the_next_tier_and_that_is_said_once(

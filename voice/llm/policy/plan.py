@@ -90,7 +90,8 @@ class Plan:
         rescue = self.rescue if self.rescue not in down else None
         if not gone or not (left or rescue):
             return self
-        reason = f"{', '.join(dict.fromkeys(gone))} is not asked for now: it refused lately, or its limits are nearly used up"
+        names = ", ".join(dict.fromkeys(gone))
+        reason = f"{names} is not asked for now: it refused lately, or its limits are nearly used up"
         fast_p95 = self.fast_p95 if self.fast not in down else None
         if not left and rescue:
             return replace(self, reason=reason, first=(rescue,), rescue=None, fast_p95=fast_p95, opener=None)

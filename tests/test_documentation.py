@@ -40,7 +40,7 @@ def test_the_readme_is_short_and_the_reference_has_at_most_a_dozen_pages() -> No
 
 def test_the_readme_has_its_three_commands() -> None:
     commands = [command.split(".venv/bin/")[-1] for command in SHELL]
-    assert commands[:3] == ["voice replay", "pytest -n 2", "voice replay --pipeline sim-fallback"]
+    assert commands[:3] == ["voice replay", "pytest -n 3", "voice replay --pipeline sim-fallback"]
 
 
 def test_the_printed_reports_use_the_words_of_the_report() -> None:

@@ -64,6 +64,32 @@ def parser() -> Parser:
         help='a limit, such as "turn p95 < 800"; may be repeated',
     )
 
+    load = _command(
+        top,
+        "load",
+        _load,
+        "let many callers call at once, and report how they fare",
+        "Each caller replays the recordings in real time, one conversation after the other.",
+    )
+    load.add_argument("fixtures", nargs="*", metavar="FIXTURE", help="recordings or folders (default: a tour)")
+    load.add_argument("--callers", type=count, required=True, metavar="N", help="how many call at once")
+    load.add_argument(
+        "--ramp", type=_duration, default=10.0, metavar="S", help="seconds within which the callers begin (10)"
+    )
+    load.add_argument(
+        "--repeat", type=count, default=1, metavar="N", help="let each caller repeat everything N times (1)"
+    )
+    _pipeline_options(load)
+    _call_options(load)
+    load.add_argument("--json", action="store_true", help="print JSON")
+    load.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="EXPR",
+        help='a limit, such as "gaps == 0" or "calls refused == 0"; may be repeated',
+    )
+
     talk = _command(top, "talk", _talk, "talk to the agent by microphone and loudspeaker")
     _pipeline_options(talk)
     _call_options(talk)
@@ -236,11 +262,22 @@ def _seconds(text: str) -> float:
     return number
 
 
+def _duration(text: str) -> float:
+    return 0.0 if text == "0" else _seconds(text)
+
+
 def _replay(args: argparse.Namespace) -> int:
     with loading_code():
         from pipelines.replaying.replay import run_replay
 
     return run_replay(args)
+
+
+def _load(args: argparse.Namespace) -> int:
+    with loading_code():
+        from pipelines.load.command import run_load
+
+    return run_load(args)
 
 
 def _talk(args: argparse.Namespace) -> int:

@@ -33,5 +33,13 @@ class ComponentError(VoiceError):
     exit_code = 4
 
 
+class CallRefused(ComponentError):
+    """A server takes no more calls now, or not this one."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url} refused the call: {reason.rstrip('.')}.")
+        self.reason = reason
+
+
 class WireError(ComponentError):
     """The other end of a call sent something that is not this protocol; the sentence says what."""

@@ -11,6 +11,8 @@ from latency.budget import Budget, BudgetError
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import flagged
 from latency.judge.session_outcome import SessionOutcome, judge_session
+from latency.load.figures import load_figures
+from latency.load.observed import ObservedLoad
 from latency.record.run import Run, RunError
 from latency.record.session import PacingFigures, Session
 from latency.record.stall import TurnStall
@@ -34,6 +36,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
     outcomes = [outcome for session in sessions for outcome in session.outcomes]
     usual = [o for o in outcomes if not o.turn.cold and not o.turn.barge_in]
     timed = [o for o in outcomes if o.latency is not None and o.turn.wants_answer]
+    observed = ObservedLoad.read(run.folder)
     llm, turns = _of_llm(run), [outcome.turn for outcome in outcomes]
     pacing = PacingFigures.of([s.session for s in sessions])
     report = Report(
@@ -73,6 +76,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         watched=any(turn.watched for turn in turns),
         stalls=tuple(_stalls(sessions)),
         unexplained=tuple(flagged(timed)),
+        load=load_figures(observed, sessions) if observed else None,
     )
     return replace(report, thresholds=tuple(threshold.judge(report) for threshold in thresholds))
 

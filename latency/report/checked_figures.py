@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from latency.record.turn import CONTRIBUTIONS
 
 if TYPE_CHECKING:
+    from latency.load.figures import LoadFigures
     from latency.report.report import Report
     from latency.report.stats import Distribution
 
@@ -59,6 +60,10 @@ def _samples(key: str, report: "Report") -> int:
 def _known_turns(report: "Report") -> int:
     """How many turns want an answer and are recorded."""
     return report.turns.expected - report.turns.lost
+
+
+def _of_load(pick: Callable[["LoadFigures"], float]) -> Figure:
+    return lambda report: None if report.load is None else pick(report.load)
 
 
 def _llm(*verdicts: str) -> Figure:
@@ -115,6 +120,11 @@ FIGURES: dict[str, Figure] = {
     "barge_in missed": lambda report: report.barge_in.missed,
     "barge_in ducked_p95": lambda report: report.barge_in.ducked_p95_ms,
     "barge_in own": lambda report: report.barge_in.own,
+    "calls taken": _of_load(lambda load: load.calls),
+    "calls refused": _of_load(lambda load: sum(load.refused.values())),
+    "calls failed": _of_load(lambda load: sum(load.failed.values())),
+    "calls at_once": _of_load(lambda load: load.most_at_once),
+    "calls sustained": _of_load(lambda load: load.sustained or 0),
 }
 """Every figure a threshold may name, and how it is read from a report."""
 
@@ -135,5 +145,6 @@ SHARES = {name for name in FIGURES if "within_" in name} | {
 
 WITHOUT_CLOCK = {
     "total", "expected", "answered", "unanswered", "answers_ok", "wer", "pauses", "barge_in n", "llm judged",
+    "calls taken", "calls refused", "calls failed", "calls at_once",
 }  # fmt: skip
 """Figures of which late audio changes nothing; where it stutters, pauses grow and speech is cut off."""

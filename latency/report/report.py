@@ -11,6 +11,7 @@ from typing import Any, Literal
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import FLAGGED, Unexplained
 from latency.judge.session_outcome import SessionOutcome
+from latency.load.figures import LoadFigures
 from latency.record.session import PacingFigures
 from latency.record.stall import TurnStall
 from latency.report.cost import Cost
@@ -87,6 +88,8 @@ class Report:
     """Stalls of the server's event loop of at least 20 ms, in order."""
     unexplained: tuple[Unexplained, ...]
     """The turns that are flagged in `residual_ms`, with the place of the unexplained stretch."""
+    load: LoadFigures | None
+    """Figures by caller and by number of calls at once; None if the calls were no load test."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:

@@ -1,7 +1,8 @@
 """Limits on a report's figures, written as text: parsed before anything runs, judged after.
 
     threshold  = figure operator number ["n>=" turns]
-    figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" budget | "cost" money | single
+    figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" budget | "cost" money | "calls" load |
+                 single
     latency    = "turn" | "turn_cold" | "turn_barge_in" | "turn_detected_complete" | "turn_silence" | "answer" |
                  "whole_answer"
     statistic  = "n" | "p50" | "p90" | "p95" | "p99" | "max" | "within_400" | "within_800"
@@ -9,6 +10,7 @@
     budget     = "within" | "rescued" | "bridged" | "missed" | "judged" | "textless" | "overshoot_p50" |
                  "overshoot_p99" | "overshoot_max" | "extra" | "wasted"
     money      = "usd" | "usd_per_call" | "usd_per_100_turns" | "winners" | "losers" | "speculation"
+    load       = "taken" | "refused" | "failed" | "at_once" | "sustained"
     single     = "total" | "expected" | "answered" | "unanswered" | "answers_ok" | "cut_offs" | "pauses" | "gaps" |
                  "early" | "wer" | "false_cut_off_rate" | "barge_in n" | "barge_in stop_p50" | "barge_in stop_p95" |
                  "barge_in false" | "barge_in missed" | "barge_in ducked_p95" | "barge_in own"
@@ -21,6 +23,8 @@ verdicts of the turns that asked a model ("llm within" includes the rescued ones
 number of turns without any, "llm extra" the number of requests beyond the first one for each answer. Costs are US
 dollars; "cost losers" is what the requests cost that were cancelled or failed, and one model without a known price
 makes all costs "no data".
+
+The figures of "calls" are those of a load test (`voice load`).
 
 `within_800` is a share of the answered and the unanswered turns. An unanswered turn is later than any limit, so a
 percentile that falls on one fails "turn p95 < 800".

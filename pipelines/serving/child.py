@@ -7,13 +7,15 @@ import sys
 import urllib.request
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
+from urllib.parse import urlsplit
 
 import psutil
 
 from voice.client.call.connection import credentials
 from voice.errors import ComponentError, ConfigurationError, SaidBefore, VoiceError
+from voice.server.access import is_local
 from voice.wire.endpoint import health_url
 
 STOP_WITHIN = 0.6
@@ -30,7 +32,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that accepts calls: its URL, its report on /healthz, and its process if it is our child process."""
+    """A server that accepts calls: its URL, its report on /healthz, and its process if it can be seen."""
 
     url: str
     status: dict[str, Any]
@@ -54,6 +56,20 @@ class Server:
         except psutil.NoSuchProcess:
             return None
         return Load(cpu, rss)
+
+
+def seen_here(server: Server) -> Server:
+    """The server with its process, if it listens on this machine's loopback and says which process it is."""
+    parts, pid = urlsplit(server.url), server.status.get("pid")
+    if server.process is not None or not isinstance(pid, int) or not is_local(parts.netloc.rpartition("@")[2]):
+        return server
+    try:
+        process = psutil.Process(pid)
+        # Behind a port that is forwarded, another machine's or container's process would have that number.
+        ports = {one.laddr.port for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
+    except psutil.Error:
+        return server
+    return replace(server, process=process) if parts.port in ports else server
 
 
 @asynccontextmanager

@@ -7,12 +7,14 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.frames import CLOSE_CODE_EXPLANATIONS
 
-from voice.errors import ComponentError, ConfigurationError
+from voice.errors import CallRefused, ComponentError, ConfigurationError
 from voice.wire.endpoint import CALL_PATH, TOKEN_VARIABLE, with_ducking, with_rate
 
 HANG_UP_WITHIN = 0.5
 """Seconds that a server may take to answer the closing handshake; hanging up does not wait for a stuck server."""
 
+TRY_LATER = (429, 503)
+"""HTTP statuses of a server that takes no more calls now."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -39,7 +41,8 @@ async def connect_call(url: str, *, sample_rate: int | str) -> ClientConnection:
         sample_rate: the rate that the bot's audio should have, in hertz or `native`, unless the URL names one.
 
     Raises:
-        ComponentError: the server cannot be reached or refuses the call.
+        CallRefused: the server takes no more calls now.
+        ComponentError: the server cannot be reached or refuses the call for another reason.
     """
     dialled = with_ducking(with_rate(url, sample_rate))
     # asyncio sets TCP_NODELAY by itself, so frames are not held back to be sent together.
@@ -56,8 +59,10 @@ async def connect_call(url: str, *, sample_rate: int | str) -> ClientConnection:
         )
     except InvalidStatus as error:
         body = (error.response.body or b"").decode(errors="replace").strip()
-        reason = f": {body[:200]}" if body else ""
         status = error.response.status_code
+        if status in TRY_LATER:
+            raise CallRefused(url, body[:200] or f"HTTP {status}") from error
+        reason = f": {body[:200]}" if body else ""
         raise ComponentError(f"{url} refused the call with HTTP {status}{reason}.") from error
     except TimeoutError as error:
         raise ComponentError(f"{url} did not answer within 10 s; is the server running?") from error

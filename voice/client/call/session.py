@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 
 from voice.client.call.call_result import CallResult, ReportedTurn
 from voice.client.call.clock import PINGS, ClockExchange, aligned
@@ -16,7 +17,7 @@ from voice.client.call.line import Line
 from voice.client.call.listener import CallListener, LiveEvents
 from voice.client.playback.playout import Playout
 from voice.client.playback.recorder import Recorder
-from voice.errors import ComponentError, WireError
+from voice.errors import CallRefused, ComponentError, WireError
 from voice.wire import framing
 from voice.wire.endpoint import NATIVE
 from voice.wire.framing import AudioPacket, Incoming, Interruption
@@ -78,6 +79,7 @@ class CallSession:
         Cancelling `run` ends the call; `result` then has what was recorded.
 
         Raises:
+            CallRefused: the server takes no more calls now.
             ComponentError: the server cannot be reached, is not ready in time, or the line's device fails.
         """
         socket = await connect_call(self.url, sample_rate=self._sample_rate)
@@ -140,6 +142,8 @@ class CallSession:
                 f"{self.url} answered, but its bot was not ready within {READY_WITHIN:g} s; see the server's log."
             ) from None
         except ConnectionClosed:
+            if socket.close_code == CloseCode.TRY_AGAIN_LATER:
+                raise CallRefused(self.url, socket.close_reason or "it takes no more calls now") from None
             raise ComponentError(
                 f"{self.url} ended the call before its bot was ready: {close_reason(socket)}."
             ) from None

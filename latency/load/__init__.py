@@ -1,0 +1,1 @@
+"""Many callers at once: what was observed of them, and the figures that follow from it."""

@@ -1,0 +1,109 @@
+"""A load test for people, as tables, and for programs, as JSON."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, TextIO
+
+from latency.load.figures import LoadFigures, Tally
+from latency.render.terminal.console import console_for
+from latency.render.terminal.layout import fitted, labelled, table
+from latency.render.terminal.numbers import NEVER, UNKNOWN, count, counted, ms, things
+from latency.report.judgement import Judgement
+from latency.report.report import Report
+
+TURNS = ("turns", "p50", "p95", "max", "unanswered", "cut-offs", "drop-outs")
+SCHEMA = 1
+
+
+def write(report: Report, figures: LoadFigures, file: TextIO) -> None:
+    """Write the tables to a text stream."""
+    console = console_for(file)
+    console.print(f"Load test: {report.run}")
+    if report.simulated:
+        console.print(fitted(labelled("Simulated", ", ".join(report.simulated)), console.width))
+    if report.refused:
+        console.print(fitted(labelled("REFUSED", report.refused), console.width), style="bold red")
+    console.print()
+    callers = [[str(one.caller), str(one.calls), str(one.refused), *_turns(one.tally)] for one in figures.by_caller]
+    callers.append(["all", str(figures.calls), str(sum(figures.refused.values())), *_turns(figures.tally)])
+    console.print(table(("caller", "calls", "refused", *TURNS), callers, text=()))
+    console.print()
+    rows = [
+        [str(one.calls), f"{one.seconds:.0f}", count(one.server_cores), *_turns(one.tally)]
+        for one in figures.by_calls_at_once
+    ]
+    console.print(table(("at once", "seconds", "cores", *TURNS), rows, text=()))
+    console.print()
+    for line in _lines(figures):
+        console.print(fitted(line, console.width))
+    for item in report.thresholds:
+        console.print(fitted(_verdict(item), console.width))
+
+
+def text(report: Report, figures: LoadFigures) -> str:
+    """The load test as indented JSON text."""
+    content: dict[str, Any] = {
+        "schema": SCHEMA,
+        "run": report.run,
+        "simulated": list(report.simulated),
+        "refused_run": report.refused,
+        **asdict(figures),
+        "thresholds": [asdict(item) for item in report.thresholds],
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _turns(tally: Tally) -> list[str]:
+    times = tally.turn_ms
+    shown = [NEVER if times.is_never(key) else ms(getattr(times, key)) for key in ("p50", "p95", "max")]
+    return [str(times.total), *shown, str(tally.unanswered), str(tally.cut_offs), str(tally.drop_outs)]
+
+
+def _lines(figures: LoadFigures) -> Iterator[str]:
+    began = f"within {figures.ramp_seconds:g} s" if figures.ramp_seconds else "at the same time"
+    yield labelled(
+        "callers",
+        f"{figures.callers}, who began {began}; at most {things(figures.most_at_once, 'call')} at once; "
+        f"{figures.seconds:.0f} s in all",
+    )
+    yield labelled("sustained", _sustained(figures))
+    if figures.refused:
+        yield labelled("refused", counted(figures.refused))
+    if figures.failed:
+        yield labelled("failed", counted(figures.failed))
+    yield labelled("server", _server(figures))
+    yield labelled(
+        "generator", f"{figures.generator_cores:g} cores for the callers themselves, on the machine this runs on"
+    )
+    yield labelled(
+        "figures",
+        "turn latency in ms, from the end of speech to the first sound of the answer, of warm turns that are no "
+        "barge-ins; at once: calls under way when the turn ended; drop-outs: holes in the sound of answers; cores: "
+        "processor time of the server per second",
+    )
+
+
+def _sustained(figures: LoadFigures) -> str:
+    if figures.sustained is None:
+        return "no number of calls at once that was tried"
+    return (
+        f"{things(figures.sustained, 'call')} at once: no drop-out, every turn answered, and the median within 10 % "
+        "of the best"
+    )
+
+
+def _server(figures: LoadFigures) -> str:
+    use = figures.server
+    if use is None:
+        return "its processes cannot be seen from here"
+    per_call = UNKNOWN if use.mb_per_call is None else f"{use.mb_per_call:g}"
+    return (
+        f"{use.cores:g} cores on average, {count(use.cpu_seconds_per_call_minute)} s of processor time for a minute of "
+        f"a call; memory {count(use.idle_mb)} MB idle, {use.peak_mb:g} MB at most, {per_call} MB for each call"
+    )
+
+
+def _verdict(item: Judgement) -> str:
+    value = f" (is {item.shown})" if item.shown else ""
+    return labelled(item.verdict, f"{item.expr}{value}{f': {item.reason}' if item.reason else ''}")

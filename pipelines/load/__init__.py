@@ -1,0 +1,1 @@
+"""`voice load`: many callers at once."""

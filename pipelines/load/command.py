@@ -1,0 +1,145 @@
+"""`voice load`: checks the arguments, lets the callers call, and prints what came of it."""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from latency.command_line import FAILED, FINE, MISSING, NO_DATA, RUNS, complain, printing
+from latency.load.observed import FILE, ObservedLoad, ServerSample
+from latency.record.run import Run, RunError, Status
+from latency.record.run_writer import RunWriter, new_folder
+from latency.report.thresholds import Threshold
+from pipelines.load.callers import Callers
+from pipelines.replaying.progress import Progress
+from pipelines.replaying.replay import check_server, chosen_fixtures, parse_checks, server_for
+from pipelines.replaying.run_folder import check_folder, run_header, writing
+from pipelines.serving.child import seen_here
+from voice.client.fixtures.fixture import Fixture
+
+LOOK_EVERY = 0.5
+"""Seconds between two readings of the server's processor time and memory."""
+
+
+def run_load(args: argparse.Namespace) -> int:
+    """Run the command; returns its exit status.
+
+    Raises:
+        ConfigurationError, ComponentError: an argument is wrong, or the server cannot be started.
+    """
+    thresholds = parse_checks(args.check)
+    check_server(args)
+    check_folder(args.out)
+    fixtures = chosen_fixtures(args.fixtures, everything=False)
+    folder = asyncio.run(_load(args, fixtures))
+    return _show(folder, thresholds, as_json=args.json)
+
+
+async def _load(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path:
+    """Returns the run folder, which is readable however the calls end."""
+    progress = Progress(calls=0)
+    async with server_for(args, progress) as given:
+        server = seen_here(given)
+        progress.serving(server.status)
+        header = run_header(server, ["voice", *sys.argv[1:]])
+        with writing(Path(args.out) if args.out else RUNS):
+            writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
+        samples: list[ServerSample] = []
+        callers = Callers(server, fixtures, writer, time.monotonic(), not args.url, _say)
+        used = time.process_time()
+        status: Status = "interrupted"
+        try:
+            async with _watching(callers, samples):
+                await callers.all(args.callers, ramp=args.ramp, repeat=args.repeat)
+            status = "complete"
+        finally:
+            observed = ObservedLoad(
+                callers=args.callers,
+                ramp=args.ramp,
+                seconds=round(time.monotonic() - callers.began, 3),
+                generator_cpu_seconds=round(time.process_time() - used, 3),
+                calls=tuple(callers.calls),
+                server=tuple(samples),
+            )
+            _finish(writer, observed, status=status)
+    progress.saved(writer.folder)
+    return writer.folder
+
+
+def _finish(writer: RunWriter, observed: ObservedLoad, *, status: Status) -> None:
+    with writing(writer.folder):
+        observed.save(writer.folder)
+        writer.finish(status, load_after=os.getloadavg()[0])
+
+
+@asynccontextmanager
+async def _watching(callers: Callers, samples: list[ServerSample]) -> AsyncIterator[None]:
+    """Notes what the server uses, from before the first call to after the last one."""
+
+    def look() -> None:
+        load = callers.server.load()
+        if load is not None:
+            samples.append(
+                ServerSample(
+                    at=round(time.monotonic() - callers.began, 3),
+                    calls=callers.under_way,
+                    cpu_seconds=round(load.cpu_seconds, 3),
+                    rss_mb=round(load.resident_bytes / 1e6, 1),
+                )
+            )
+
+    async def watch() -> None:
+        while True:
+            look()
+            await asyncio.sleep(LOOK_EVERY)
+
+    look()
+    watching = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        look()
+
+
+def _show(folder: Path, thresholds: Sequence[Threshold], *, as_json: bool) -> int:
+    """Print the tables; returns the exit status."""
+    from latency.render.load import text, write
+    from latency.report.build import build
+
+    try:
+        report = build(Run.load(folder), thresholds)
+    except RunError as error:
+        complain("voice", _without_turns(folder) or str(error))
+        return error.exit_code
+    assert report.load is not None
+    with printing():
+        if as_json:
+            print(text(report, report.load))
+        else:
+            write(report, report.load, sys.stdout)
+    verdicts = {item.verdict for item in report.thresholds}
+    if "failed" in verdicts:
+        return FAILED
+    if report.load.failed:
+        complain("voice", f"{sum(report.load.failed.values())} calls failed: {next(iter(report.load.failed))}")
+        return MISSING
+    return NO_DATA if "no data" in verdicts or report.refused or report.is_unanswered else FINE
+
+
+def _without_turns(folder: Path) -> str | None:
+    """Why no call left a turn, in a sentence; None if that is not known."""
+    observed = ObservedLoad.read(folder)
+    reasons = [call.refused or call.failed for call in observed.calls] if observed else []
+    why = next(filter(None, reasons), None)
+    return f"no call was held, so there is nothing to report: {why} ({folder / FILE})" if why else None
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

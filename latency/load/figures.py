@@ -18,7 +18,7 @@ SLOWER = 1.1
 MEASUREMENT_MS = 20.0
 """A median that is at most this much higher is not slower, whatever the multiple."""
 ENOUGH = 5
-"""Turns with which the median of a number of calls is compared."""
+"""Turns with which a number of calls can be called sustained, and its median be compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,8 @@ class LoadFigures:
     by_caller: tuple[CallerFigures, ...]
     by_calls_at_once: tuple[AtOnceFigures, ...]
     sustained: int | None
-    """The most calls at once up to which all answers came whole, and in the median as fast as with fewer."""
+    """The most calls at once up to which all answers came whole, and in the median as fast as with fewer; None if that
+    is not known of any number."""
     server: ServerUse | None
     generator_cores: float
     """Processor time of the callers' own process per second."""
@@ -198,7 +199,7 @@ def _cores(samples: Sequence[ServerSample], calls: int) -> float | None:
 
 
 def _sustained(rows: Sequence[AtOnceFigures]) -> int | None:
-    """Up to which number of calls each one had no drop-out and no unanswered turn, and was not slower than the best."""
+    """The most calls up to which no number had a drop-out, an unanswered turn or a slower median than the best."""
     medians = [row.tally.turn_ms.p50 for row in rows if row.tally.turn_ms.total >= ENOUGH]
     best = min((median for median in medians if median is not None), default=None)
     found = None
@@ -207,7 +208,7 @@ def _sustained(rows: Sequence[AtOnceFigures]) -> int | None:
         slow = enough and best is not None and (median is None or median > max(best * SLOWER, best + MEASUREMENT_MS))
         if row.tally.drop_outs or row.tally.unanswered or slow:
             break
-        found = row.calls
+        found = row.calls if enough else found
     return found
 
 

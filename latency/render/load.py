@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, TextIO
 
-from latency.load.figures import LoadFigures, Tally
+from latency.load.figures import ENOUGH, LoadFigures, Tally
 from latency.render.terminal.console import console_for
 from latency.render.terminal.layout import fitted, labelled, table
 from latency.render.terminal.numbers import NEVER, UNKNOWN, count, counted, ms, things
@@ -49,9 +49,13 @@ def text(report: Report, figures: LoadFigures) -> str:
         "simulated": list(report.simulated),
         "refused_run": report.refused,
         **asdict(figures),
-        "thresholds": [asdict(item) for item in report.thresholds],
+        "thresholds": [_judged(item) for item in report.thresholds],
     }
     return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _judged(item: Judgement) -> dict[str, Any]:
+    return {"expr": item.expr, "verdict": item.verdict, **({"reason": item.reason} if item.reason else {})}
 
 
 def _turns(tally: Tally) -> list[str]:
@@ -86,7 +90,7 @@ def _lines(figures: LoadFigures) -> Iterator[str]:
 
 def _sustained(figures: LoadFigures) -> str:
     if figures.sustained is None:
-        return "no number of calls at once that was tried"
+        return f"not known of any number of calls that had {ENOUGH} turns (a longer --ramp or --repeat gives more)"
     return (
         f"{things(figures.sustained, 'call')} at once: no drop-out, every turn answered, and the median within 10 % "
         "of the best"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from latency.load.observed import PlacedCall
 from latency.record.run_writer import RunWriter
-from pipelines.bench.rounds import rotated
 from pipelines.replaying.run_folder import save, writing
 from pipelines.serving.child import Server
 from voice.client.call.call_result import CallResult
@@ -55,8 +54,10 @@ class Callers:
 
     async def _caller(self, caller: int, *, after: float, repeat: int) -> None:
         await asyncio.sleep(after)
+        first = (caller - 1) % len(self.fixtures)
+        conversations = [*self.fixtures[first:], *self.fixtures[:first]]
         for round_ in range(repeat):
-            for number, fixture in enumerate(rotated(self.fixtures, caller - 1)):
+            for number, fixture in enumerate(conversations):
                 name = f"{fixture.name}-{round_ + 1}-{caller}"
                 cold = self.fresh and caller == 1 and not (round_ or number)
                 placed = await self._call(caller, fixture, name, cold=cold)

@@ -117,7 +117,7 @@ def _show(folder: Path, thresholds: Sequence[Threshold], *, as_json: bool) -> in
         report = build(Run.load(folder), thresholds)
     except RunError as error:
         complain("voice", _without_turns(folder) or str(error))
-        return error.exit_code
+        return MISSING if _has_failures(folder) else error.exit_code
     assert report.load is not None
     with printing():
         if as_json:
@@ -139,6 +139,11 @@ def _without_turns(folder: Path) -> str | None:
     reasons = [call.refused or call.failed for call in observed.calls] if observed else []
     why = next(filter(None, reasons), None)
     return f"no call was held, so there is nothing to report: {why} ({folder / FILE})" if why else None
+
+
+def _has_failures(folder: Path) -> bool:
+    observed = ObservedLoad.read(folder)
+    return observed is not None and any(call.failed for call in observed.calls)
 
 
 def _say(line: str) -> None:

@@ -18,7 +18,7 @@ from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import Fixture
 from voice.client.sound.pcm import MESSAGE_SAMPLES
-from voice.errors import ComponentError, ConfigurationError
+from voice.errors import CallRefused, ComponentError, ConfigurationError
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ async def test_a_server_that_refuses_the_call_is_quoted() -> None:
         return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, "all 4 lines are taken\n")
 
     async with serving(lambda socket: Bot(socket).answer_turns(delay=0.1), process_request=refuse) as url:
-        with pytest.raises(ComponentError, match="refused the call with HTTP 503: all 4 lines are taken"):
+        with pytest.raises(CallRefused, match="refused the call: all 4 lines are taken"):
             await CallSession(url, PacedLine(caller(fixture()))).run()
 
 
@@ -78,12 +78,22 @@ async def test_a_bot_that_is_never_ready_is_given_up(monkeypatch: pytest.MonkeyP
             await CallSession(url, PacedLine(caller(fixture()))).run()
 
 
-async def test_a_server_that_hangs_up_before_it_is_ready_is_quoted() -> None:
+async def test_a_server_that_takes_no_more_calls_is_quoted() -> None:
     async def leave(socket: ServerConnection) -> None:
-        await socket.close(1013, "no model")
+        await socket.close(1013, "all 4 lines are taken")
 
     async with serving(leave) as url:
-        with pytest.raises(ComponentError, match=r"its bot was ready: the server closed the call \(1013: no model"):
+        with pytest.raises(CallRefused, match="refused the call: all 4 lines are taken") as refused:
+            await CallSession(url, PacedLine(caller(fixture()))).run()
+    assert refused.value.reason == "all 4 lines are taken"
+
+
+async def test_a_server_that_hangs_up_before_it_is_ready_is_quoted() -> None:
+    async def leave(socket: ServerConnection) -> None:
+        await socket.close(1011, "no model")
+
+    async with serving(leave) as url:
+        with pytest.raises(ComponentError, match=r"its bot was ready: the server closed the call \(1011: no model"):
             await CallSession(url, PacedLine(caller(fixture()))).run()
 
 

@@ -120,7 +120,7 @@ def in_use(attempts: Iterable[AttemptRecord], answers: Sequence[AnswerRecord]) -
     return [
         attempt
         for attempt in attempts
-        if attempt.outcome != "withdrawn" and not attempt.opens and (not answers or attempt.response not in discarded)
+        if attempt.outcome != "withdrawn" and attempt.is_answer and (not answers or attempt.response not in discarded)
     ]
 
 

@@ -76,7 +76,10 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "played", played
     for answer in turn.responses:
         if answer.repaired:
-            yield "repair", f"{answer.repaired} (takes the opening back)"
+            yield "repair", f"{answer.repaired} (takes back what was said before)"
+        if verified := answer.verification:
+            fault = f": {verified.fault}" if verified.fault else ""
+            yield "draft", f"{verified.outcome}; {verified.why}{fault}"
         if vote := answer.vote:
             unfit = "".join(f"; not used: {why}" for why in vote.dismissed)
             yield (

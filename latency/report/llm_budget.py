@@ -15,7 +15,7 @@ from latency.record.turn import TurnRecord
 from latency.report.request_endings import CutShort, cut_short, failures, speed_of
 from latency.report.stats import Extent, p99
 
-USED: tuple[AttemptOutcome, ...] = ("spoken", "called", "opened")
+USED: tuple[AttemptOutcome, ...] = ("spoken", "called", "opened", "verdict")
 """Outcomes of requests that were of use: their words were spoken, or their tools were run."""
 LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn", "rejected")
 """Outcomes of requests whose tokens were paid for but never heard."""
@@ -41,6 +41,8 @@ class TierFigures:
     """Attempts whose words were said as an opening."""
     rejected: int
     """Attempts whose words were not said, because an opening may not say them."""
+    verdicts: int
+    """Attempts that gave a verdict on another one's draft."""
     failures: dict[str, int]
     """Failed attempts by the observed reason."""
     cut_short: dict[str, CutShort]
@@ -112,9 +114,11 @@ class Llm:
     rejected: int
     """Openings that were not said, because an opening may not say their words; a known phrase was said instead."""
     repairs: int
-    """Answers that openly took their opening back."""
+    """Answers that openly took back their opening, or the first sentence of their draft."""
     votes: dict[str, int]
     """Answers that were picked from several candidates, by the reason for the pick."""
+    verifications: dict[str, int]
+    """Answers that were drafted and verified, by how that ended; see `VerificationOutcome`."""
     forgetful: int
     """Answers whose requests no longer contained the whole call."""
     policies: dict[str, int]
@@ -156,6 +160,7 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
         rejected=sum(phrase.rejected is not None for phrase in _phrases(turns)),
         repairs=sum(answer.repaired is not None for answer in _committed(turns)),
         votes=dict(Counter(answer.vote.why for answer in _committed(turns) if answer.vote)),
+        verifications=dict(Counter(one.verification.outcome for one in _committed(turns) if one.verification)),
         forgetful=sum(answer.forgotten is not None for answer in _committed(turns)),
         policies=dict(Counter(one.policy for one in budgeted if one.policy)),
         reasons=dict(Counter(one.reason for one in budgeted if one.reason)),
@@ -217,9 +222,9 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
         first_clause_ms=Extent.of(
             attempt.first_clause - attempt.request
             for attempt in attempts
-            # Openings and continued answers come in whole sentences, so their first clause cannot be compared.
+            # Openings, verdicts and continued answers come in whole sentences, so their first clause is no measure.
             if attempt.continues is None
-            and not attempt.opens
+            and attempt.is_answer
             and attempt.request is not None
             and attempt.first_clause is not None
         ),
@@ -230,6 +235,7 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
         withdrawn=outcomes["withdrawn"],
         opened=outcomes["opened"],
         rejected=outcomes["rejected"],
+        verdicts=outcomes["verdict"],
         failures=failures(attempts),
         cut_short=cut_short(attempts),
         served_otherwise=dict(Counter(speed_of(attempt) for attempt in attempts if attempt.is_served_otherwise)),
@@ -239,8 +245,8 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
 def _waste(turns: Sequence[TurnRecord]) -> Waste:
     answers = list(answers_of(turns))
     kept = [[attempt for attempt in answer if attempt.outcome != "withdrawn"] for answer in answers]
-    # An opening's request is no second try at the answer.
-    tries = [[attempt for attempt in answer if not attempt.opens] for answer in kept]
+    # The request for an opening or a verdict is no second try at the answer.
+    tries = [[attempt for attempt in answer if attempt.is_answer] for answer in kept]
     extra = Counter(attempt.outcome for answer in tries for attempt in answer[1:])
     known = [(attempt.outcome, attempt.tokens) for answer in answers for attempt in answer if attempt.tokens]
     lost = [tokens for outcome, tokens in known if outcome in LOST]

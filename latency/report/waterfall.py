@@ -105,6 +105,8 @@ def outcome_of(attempt: AttemptRecord) -> str:
             return f"its opening was not said: {attempt.failed}" if attempt.failed else "its opening was not said"
         case "opened":
             return "its opening was said"
+        case "verdict":
+            return "verified the draft"
         case None:
             return "unfinished"
         case "withdrawn":

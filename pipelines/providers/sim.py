@@ -32,6 +32,7 @@ Fault = Literal[
     "overload-event",
     "slow-connect",
     "cut-socket",
+    "wrong",
 ]
 SIM_PREFIX = "sim:"
 

@@ -44,7 +44,9 @@ class Tiers(Table):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Annotated[TierTable, OneOf("provider", PROVIDERS)]] = Field(init=False)
 
-    policy: Literal["single", "hedged", "fallback", "race", "routed", "relay", "adaptive", "best_of"] = "adaptive"
+    policy: Literal[
+        "single", "hedged", "fallback", "race", "routed", "relay", "adaptive", "best_of", "draft_verify"
+    ] = "adaptive"
     """Which tier is asked when; see docs/budget.md. A lone tier is asked alone (`single`) unless this is set."""
     best_of: Annotated[int, Field(ge=2, le=MOST)] | None = None
     """How many candidates the fast tier (or a lone one) is asked for where it answers; the best of them is spoken, by

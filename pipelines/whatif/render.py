@@ -7,6 +7,7 @@ from latency.render.terminal.layout import LABEL, fitted, labelled
 from latency.render.terminal.numbers import NEVER, UNKNOWN, ms
 from pipelines.whatif.finding import Finding
 from pipelines.whatif.row import Row
+from pipelines.whatif.verifying import ASSUMED as VERIFYING
 from pipelines.whatif.voting import ASSUMED
 from pipelines.whatif.window import Window
 
@@ -153,6 +154,8 @@ def _notes(finding: Finding) -> Iterator[str]:
     )
     if any(row.policy == "best_of" for row in finding.rows):
         yield _line("best_of", f"three candidates an answer, picked by majority. {ASSUMED}")
+    if any(row.policy == "draft_verify" for row in finding.rows):
+        yield _line("draft_verify", f"the fast tier drafts, the large one verifies. {VERIFYING}")
     for source in _sources(finding.windows):
         yield _line("Source", source)
     for note in finding.notes:

@@ -3,7 +3,8 @@
 * In time: answer text was ready for synthesis by the turn's deadline, from the tier asked first (within) or from
   another one (rescued).
 * Quality: the share of right answers, each tier's weighted by how many answers it spoke; None unless all of them were
-  measured by one measure. For answers that were picked from candidates see `pipelines.whatif.voting`.
+  measured by one measure. For answers that were picked from candidates see `pipelines.whatif.voting`, for those that
+  were verified `pipelines.whatif.verifying`.
 * Chain: p^n, how often n turns in a row are all right; p is the quality times the share of turns that are answered.
 * Seconds to a correct answer: latency / p + (1/p - 1) * speech. A wrong answer makes the caller say it again, so the
   number of attempts is geometric with the mean 1/p; each costs the mean turn latency, and each but the first the mean
@@ -22,6 +23,7 @@ from latency.record.turn import TurnRecord
 from latency.report.llm_budget import llm_figures, server_turns
 from latency.report.stats import percentile
 from pipelines.whatif.contestant import Cell, Contestant
+from pipelines.whatif.verifying import verified_right
 from pipelines.whatif.voting import majority_right, voters
 
 MOST_LATE = 1e9
@@ -94,7 +96,7 @@ def row(cell: Cell, held: Held, *, budget: float, chain: int) -> Row:
     llm = llm_figures(held.turns, budget=budget, policy=cell.policy)
     in_time = (llm.within + llm.rescued) / llm.judged if llm.judged else None
     spoken = _spoken(held.turns)
-    quality = _quality(cell.tiers, spoken, _voters(held.turns))
+    quality = _quality(cell.tiers, spoken, _voters(held.turns), _verified(held.turns))
     answered = [seconds for seconds in held.latencies if seconds is not None]
     right = None
     if quality is not None and held.latencies:
@@ -163,7 +165,13 @@ def _voters(turns: Sequence[TurnRecord]) -> Counter[int]:
     return Counter(voters(answer.vote) for answer in answers if answer.vote and answer.vote.agreeing)
 
 
-def _quality(tiers: Mapping[str, Contestant], spoken: Counter[str], votes: Counter[int]) -> float | None:
+def _verified(turns: Sequence[TurnRecord]) -> int:
+    """How many answers were verified before they were spoken on."""
+    answers = [answer for turn in server_turns(turns) for answer in turn.responses if answer.is_committed]
+    return sum(answer.verification is not None and answer.verification.outcome == "verified" for answer in answers)
+
+
+def _quality(tiers: Mapping[str, Contestant], spoken: Counter[str], votes: Counter[int], verified: int) -> float | None:
     """The share of right answers; those that were picked from candidates are the tier's that answers soonest."""
     known = {role: tiers[role].quality for role, answers in spoken.items() if answers and role in tiers}
     found = [quality for quality in known.values() if quality is not None]
@@ -173,6 +181,11 @@ def _quality(tiers: Mapping[str, Contestant], spoken: Counter[str], votes: Count
     drafted = known.get("fast") or known.get("large")
     if drafted is not None:
         right += sum(n * (majority_right(drafted.share, of) - drafted.share) for of, n in votes.items())
+    if verified:
+        verifier = tiers["large"].quality
+        if drafted is None or verifier is None or verifier.measure != drafted.measure:
+            return None
+        right += verified * (verified_right(drafted.share, verifier.share) - drafted.share)
     return right / spoken.total()
 
 

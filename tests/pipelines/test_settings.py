@@ -32,7 +32,7 @@ BAD = [
         "nowhere",
         [],
         r'no pipeline "nowhere"; use one of auto, anthropic, cerebras, embedded, groq, '
-        "local, openai, sim-adaptive, sim-best-of, sim-fallback, sim-relay, "
+        "local, openai, sim-adaptive, sim-best-of, sim-draft-verify, sim-fallback, sim-relay, "
         "sim-single",
     ),
     (
@@ -54,7 +54,7 @@ BAD = [
     (
         "local",
         ["llm.policy=psychic"],
-        r"llm.policy = 'psychic' .* 'single', 'hedged', .* or 'best_of'",
+        r"llm.policy = 'psychic' .* 'single', 'hedged', .* or 'draft_verify'",
     ),
     ("local", ["llm.budget_ms=50"], r"llm.budget_ms = 50 .* greater than or equal to 100"),
     ("local", ["llm.budget_ms=9000"], r"llm.budget_ms = 9000 .* less than or equal to 5000"),

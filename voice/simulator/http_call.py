@@ -87,7 +87,7 @@ class HttpCall:
         self._simulator, self._asked, self._served = simulator, asked, served
         self._exchange, self._connection = exchange, connection
         self._arrived = asyncio.get_running_loop().time()
-        self.answer: ScriptedAnswer = simulator.answer(asked.messages, asked.tools)
+        self.answer: ScriptedAnswer = simulator.answer(asked.messages, asked.tools, fault=served.fault)
         cache = served.cache if asked.is_cached else PrefixCache()
         self._uncached = read_prefix(cache, exchange, asked.fixed, asked.messages)
         # What is read from the cache does not count against the limits.

@@ -17,6 +17,7 @@ from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
 from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer, json_text
 from voice.simulator.relaying import after_opening, opening_for, relayed
+from voice.simulator.reviewing import reviewed, verdict_on
 
 CANNOT_ANSWER = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
 IDENTITY = "I am a simulated language model. I follow fixed rules and only pretend to think."
@@ -48,8 +49,11 @@ class ConversationScript:
 
     def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, now: datetime) -> ScriptedAnswer:
         """The answer to a conversation; `now` is local time."""
-        relay = relayed(messages)
+        review = reviewed(messages)
+        relay = relayed(review.messages)
         messages = relay.messages
+        if review.draft is not None:
+            return ScriptedAnswer(verdict_on(review.draft, self.answer(messages, (), now=now).text))
         asked = tuple(message.text for message in messages if message.role == "user")
         if messages and messages[-1].role == "tool":
             return ScriptedAnswer(f"Here is what I found out. {_as_sentence(messages[-1].text)}")
@@ -71,6 +75,8 @@ class ConversationScript:
             return ScriptedAnswer(IDENTITY)
         if relay.opening is not None:
             return ScriptedAnswer(after_opening(reply.text, opening=relay.opening, asked=asked[-1]))
+        if review.corrects:
+            return ScriptedAnswer(reply.text)
         return ScriptedAnswer(with_lead(reply.text, reply.intent, turn=len(asked)))
 
     def _replay(self, texts: tuple[str, ...], now: datetime) -> Proposal | None:

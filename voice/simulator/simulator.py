@@ -12,6 +12,7 @@ from voice.errors import ConfigurationError
 from voice.simulator.connections import Connections
 from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer
 from voice.simulator.journal import Journal
+from voice.simulator.reviewing import mistaken
 from voice.simulator.script import ConversationScript
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.prefix_cache import PrefixCache
@@ -127,9 +128,12 @@ class Simulator:
         for model, fault in (faults or {}).items():
             self.set_fault(model, fault)
 
-    def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool]) -> ScriptedAnswer:
-        """The answer of any model to a conversation, at the current time."""
-        return self._fixed or self._script.answer(messages, tools, now=datetime.now().astimezone())
+    def answer(
+        self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, fault: Fault | None = None
+    ) -> ScriptedAnswer:
+        """The answer of any model to a conversation, at the current time; of one that is wrong if that is its fault."""
+        answer = self._fixed or self._script.answer(messages, tools, now=datetime.now().astimezone())
+        return answer if fault is not Fault.WRONG else replace(answer, text=mistaken(answer.text))
 
     def set_fault(self, model: str, fault: Fault | None) -> None:
         """Set or remove a model's fault; a fault that a request names itself takes precedence.

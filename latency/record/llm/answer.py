@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from latency.budget import Limit, Stage
+from latency.record.llm.verification import Verification
 from latency.record.llm.vote import Vote
 from latency.record.units import Count, Instant
 
@@ -55,9 +56,11 @@ class AnswerRecord:
     cap: Cap | None = None
     """The spending cap that was reached before it, so that the cheapest tier was asked; None for none."""
     repaired: str | None = None
-    """The words with which the answer openly took its opening back."""
+    """The words with which the answer openly took its opening, or the first sentence of its draft, back."""
     vote: Vote | None = None
     """How it was picked from several candidates; None for an answer without."""
+    verification: Verification | None = None
+    """How its draft was verified; None for an answer without."""
     forgotten: Count | None = None
     """How many earlier turns of the call its requests no longer contained; None where none was forgotten."""
 

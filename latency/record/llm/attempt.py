@@ -8,10 +8,13 @@ from msgspec import Struct, field
 from latency.record.llm.speed import is_same
 from latency.record.units import Count, Instant, Number
 
-AttemptOutcome = Literal["spoken", "called", "cancelled", "failed", "silent", "withdrawn", "opened", "rejected"]
+AttemptOutcome = Literal[
+    "spoken", "called", "cancelled", "failed", "silent", "withdrawn", "opened", "rejected", "verdict"
+]
 """What became of a request: its text was spoken; only its tools were run; another one was used, or the user spoke; it
 failed; it ended without text; it belongs to a speculative answer that was discarded ("withdrawn"); its words were said
-as the answer's opening ("opened"), or were not, because an opening may not say them ("rejected")."""
+as the answer's opening ("opened"), or were not, because an opening may not say them ("rejected"); it gave the
+verdict on another one's draft that it was asked for."""
 
 
 # A struct instead of a dataclass, because a key in JSON is "in", which is a reserved word in Python.
@@ -49,6 +52,8 @@ class AttemptRecord:
     """Why it failed, in one sentence."""
     opens: bool = False
     """It asked for an opening only, and is no answer."""
+    verifies: Count | None = None
+    """Position of the attempt whose draft it was asked to verify, among those of the answer; it is no answer either."""
     continues: Count | None = None
     """Position of the attempt whose unfinished answer it continues, among those of the answer."""
     calls: tuple[str, ...] = ()
@@ -64,6 +69,11 @@ class AttemptRecord:
     """Seconds that the provider says the request waited before it read the prompt."""
     usd: Number | None = None
     """What it cost, in US dollars, at the price of what was served; None without a price."""
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it asked for an answer, and not for an opening or a verdict."""
+        return not self.opens and self.verifies is None
 
     @property
     def is_usd_estimated(self) -> bool:

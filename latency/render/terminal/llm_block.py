@@ -41,6 +41,8 @@ def llm_lines(llm: Llm) -> Iterator[str]:
         )
     if llm.votes:
         yield _line("candidates", f"{things(sum(llm.votes.values()), 'answer')} picked: {counted(llm.votes)}")
+    if llm.verifications:
+        yield _line("drafts", f"{counted(llm.verifications)}; {things(llm.repairs, 'answer')} took back what was said")
     if llm.forgetful:
         yield _line("forgotten", f"{things(llm.forgetful, 'answer')} came from requests without the whole call")
     for name, tier in llm.tiers.items():
@@ -60,6 +62,7 @@ def _tier(tier: TierFigures) -> str:
         "cancelled": f"{tier.cancelled}{_listed({_cut(*item): item[1].n for item in tier.cut_short.items()})}",
         "failed": f"{tier.failed}{_listed(tier.failures)}",
         "opened": str(tier.opened),
+        "verdicts": str(tier.verdicts),
         "rejected": str(tier.rejected),
         "discarded": str(tier.withdrawn),
     }

@@ -12,6 +12,7 @@ from voice.llm.answer.playout_estimate import PlayoutEstimate
 from voice.llm.ensemble.candidates import Candidates
 from voice.llm.policy import Decision, Plan, Situation, Start
 from voice.llm.policy.tier_stats import TierBook
+from voice.llm.verification.review import Review
 
 Ask = Callable[[Start, int, float, int], VirtualAttempt]
 """Makes a request: what to start, its number, when, and how many clauses of the answer it continues were heard."""
@@ -56,6 +57,7 @@ class VirtualAnswer:
     bridging: Bridging
     judged: str | None = None
     candidates: Candidates = field(default_factory=lambda: Candidates(None))
+    review: Review = field(default_factory=lambda: Review(None))
     attempts: list[VirtualAttempt] = field(default_factory=list)
     said: list[Phrase] = field(default_factory=list)
     handed: float | None = None
@@ -74,10 +76,11 @@ class VirtualAnswer:
         self._now = self.times.asked
         while not self._over:
             self._meet(self._now)
+            self.review.proceed(self.attempts, self._now)
             decision = self.plan.decide(self._situation())
             self._carry_out(decision)
             self._forward()
-            if decision.start or decision.speak is not None or self._over:
+            if decision.start or decision.speak is not None or decision.release or self._over:
                 continue
             self._now = self._next(decision.wake_at)
             if self.times.dropped is not None and self._now >= self.times.dropped:
@@ -119,6 +122,8 @@ class VirtualAnswer:
             self._speaking.spoken = True
             self._forwarded = 0
             self._forward()
+        if decision.release:
+            self.review.release(self.attempts, self._now)
         for number in decision.cancel:
             self.attempts[number].cancel(self._now)
         for start in decision.start:
@@ -141,11 +146,12 @@ class VirtualAnswer:
         """Speak the clauses that the chosen request has ready."""
         if self._speaking is None:
             return
-        for text in self._speaking.clauses_from(self._forwarded):
+        texts = self._speaking.clauses_from(self._forwarded)
+        for text in texts:
             self._playout.add(text, None if self._commit is None else self._now)
             if self.handed is None:
                 self.handed = self._now
-        self._forwarded = self._speaking.clauses
+        self._forwarded += len(texts)
 
     def _next(self, wake_at: float | None) -> float:
         """The next instant at which anything happens."""
@@ -192,6 +198,7 @@ class VirtualAnswer:
             gave_up=self.gave_up,
             tier=self._speaking.tier if self._speaking else None,
             vote=self.candidates.vote,
+            verification=self.review.record,
         )
 
     def ends_at(self) -> float:

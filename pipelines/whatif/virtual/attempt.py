@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from latency.record.llm.attempt import AttemptRecord, Tokens
 from pipelines.whatif.virtual.wording import Wording
 from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.speakable import ends_sentence
 from voice.simulator.timing.timetable import Action, Failure, ResetConnection, SendText
 
 
@@ -38,6 +39,8 @@ class VirtualAttempt(LiveAttempt):
         opens: it asks for an opening only.
         follows: the attempt whose opening the request contained.
         candidate: its number among the candidates for one answer.
+        verifies: the attempt whose draft it is asked to verify.
+        reviewed: whether it is a draft, which is verified.
     """
 
     def __init__(
@@ -54,10 +57,12 @@ class VirtualAttempt(LiveAttempt):
         opens: bool = False,
         follows: int | None = None,
         candidate: int | None = None,
+        verifies: int | None = None,
+        reviewed: bool = False,
     ) -> None:
         super().__init__(
             number=number, tier=tier, request=request, continues=continues, heard=heard, opens=opens, follows=follows,
-            candidate=candidate,
+            candidate=candidate, verifies=verifies, reviewed=reviewed,
         )  # fmt: skip
         self._wording, self._prompt = wording, prompt_tokens
         self._sent: list[tuple[float, int]] = []
@@ -67,7 +72,7 @@ class VirtualAttempt(LiveAttempt):
 
     def deliver(self, now: float) -> None:
         """Apply everything that has arrived by `now`."""
-        while self.outcome is None and (event := self.upcoming) is not None and event.at <= now:
+        while self.drafted is None and self.outcome is None and (event := self.upcoming) and event.at <= now:
             self.upcoming = next(self._coming, None)
             if event.failed is not None:
                 self.fail(event.failed, event.at)
@@ -81,13 +86,17 @@ class VirtualAttempt(LiveAttempt):
                 self.complete(event.at)
 
     def clauses_from(self, position: int) -> list[str]:
-        """The texts of its clauses that have arrived, from a position on."""
-        return [clause.text for clause in self._wording.clauses[position : self.clauses]]
+        """The texts of its clauses that may be spoken, from a position on; see `LiveAttempt.take`."""
+        texts = [clause.text for clause in self._wording.clauses[: self.clauses]]
+        until = len(texts)
+        if self.reviewed and self.outcome is None:
+            until = next((at for at in range(1, len(texts)) if ends_sentence(texts[at - 1])), until)
+        return texts[position:until]
 
     @property
     def text(self) -> str:
         """The clauses that have arrived."""
-        return " ".join(self.clauses_from(0))
+        return " ".join(clause.text for clause in self._wording.clauses[: self.clauses])
 
     def record(self, *, response: int) -> AttemptRecord:
         """As a real request's, with the tokens that the server had sent when it ended."""

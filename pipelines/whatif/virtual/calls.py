@@ -32,6 +32,8 @@ HANDOVER = 0.007
 """Seconds from a whole clause to its hand-over to synthesis: the median of 14 clauses that were heard (5 to 12 ms)."""
 PHRASE_SECONDS_PER_CHARACTER = 0.067
 """Of a filler phrase, as our voice says it: "Let me think." takes 0.87 s."""
+AGREED = wording("YES.")
+"""A verifier's reply: its answers and the draft's are the same."""
 MOST_REQUESTS = 64
 """More requests than any turn makes."""
 
@@ -135,6 +137,8 @@ class VirtualCalls:
             left = words if start.continues is None else words.after(heard)
             if start.opens:
                 left = wording(OPENINGS[0], begun=True)
+            if start.verifies is not None:
+                left = AGREED
             return VirtualAttempt(
                 number=number,
                 tier=start.tier,
@@ -147,6 +151,8 @@ class VirtualCalls:
                 opens=start.opens,
                 follows=start.follows,
                 candidate=start.candidate,
+                verifies=start.verifies,
+                reviewed=plan.drafts(start),
             )
 
         answer = VirtualAnswer(

@@ -24,11 +24,11 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found["llm"]) == [
         "budget_ms", "within", "rescued", "bridged", "missed", "overshoot_p99_ms", "policy", "tiers",
         "judged", "share_within", "overshoot_ms", "textless", "bridged_answer_ms", "deadlines", "charged", "phrases",
-            "rejected", "repairs", "votes", "forgetful", "policies", "reasons", "waste", "turns",
+            "rejected", "repairs", "votes", "verifications", "forgetful", "policies", "reasons", "waste", "turns",
     ]  # fmt: skip
     assert list(found["llm"]["tiers"]["responder"]) == [
         "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed", "withdrawn", "opened",
-        "rejected", "failures",
+        "rejected", "verdicts", "failures",
         "cut_short", "served_otherwise",
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"

@@ -171,6 +171,7 @@ def test_the_instants_of_a_budget_are_told_on_the_recordings_clock():
         "cap": None,
         "repaired": None,
         "vote": None,
+        "verification": None,
         "forgotten": None,
     }
     withdrawn = response | {"response": 2, "commit": None, "deadline": None, "limit": None, "said": []}

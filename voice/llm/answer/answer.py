@@ -29,6 +29,8 @@ from voice.llm.policy.request import ANY
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools.tool import misfit
+from voice.llm.verification.request import asking_to_correct, asking_to_verify
+from voice.llm.verification.review import Review, denies
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +73,7 @@ class Answer:
         self._context, self._speaker, self._judged = context, speaker, judged
         self._cap = cap
         self._clock, self._turn, self._forbidden, self._forgotten = clock, turn, forbidden or {}, forgotten
-        self._candidates = Candidates(turn.text)
+        self._candidates, self._review = Candidates(turn.text), Review(turn.text)
         self._opening: Opening | None = None
         self._repair: Repair | None = None
         self._changed = asyncio.Event()
@@ -152,10 +154,11 @@ class Answer:
         try:
             while not self._over():
                 self._changed.clear()
+                self._review.proceed(self._attempts, self._clock())
                 decision = self._plan.decide(self._situation())
                 await self._carry_out(decision)
                 await self._forward()
-                acted = decision.start or decision.speak is not None or decision.say == "opening"
+                acted = decision.start or decision.speak is not None or decision.say == "opening" or decision.release
                 if not (acted or self._over()):
                     await self._wait(decision.wake_at)
             # The last clause may have arrived with the end of the stream.
@@ -194,6 +197,8 @@ class Answer:
             self._speaking.spoken = True
             # Push the words first; the other requests can be cancelled while the words are on their way.
             await self._forward()
+        if decision.release:
+            self._review.release(self._attempts, self._clock())
         self._cancel(decision.cancel)
         for start in decision.start:
             self._start(start)
@@ -227,6 +232,8 @@ class Answer:
 
     def _start(self, start: Start) -> None:
         context, heard = self._context, 0
+        if start.verifies is not None:
+            context = asking_to_verify(context, self._attempts[start.verifies].text)
         if start.opens:
             context = asking_to_open(context)
         if start.follows is not None:
@@ -237,9 +244,10 @@ class Answer:
         if start.continues is not None:
             begun = self._attempts[start.continues]
             # Clauses that came since the last were spoken are spoken next, whatever becomes of their request.
-            context, heard = continued(context, self._heard + begun.waiting), begun.clauses
+            context, heard = self._going_on(begun), begun.clauses
         if start.hedge:
             self._book.hedges.take()
+        drafts = self._plan.drafts(start)
         attempt = LiveAttempt(
             number=len(self._attempts),
             tier=start.tier,
@@ -252,11 +260,20 @@ class Answer:
             follows=start.follows,
             forbidden=self._forbidden.get(start.tier, frozenset()),
             # Of a candidate nobody has heard anything: another one, or another tier, takes its place.
-            objection=misfit if start.tier in self._forbidden or start.candidate is not None else None,
+            objection=misfit if start.tier in self._forbidden or start.candidate is not None or drafts else None,
             candidate=start.candidate,
+            verifies=start.verifies,
+            reviewed=drafts,
         )
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))
+
+    def _going_on(self, begun: LiveAttempt) -> LLMContext:
+        """The context of a request that goes on from an answer that was begun."""
+        if self._review.fault is not None and begun.overreached:
+            self._repair = Repair(self._heard, denied=denies)
+            return asking_to_correct(self._context, self._heard, self._review.fault)
+        return continued(self._context, self._heard + begun.waiting)
 
     def _cancel(self, numbers: Sequence[int]) -> None:
         for number in numbers:
@@ -273,6 +290,8 @@ class Answer:
         for piece in pieces:
             if self._repair is not None and isinstance(piece, AnswerTextFrame):
                 piece = self._repair.apply(piece)
+            if isinstance(piece, AnswerTextFrame) and self._heard[-1:].isspace():
+                piece = replace(piece, text=piece.text.lstrip())
             await self._speaker.speak(piece)
             if isinstance(piece, AnswerTextFrame):
                 self._heard += piece.text
@@ -327,6 +346,7 @@ class Answer:
             cap=self._cap,
             repaired=self._repair.words if self._repair else None,
             vote=self._candidates.vote,
+            verification=self._review.record,
             forgotten=self._forgotten,
         )
         await self._speaker.report(AttemptsFrame(answer=answer, attempts=attempts, final=self._final))

@@ -10,6 +10,7 @@ from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.provider_note import ProviderNote
+from voice.llm.answer.speakable import Speakable
 from voice.llm.answer.thoughts import ThoughtFilter
 from voice.llm.policy import Attempt, Outcome
 from voice.llm.policy.plan import HOLD_GUARD
@@ -40,6 +41,8 @@ class LiveAttempt:
         forbidden: names of the tools that its tier may not call.
         objection: says what is wrong with a call, or None; a wrong one is left to another tier.
         candidate: its number among the candidates for one answer; None when it is none.
+        verifies: the attempt whose draft it is asked to verify; None for an answer or an opening.
+        reviewed: whether it drafts an answer of which only the first sentence may be spoken before a verdict.
     """
 
     def __init__(
@@ -56,9 +59,15 @@ class LiveAttempt:
         forbidden: frozenset[str] = frozenset(),
         objection: Callable[[FunctionCallFromLLM], str | None] | None = None,
         candidate: int | None = None,
+        verifies: int | None = None,
+        reviewed: bool = False,
     ) -> None:
         self.number, self.tier, self.request, self.candidate = number, tier, request, candidate
-        self.continues, self.heard = continues, heard
+        self.continues, self.heard, self.verifies = continues, heard, verifies
+        self.reviewed = reviewed
+        """Whether a verdict on it is still awaited."""
+        self.drafted: float | None = None
+        """When a draft that is reviewed was whole."""
         self._prompt_tokens = prompt_tokens
         self.opens, self.follows, self._forbidden, self._objection = opens, follows, forbidden, objection
         self.said = False
@@ -66,7 +75,7 @@ class LiveAttempt:
         self.rejected: str | None = None
         """Why its words were not said as an opening."""
         self.overreached = False
-        """Whether it failed because it called a tool that is left to another tier."""
+        """Whether it failed because of what it said or called, which is left to another tier."""
         self.alive: float | None = None
         """When its server first responded at all, for services that report it."""
         self.first_token: float | None = None
@@ -87,7 +96,7 @@ class LiveAttempt:
         self._text = ""
         self._received = 0
         self._given = 0
-        self._speakable: list[Frame] = []
+        self._speakable = Speakable()
 
     def stirred(self, now: float) -> None:
         """Note that the server has begun to respond, perhaps with headers only."""
@@ -124,7 +133,7 @@ class LiveAttempt:
     def add_frame(self, frame: Frame) -> None:
         """Add a frame of the answer that is not text, such as a thought; it keeps its place in the order."""
         if self.outcome is None:
-            self._speakable.append(frame)
+            self._speakable.add(frame)
 
     def call(self, calls: Sequence[FunctionCallFromLLM], now: float) -> None:
         """Note that the model called tools. They run only if this attempt is chosen.
@@ -145,7 +154,16 @@ class LiveAttempt:
         if self.outcome is None:
             self.calls, self.called = (), None
             self.overreached = True
+            if self.reviewed:
+                self.reviewed = False
+                self._speakable.clear()
             self.fail(reason, now)
+
+    def release(self, now: float) -> None:
+        """Note that no verdict is awaited any more: all its words may be spoken."""
+        self.reviewed = False
+        if self.drafted is not None and self.outcome is None:
+            self._over("complete", self.drafted)
 
     def complete(self, now: float) -> None:
         """Note that the stream ended. An attempt without words or tool calls has failed."""
@@ -156,7 +174,9 @@ class LiveAttempt:
         last = self._splitter.flush()
         if self.clauses or last:
             self._give(len(self._text), [last] if last else [], now)
-        if self.clauses or self.calls:
+        if self.reviewed and not self.calls and self.clauses:
+            self.drafted = now
+        elif self.clauses or self.calls:
             self._over("complete", now)
         else:
             self.fail("it gave an answer without words", now)
@@ -173,9 +193,16 @@ class LiveAttempt:
             self._over("cancelled", now)
 
     def take(self) -> list[Frame]:
-        """What has become ready since the last call, in order: `AnswerTextFrame`s and the answer's other frames."""
-        taken, self._speakable = self._speakable, []
-        return taken
+        """What may be spoken since the last call, in order: `AnswerTextFrame`s and the answer's other frames.
+
+        Of a draft that is reviewed these are the clauses of its first sentence.
+        """
+        return self._speakable.take(first_sentence=self.reviewed and self.outcome is None and not self.calls)
+
+    @property
+    def was_begun(self) -> bool:
+        """Whether any of its words were taken to be spoken."""
+        return self._speakable.begun
 
     @property
     def text(self) -> str:
@@ -185,13 +212,12 @@ class LiveAttempt:
     @property
     def waiting(self) -> str:
         """The text that is ready and was not taken yet."""
-        return "".join(piece.text for piece in self._speakable if isinstance(piece, AnswerTextFrame))
+        return self._speakable.text
 
     @property
     def opening(self) -> str | None:
         """The first sentence of an opening; None while it is not there."""
-        pieces = (piece for piece in self._speakable if isinstance(piece, AnswerTextFrame))
-        return next((clause for piece in pieces for clause in piece.clauses), None)
+        return self._speakable.first_clause
 
     @property
     def view(self) -> Attempt:
@@ -211,6 +237,9 @@ class LiveAttempt:
             follows=self.follows,
             overreached=self.overreached,
             candidate=self.candidate,
+            verifies=self.verifies,
+            reviewed=self.reviewed,
+            drafted=self.drafted,
         )
 
     def record(self, *, response: int) -> AttemptRecord:
@@ -226,6 +255,7 @@ class LiveAttempt:
             outcome=self._reported_outcome,
             failed=self.failed or self.rejected,
             opens=self.opens,
+            verifies=self.verifies,
             continues=self.continues,
             calls=tuple(call.function_name for call in self.calls),
             tokens=self._tokens,
@@ -246,7 +276,7 @@ class LiveAttempt:
     @property
     def wait(self) -> Wait | None:
         """How long the tier took; None while the request runs, or if its duration says nothing about the tier."""
-        if self.continues is not None or self.end is None:
+        if self.continues is not None or self.verifies is not None or self.end is None:
             return None
         if self.first_clause is not None:
             return Wait(self.first_clause - self.request, reached=True)
@@ -283,6 +313,8 @@ class LiveAttempt:
             return "rejected"
         if self.opens and self.said and not self.withdrawn:
             return "opened"
+        if self.verifies is not None and self.outcome == "complete" and not self.withdrawn:
+            return "verdict"
         if self.spoken and self.clauses and not self.withdrawn:
             return "spoken"
         if self.spoken and self.calls:
@@ -296,7 +328,7 @@ class LiveAttempt:
         if clauses and self.first_clause is None:
             self.first_clause = now
         if text := self._text[self._given : until]:
-            self._speakable.append(AnswerTextFrame(text, clauses=tuple(clauses)))
+            self._speakable.add(AnswerTextFrame(text, clauses=tuple(clauses)))
         self._given = until
 
     def _over(self, outcome: Outcome, now: float) -> None:

@@ -1,5 +1,6 @@
-"""Takes an opening back openly where the answer contradicts it, and notes that. Pure."""
+"""Takes words that were said back openly where the answer contradicts them, and notes that. Pure."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from voice.llm.answer.answer_frames import AnswerTextFrame
@@ -7,20 +8,21 @@ from voice.llm.opening.rules import REPAIR, contradicts, is_repair
 
 
 class Repair:
-    """Watches the first words of an answer that follows an opening.
+    """Watches the first words of an answer that follows an opening, or the first sentence of a draft.
 
     Args:
-        opening: the words that were said.
+        said: the words that were said.
+        denied: whether what was said is contradicted by the first clause of the answer.
     """
 
-    def __init__(self, opening: str) -> None:
-        self._opening = opening
+    def __init__(self, said: str, *, denied: Callable[[str, str], bool] = contradicts) -> None:
+        self._said, self._denied = said, denied
         self._begun = False
         self.words: str | None = None
-        """The words that take the opening back; None when nothing does."""
+        """The words that take them back; None when nothing does."""
 
     def apply(self, piece: AnswerTextFrame) -> AnswerTextFrame:
-        """The piece, which begins with a repair if it is the first one and silently contradicts the opening."""
+        """The piece, which begins with a repair if it is the first one and silently contradicts what was said."""
         if self._begun or not piece.clauses:
             return piece
         self._begun = True
@@ -28,7 +30,7 @@ class Repair:
         if is_repair(first):
             self.words = first
             return piece
-        if not contradicts(self._opening, first):
+        if not self._denied(self._said, first):
             return piece
         lead = len(piece.text) - len(piece.text.lstrip())
         text = f"{piece.text[:lead]}{REPAIR} {_inside(piece.text[lead:])}"

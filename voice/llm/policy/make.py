@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from voice.errors import ConfigurationError
 from voice.llm.policy.adaptive import Adaptive
 from voice.llm.policy.best_of import USUAL, BestOf, FastFirst
+from voice.llm.policy.draft_verify import DraftVerify
 from voice.llm.policy.policies import Fallback, Hedged, Policy, Race, Single
 from voice.llm.policy.routed import Relay, Routed
 
@@ -15,6 +16,7 @@ _PAIRS: dict[str, Callable[..., Policy]] = {
     "relay": Relay,
     "adaptive": Adaptive,
     "best_of": FastFirst,
+    "draft_verify": DraftVerify,
 }
 _LONE: dict[str, Callable[..., Policy]] = {"single": Single, "hedged": Hedged}
 POLICIES = (*_LONE, *_PAIRS)

@@ -7,6 +7,9 @@ is, a filler phrase is said. When an answer stalls, another tier continues it fr
 With an opener, the tier that words openings is asked first. The answer is requested as soon as its sentence is there,
 and contains that as already said; from the commit on it is spoken at once. When the sentence is late, or the answer
 is expected in time, the answer is requested without it.
+
+With a verifier, an answer of another tier is a draft: once it is whole the verifier is asked about it, and its
+sentences after the first wait for the verdict until the first has been played.
 """
 
 from collections.abc import Mapping
@@ -26,6 +29,8 @@ STALL_PATIENCE = 3.0
 """Seconds of silence inside an answer after which its rest is given up."""
 CONTINUATIONS = 2
 """How many requests may continue a stalled answer."""
+VERDICT_PATIENCE = 0.3
+"""Seconds of silence after the first sentence of a draft for which a verdict is still awaited."""
 CONTINUATION_LEAD = 0.5
 """The earliest request for a continuation, in seconds before playout runs dry: a slow stream may still recover."""
 UNKNOWN_LEAD = 0.33
@@ -71,6 +76,8 @@ class Plan:
     """How long the first tier usually takes, seconds; None when that is not known, and it is taken to be late."""
     escalation: str | None = None
     """The tier that takes over a turn in which another one called a tool that it may not call."""
+    verifier: str | None = None
+    """The tier that is asked whether an answer of another tier is right; None when no answer is verified."""
     route: str | None = None
     """The tier that the turn was routed to by its difficulty; None for a policy that does not route."""
 
@@ -93,14 +100,24 @@ class Plan:
         names = ", ".join(dict.fromkeys(gone))
         reason = f"{names} is not asked for now: it refused lately, or its limits are nearly used up"
         fast_p95 = self.fast_p95 if self.fast not in down else None
+        verifier = self.verifier if self.verifier not in down else None
+        first, opener = left, self.opener if self.opener not in down else None
         if not left and rescue:
-            return replace(self, reason=reason, first=(rescue,), rescue=None, fast_p95=fast_p95, opener=None)
-        opener = self.opener if self.opener not in down else None
-        return replace(self, reason=reason, first=left, rescue=rescue, fast_p95=fast_p95, opener=opener)
+            first, rescue, opener = (rescue,), None, None
+        return replace(
+            self, reason=reason, first=first, rescue=rescue, fast_p95=fast_p95, opener=opener, verifier=verifier
+        )
+
+    def drafts(self, start: Start) -> bool:
+        """Whether a request drafts an answer, which is verified."""
+        return self.verifier not in (None, start.tier) and not start.opens and start.continues is None
 
     def decide(self, s: Situation) -> Decision:
         """The next steps of a turn."""
-        return self._choose(s) if s.speaking is None else self._follow(s, s.attempts[s.speaking])
+        if s.speaking is None:
+            return self._choose(s)
+        spoken = s.attempts[s.speaking]
+        return self._review(s, spoken) if spoken.reviewed and spoken.running else self._follow(s, spoken)
 
     def _choose(self, s: Situation) -> Decision:
         """Decide while no attempt is spoken yet."""
@@ -234,6 +251,19 @@ class Plan:
             return s.now
         return max(asked[0].request + self.second_delay, s.deadline.at - self._lead(self.fast))
 
+    def _review(self, s: Situation, draft: Attempt) -> Decision:
+        """Decide while the first sentence of a draft is spoken and the others wait for the verdict."""
+        asked = [a for a in s.attempts if a.verifies == draft.number]
+        until = None
+        if s.dry_at is not None:
+            # What is not whole when its first sentence ends could be verified only in silence.
+            until = s.dry_at + (VERDICT_PATIENCE if draft.drafted is not None else -HOLD_GUARD)
+        if until is not None and s.now >= until:
+            return Decision(release=True, cancel=tuple(a.number for a in asked if a.running))
+        due = draft.drafted is not None and not asked and self.verifier is not None
+        start = (Start(tier=self.verifier, verifies=draft.number),) if due and self.verifier else ()
+        return Decision(start=start, wake_at=_next(s.now, until))
+
     def _follow(self, s: Situation, spoken: Attempt) -> Decision:
         """Decide while an attempt is spoken: its next clause must come before playout runs dry."""
         if spoken.outcome == "complete":
@@ -285,8 +315,8 @@ class Plan:
 
 
 def _answers(s: Situation) -> list[Attempt]:
-    """The requests that were made for an answer, and not for an opening."""
-    return [a for a in s.attempts if not a.opens]
+    """The requests that were made for an answer, and not for an opening or a verdict."""
+    return [a for a in s.attempts if not a.opens and a.verifies is None]
 
 
 def _can_be_spoken(attempt: Attempt) -> bool:

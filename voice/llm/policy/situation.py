@@ -39,6 +39,12 @@ class Attempt:
     """It failed because it called a tool that is left to another tier."""
     candidate: int | None = None
     """Its number among the candidates of which the best is spoken; None for a request that is no candidate."""
+    verifies: int | None = None
+    """The attempt whose draft it was asked to verify; it is no answer."""
+    reviewed: bool = False
+    """Its first sentence may be spoken, and the others only once it is verified."""
+    drafted: float | None = None
+    """When a draft that is reviewed was whole."""
     dismissed: str | None = None
     """Why this candidate should not be spoken; None when it may be."""
     support: int = 0
@@ -89,6 +95,8 @@ class Start:
     """The attempt whose opening the request contains, as words that were already said."""
     candidate: int | None = None
     """Its number among the candidates for one answer; their sampling differs."""
+    verifies: int | None = None
+    """The attempt whose draft it is asked to verify."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +113,8 @@ class Decision:
     say: PhraseKind | None = None
     """A phrase that bridges the wait: "hold", or the "opening" that the requests follow; then "delay" when the answer
     takes unusually long."""
+    release: bool = False
+    """The rest of the draft that is spoken is no longer held back for a verdict."""
     give_up: bool = False
     """No answer will come: apologise, and end the turn."""
     wake_at: float | None = None

@@ -94,7 +94,7 @@ class ResponseCall:
         # Times count from here, because the request may have waited for its lane.
         start = loop.time()
         uncached = read_prefix(self._served.cache, self.exchange, asked.fixed, messages)
-        said = self._simulator.answer(messages, asked.tools)
+        said = self._simulator.answer(messages, asked.tools, fault=self._served.fault)
         writer = self._writer = ResponseWriter(asked, self.response_id, self._served, said.tool)
         if self._served.fault not in _WITHOUT_BEGINNING:
             await asyncio.sleep(self._served.latency.profile.rtt)

@@ -46,6 +46,8 @@ class Fault(StrEnum):
     """A new connection takes 1.5 s longer."""
     CUT_SOCKET = "cut-socket"
     """It resets the connection in the middle of the answer."""
+    WRONG = "wrong"
+    """It answers in time, and the first number that it states is wrong."""
 
 
 STATUSES = {

@@ -88,6 +88,7 @@ def test_every_fault_is_parsed_from_its_name() -> None:
             "overload-event",
             "slow-connect",
             "cut-socket",
+            "wrong",
             "low-credit",
         ),
         *("401", "402", "403", "404", "429", "500", "529"),

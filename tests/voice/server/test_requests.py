@@ -138,7 +138,7 @@ async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordin
             "error-response",
             {
                 "error": 'There is no policy "best"; use one of single, hedged, fallback, race, routed, relay, '
-                "adaptive, best_of, draft_verify, draft_verify."
+                "adaptive, best_of, draft_verify."
             },
         )
         kind, answer = await call.ask(None)

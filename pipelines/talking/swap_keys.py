@@ -61,7 +61,8 @@ class SwapKeys:
             if self.several and self.active:
                 self._say(" · ".join(f"{key} {name}" for key, (name, _) in SWAP_KEYS.items()))
             return
-        self._say(f"{'now in use' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}")
+        but = f"; but {reply.overridden}" if reply.overridden else ""
+        self._say(f"{'now in use' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}{but}")
 
     def refused(self, asked: ClientMessage, reason: str) -> None:
         """The server has refused a request."""

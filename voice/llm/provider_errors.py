@@ -18,8 +18,8 @@ def reason(error: Exception, *, model: str, where: str) -> str:
     # The SDK's timeout is a connection error too, and an error status an API error.
     if isinstance(error, (APITimeoutError, *TIMEOUT_EXCEPTIONS)):
         # Of httpx or httpx2, whichever the SDK is built on.
-        connecting = any(type(cause).__name__ == "ConnectTimeout" for cause in _causes(error))
-        return f"{model} at {where} did not {'take the connection' if connecting else 'answer'} in time."
+        did_not = "take the connection" if _was_connecting(error) else "answer"
+        return f"{model} at {where} did not {did_not} in time."
     if isinstance(error, APIConnectionError):
         return f"{model} at {where} {connection_words(error)}."
     if isinstance(error, APIStatusError):
@@ -29,6 +29,14 @@ def reason(error: Exception, *, model: str, where: str) -> str:
     if isinstance(error, NotACompletionError):
         return f"{model} at {where} {error}, not with a chat completion: check base_url."
     return f"The answer of {model} at {where} could not be used ({type(error).__name__}: {_short(str(error))})."
+
+
+def was_taken(error: BaseException | None) -> bool:
+    """Whether a request failed only after its provider had taken it: no answer came in time. It may bill that."""
+    # The SDKs of OpenAI and Anthropic have an APITimeoutError each.
+    if error is None or (not isinstance(error, TIMEOUT_EXCEPTIONS) and type(error).__name__ != "APITimeoutError"):
+        return False
+    return not _was_connecting(error)
 
 
 def connection_words(error: BaseException) -> str:
@@ -41,6 +49,10 @@ def connection_words(error: BaseException) -> str:
     if any(isinstance(cause, OSError) and not isinstance(cause, ConnectionError) for cause in causes):
         return "could not be reached"
     return "broke the connection off"
+
+
+def _was_connecting(error: BaseException) -> bool:
+    return any(type(cause).__name__ == "ConnectTimeout" for cause in _causes(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -13,6 +13,10 @@ log = logging.getLogger(__name__)
 _LATEST = 10_000
 
 
+LEAST_CACHED = 1024
+"""Tokens of the shortest prompt that OpenAI and Anthropic cache (for Anthropic's smallest models it is longer)."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Exchange:
     """One request. Times are in seconds on the simulator's clock, or None if the event did not happen.
@@ -54,6 +58,12 @@ class Exchange:
     tokens_sent: int = 0
     thought_tokens: int = 0
     outcome: Outcome | None = None
+
+    @property
+    def discounted_tokens(self) -> int:
+        """How many of the cached tokens are billed as such; providers do so from `LEAST_CACHED` on."""
+        cached = self.cached_tokens or 0
+        return cached if cached >= LEAST_CACHED else 0
 
 
 class Journal:

@@ -97,6 +97,8 @@ class SwapState:
     """All tiers of the call."""
     policies: tuple[str, ...]
     """The policies that these tiers suffice for."""
+    overridden: str | None = None
+    """Why another tier answers nevertheless, such as a spending cap that was reached; None when nothing does so."""
 
     def to_json(self) -> dict[str, Any]:
         """The answer's data."""
@@ -105,6 +107,7 @@ class SwapState:
             "tier": self.tier,
             "tiers": list(self.tiers),
             "policies": list(self.policies),
+            "overridden": self.overridden,
         }
 
     @classmethod
@@ -115,6 +118,7 @@ class SwapState:
             tier=_name(data.get("tier")),
             tiers=_names(data.get("tiers")),
             policies=_names(data.get("policies")),
+            overridden=_name(data.get("overridden")),
         )
 
 

@@ -142,7 +142,9 @@ async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordin
             },
         )
         kind, answer = await call.ask(None)
-        assert answer["d"] == {"policy": "single", "tier": "fast", "tiers": ["large", "fast"], "policies": [*POLICIES]}
+        assert answer["d"] == {
+            "policy": "single", "tier": "fast", "tiers": ["large", "fast"], "policies": [*POLICIES], "overridden": None,
+        }  # fmt: skip
 
 
 async def test_a_call_without_a_language_model_says_so() -> None:

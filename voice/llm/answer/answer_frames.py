@@ -34,9 +34,11 @@ class LLMFailureFrame(AnswerTextFrame):
 
     Parameters:
         reason: what happened, in one sentence.
+        was_taken: whether the provider had taken the request, which it then bills.
     """
 
     reason: str = ""
+    was_taken: bool = False
 
 
 @dataclass

@@ -84,6 +84,7 @@ class LiveAttempt:
         self.end: float | None = None
         self.outcome: Outcome | None = None
         self.failed: str | None = None
+        self._was_taken = False
         self.calls: Sequence[FunctionCallFromLLM] = ()
         self.usage: LLMTokenUsage | None = None
         self.note = ProviderNote()
@@ -181,10 +182,16 @@ class LiveAttempt:
         else:
             self.fail("it gave an answer without words", now)
 
-    def fail(self, reason: str, now: float) -> None:
-        """Note that the request failed. If it has already called tools, those calls still stand."""
+    def fail(self, reason: str, now: float, *, was_taken: bool = False) -> None:
+        """Note that the request failed. If it has already called tools, those calls still stand.
+
+        Args:
+            reason: why, in one sentence.
+            now: seconds.
+            was_taken: whether the provider had taken the request before, and bills it.
+        """
         if self.outcome is None and not self.calls:
-            self.failed = redacted(reason)
+            self.failed, self._was_taken = redacted(reason), was_taken
             self._over("failed", now)
 
     def cancel(self, now: float) -> None:
@@ -269,8 +276,9 @@ class LiveAttempt:
     def _tokens(self) -> Tokens:
         if self.usage is not None:
             return _reported(self.usage, is_estimate=bool(self.note.is_estimate))
-        # A refused request is not billed.
-        prompt = 0 if self._was_refused else self._prompt_tokens
+        # A refused request is not billed; one that was never answered may be.
+        is_refused = self.outcome == "failed" and self.first_token is None and not self._was_taken
+        prompt = 0 if is_refused else self._prompt_tokens
         return Tokens(prompt=prompt, completion=-(-len(self._text) // CHARS_PER_TOKEN), estimated=True)
 
     @property
@@ -300,10 +308,6 @@ class LiveAttempt:
         why = f" ({self.failed})" if self.failed else ""
         asked = f"asked at {(self.request - since) * 1000:.0f}"
         return f"{self.tier} {self._reported_outcome or 'running'}{why}, {asked}, {clause}"
-
-    @property
-    def _was_refused(self) -> bool:
-        return self.outcome == "failed" and self.first_token is None
 
     @property
     def _reported_outcome(self) -> AttemptOutcome | None:

@@ -130,6 +130,11 @@ class BudgetedLLMService(TieredLLMService):
         """The policy of the next turn."""
         return self._policy
 
+    @property
+    def overridden(self) -> str | None:
+        """Why another tier answers the next turn, whatever the policy: a spending cap; None without."""
+        return self._spending.overriding if self._spending else None
+
     def use(self, policy: Policy) -> None:
         """Follow another policy from the next turn on; tiers, context and tools stay.
 

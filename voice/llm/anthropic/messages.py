@@ -19,6 +19,7 @@ from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote, Rest
 from voice.llm.anthropic.client import is_overload, reason, warm_up
 from voice.llm.anthropic.speed import FAST, REFUSED_FOR, CallSpeed, FastPool
+from voice.llm.provider_errors import was_taken
 from voice.llm.rate_limits import FAST_POOL, before_refusal, read_limits, retry_after, room
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.warm_connections import WarmConnections
@@ -146,7 +147,7 @@ class AnthropicService(AnthropicLLMService):
         except Exception as error:
             # pipecat also reports the error, in its own words, and decides whether the service can still be used.
             failure = reason(error, model=self._model, where=self._where)
-            await self.push_frame(LLMFailureFrame(text="", reason=failure))
+            await self.push_frame(LLMFailureFrame(text="", reason=failure, was_taken=was_taken(error)))
             raise
 
     async def _events(self, api_call: Any, params: dict[str, Any], speed: str | None) -> AsyncGenerator[Any, None]:

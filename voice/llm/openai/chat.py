@@ -18,7 +18,7 @@ from pipecat.utils.http import connection_limits
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat_stream import checked, queue_time
-from voice.llm.provider_errors import reason
+from voice.llm.provider_errors import reason, was_taken
 from voice.llm.rate_limits import before_refusal, read_limits, room
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.warm_connections import CONNECT_WITHIN, WarmConnections, is_loopback
@@ -171,5 +171,5 @@ class ChatService(OpenAILLMService):
         except Exception as error:
             # pipecat also reports the error, in its own words, and decides whether the service can still be used.
             failure = reason(error, model=self._model, where=self._where)
-            await self.push_frame(LLMFailureFrame(text="", reason=failure))
+            await self.push_frame(LLMFailureFrame(text="", reason=failure, was_taken=was_taken(error)))
             raise

@@ -21,6 +21,7 @@ from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.responses_errors import ServerError, reason
 from voice.llm.openai.responses_socket import OPENAI, Socket
 from voice.llm.openai.warm_sockets import WarmSockets
+from voice.llm.provider_errors import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 
 ROTATE_AFTER = 55 * 60.0
@@ -142,9 +143,11 @@ class ResponsesService(OpenAIResponsesLLMService):
         socket.chain = Chain(response["id"], (), response.get("output") or ())
 
     async def _process_context(self, context: LLMContext) -> None:
+        is_asked = False
         try:
             params = await self._params(context)
             async with self._sockets.lent() as socket:
+                is_asked = True
                 lent = _lent.set(socket)
                 try:
                     await self._ask(context, params, socket)
@@ -152,7 +155,8 @@ class ResponsesService(OpenAIResponsesLLMService):
                     _lent.reset(lent)
         except Exception as error:
             # pipecat reports it too, in its own words, and decides whether the service can still be used.
-            await self.push_frame(LLMFailureFrame(text="", reason=reason(error, model=self._model, where=self._where)))
+            failure = reason(error, model=self._model, where=self._where)
+            await self.push_frame(LLMFailureFrame(text="", reason=failure, was_taken=is_asked and was_taken(error)))
             raise
 
     async def _params(self, context: LLMContext) -> dict[str, Any]:

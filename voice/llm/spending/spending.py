@@ -44,10 +44,20 @@ class Spending:
 
     def reached(self) -> Cap | None:
         """The cap that was reached before the turn that begins now; said once in the log."""
-        cap = self._caps.reached(call=self._call.usd, day=self._day.usd if self._day else 0.0)
+        cap = self._reached
         if cap is not None:
             self._say_once(f"{self._why(cap)}: from this turn on {self._cheapest} alone answers{self._remark}")
         return cap
+
+    @property
+    def overriding(self) -> str | None:
+        """Which tier answers because of a cap, and of which one; None while none is reached."""
+        cap = self._reached
+        return None if cap is None else f"{self._why(cap)}, so {self._cheapest} alone answers{self._remark}"
+
+    @property
+    def _reached(self) -> Cap | None:
+        return self._caps.reached(call=self._call.usd, day=self._day.usd if self._day else 0.0)
 
     def plan(self, cap: Cap, book: TierBook, *, bridge: bool) -> Plan:
         """The plan of a turn for which a cap was reached."""

@@ -22,6 +22,11 @@ class Swappable(Protocol):
         """The policy of the next turn."""
         ...
 
+    @property
+    def overridden(self) -> str | None:
+        """Why another tier answers the next turn nevertheless; None when the policy decides."""
+        ...
+
     def use(self, policy: Policy) -> None:
         """Follow another one from the next turn on."""
         ...
@@ -66,7 +71,9 @@ class Swap:
         """What applies from the next turn on, and what could be chosen."""
         policy = self._service.policy
         tier = policy.tiers[0] if len(policy.tiers) == 1 else None
-        return SwapState(policy=policy.name, tier=tier, tiers=self.tiers, policies=self.policies)
+        return SwapState(
+            policy=policy.name, tier=tier, tiers=self.tiers, policies=self.policies, overridden=self._service.overridden
+        )
 
     def carry_out(self, request: SwapRequest) -> SwapState:
         """Swap as requested and return the new `state`.
@@ -134,6 +141,8 @@ def swap_tool(swap: Swap) -> Tool:
                 swap.carry_out(SwapRequest(tier=fast))
             case "usual":
                 swap.use(swap.first)
+        if why := swap.state.overridden:
+            return f"It has no effect for now: {why}. Say so in a few words."
         return f"Done: {effort} from the next answer on. Confirm it in a few words."
 
     return change_thinking

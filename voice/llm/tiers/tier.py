@@ -31,6 +31,7 @@ from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.ensemble.sampling import Sampling, sampling_of
+from voice.llm.provider_errors import was_taken
 from voice.llm.rate_limits import rest_after
 
 CANCEL_WITHIN = 0.5
@@ -185,7 +186,7 @@ class Tier:
         now = time.monotonic()
         match frame:
             case LLMFailureFrame():
-                attempt.fail(frame.reason, now)
+                attempt.fail(frame.reason, now, was_taken=frame.was_taken)
                 changed()
             case LLMTextFrame():
                 if attempt.add(frame.text, now):
@@ -193,7 +194,7 @@ class Tier:
                     # More text may have arrived already; the words that are ready must not wait until it is parsed.
                     await asyncio.sleep(0)
             case ErrorFrame():
-                attempt.fail(frame.error, now)
+                attempt.fail(frame.error, now, was_taken=was_taken(frame.exception))
                 if rest := rest_after(frame.exception):
                     attempt.learn(ProviderNote(rest=rest))
                 changed()

@@ -70,7 +70,7 @@ class Completion:
     def _usage(self) -> dict[str, Any]:
         exchange = self._exchange
         return usage(
-            prompt=exchange.input_tokens or 0, cached=exchange.cached_tokens or 0, completion=exchange.tokens_sent
+            prompt=exchange.input_tokens or 0, cached=exchange.discounted_tokens, completion=exchange.tokens_sent
         )
 
     def _chunk(self, delta: dict[str, Any], *, finish_reason: str | None = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from voice.simulator.conversation import json_text
-from voice.simulator.journal import Exchange
+from voice.simulator.journal import LEAST_CACHED, Exchange
 from voice.simulator.messages.request import MessagesRequest
 from voice.simulator.simulator import ServedModel
 
@@ -113,8 +113,8 @@ class MessageWriter:
 
     def _usage(self, *, output: int) -> dict[str, Any]:
         """The usage; input tokens are counted apart from those that were read from the cache or written to it."""
-        given, cached = self._exchange.input_tokens or 0, self._exchange.cached_tokens or 0
-        is_cached = self._request.is_cached
+        given, cached = self._exchange.input_tokens or 0, self._exchange.discounted_tokens
+        is_cached = self._request.is_cached and given >= LEAST_CACHED
         return {
             "input_tokens": 0 if is_cached else given,
             "cache_creation_input_tokens": given - cached if is_cached else 0,

@@ -152,4 +152,4 @@ class ResponseCall:
 
     def _usage(self) -> dict[str, Any]:
         exchange = self.exchange
-        return usage(given=exchange.input_tokens or 0, cached=exchange.cached_tokens or 0, output=exchange.tokens_sent)
+        return usage(given=exchange.input_tokens or 0, cached=exchange.discounted_tokens, output=exchange.tokens_sent)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from voice.simulator.journal import LEAST_CACHED
 from voice.simulator.responses.request import ResponseRequest
 from voice.simulator.simulator import ServedModel
 from voice.simulator.wire_errors import error_body
@@ -142,7 +143,10 @@ def usage(*, given: int, cached: int, output: int) -> dict[str, Any]:
     """The usage object."""
     return {
         "input_tokens": given,
-        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": given - cached},
+        "input_tokens_details": {
+            "cached_tokens": cached,
+            "cache_write_tokens": given - cached if given >= LEAST_CACHED else 0,
+        },
         "output_tokens": output,
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": given + output,

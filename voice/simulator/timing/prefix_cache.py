@@ -13,7 +13,9 @@ _MOST_PREFIXES = 4096
 class PrefixCache:
     """Remembers the prefixes of the latest few thousand conversations.
 
-    Real caches start at 1024 tokens and forget after minutes; this one keeps any length while there is room.
+    Real caches start at 1024 tokens and forget after minutes; this one keeps any length while there is room, since the
+    published times to the first token are those of prompts that had been read. What is billed as cached is another
+    matter: `Exchange.discounted_tokens`.
     """
 
     def __init__(self) -> None:

@@ -33,3 +33,17 @@ async def test_a_request_that_was_refused_costs_nothing_and_one_without_a_price_
     refused, won = call.records[0].attempts
     assert (refused.outcome, refused.usd) == ("failed", 0.0)
     assert (won.outcome, won.usd) == ("spoken", None)
+
+
+async def test_a_request_that_its_provider_took_and_never_answered_is_billed_as_an_estimate() -> None:
+    async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.fast()) as quick:
+        call = rig.make_call("fallback", slow, quick, budget=rig.PATIENT)
+        call.tiers[0].price = DEAR
+        client = call.tiers[0].service._client  # type: ignore[attr-defined]
+        client.timeout = 0.3
+        await call.run([rig.ask(), lambda: call.records])
+    lost, _ = call.records[0].attempts
+    assert (lost.outcome, lost.is_usd_estimated) == ("failed", True)
+    assert lost.tokens
+    assert lost.tokens.prompt
+    assert lost.usd == pytest.approx(lost.tokens.prompt * 5 / 1e6)

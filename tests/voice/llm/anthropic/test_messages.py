@@ -18,7 +18,7 @@ from voice.llm.anthropic.speed import FastPool
 from voice.simulator.app import serving
 from voice.simulator.simulator import Simulator
 
-LONG_PROMPT = f"{PROMPT} " * 12
+LONG_PROMPT = f"{PROMPT} " * 80
 
 
 @asynccontextmanager

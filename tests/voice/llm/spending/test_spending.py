@@ -12,6 +12,8 @@ from voice.llm.spending.day_file import add_to_day
 from voice.llm.spending.day_spending import DaySpending
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
+from voice.llm.tiers.swap import Swap, swap_tool
+from voice.wire.requests import SwapRequest
 
 OPUS = Price(input=5, output=25)
 
@@ -37,6 +39,18 @@ async def test_from_the_next_turn_on_the_cheapest_tier_answers(caplog: pytest.Lo
     capped = ("capped", "the call's cap of $0.0001 is reached", "call")
     assert told == [("fallback", "large first", None), capped, capped]
     assert caplog.text.count("the call's cap of $0.0001 is reached: from this turn on fast alone answers") == 1
+
+
+async def test_who_swaps_after_a_cap_was_reached_learns_that_it_decides() -> None:
+    call = await answered(Caps(per_call=0.0001))
+    swap = Swap(call.service, tiers=("large", "fast"), large="large", fast="fast")
+    state = swap.carry_out(SwapRequest(tier="large"))
+    assert (state.tier, state.overridden) == (
+        "large",
+        "the call's cap of $0.0001 is reached, so fast alone answers",
+    )
+    assert "It has no effect for now" in await swap_tool(swap)("think_harder")  # type: ignore[operator]
+    assert (await answered(Caps(per_call=10))).service.overridden is None
 
 
 async def test_a_call_below_its_cap_is_left_alone() -> None:

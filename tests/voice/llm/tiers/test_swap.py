@@ -69,7 +69,8 @@ def test_a_call_with_one_tier_names_the_policies_it_can_follow() -> None:
     [
         (
             SwapRequest(policy="best"),
-            'There is no policy "best"; use one of single, hedged, fallback, race, routed, relay, adaptive, best_of, draft_verify.',
+            'There is no policy "best"; use one of single, hedged, fallback, race, routed, relay, adaptive, best_of, '
+            "draft_verify.",
         ),
         (SwapRequest(tier="huge"), 'There is no tier "huge" in this call; there is large and fast.'),
     ],

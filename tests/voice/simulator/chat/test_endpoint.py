@@ -210,7 +210,7 @@ async def test_the_path_of_the_base_url_may_contain_options() -> None:
 
 async def test_the_prefix_cache_fills_as_a_conversation_grows() -> None:
     messages: list[ChatCompletionMessageParam] = [
-        {"role": "system", "content": "You answer in short sentences, always. " * 20}
+        {"role": "system", "content": "You answer in short sentences, always. " * 200}
     ]
     async with simulated() as (simulator, client):
         for text in ("hello", "what is two plus two"):

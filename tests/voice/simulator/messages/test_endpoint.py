@@ -117,14 +117,14 @@ async def test_the_fast_speed_needs_its_header_or_not_as_set(needs_header: bool)
 
 
 async def test_both_speeds_have_prefix_caches_of_their_own() -> None:
-    cached: Any = [{"type": "text", "text": "Be brief. " * 40, "cache_control": {"type": "ephemeral"}}]
+    cached: Any = [{"type": "text", "text": "Be brief. " * 400, "cache_control": {"type": "ephemeral"}}]
     async with simulated() as (_, client):
         read = []
         for speed in ("standard", "standard", "fast", "fast", "standard"):
             usage = (await ask(client, speed=speed, betas=[FAST_BETA], system=cached))[0].message.usage
             assert usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens > 100
             read.append(usage.cache_read_input_tokens > 0)
-        unmarked = (await ask(client, system="Be brief. " * 40))[0].message.usage
+        unmarked = (await ask(client, system="Be brief. " * 400))[0].message.usage
     assert read == [False, True, False, True, True]
     assert (unmarked.cache_read_input_tokens, unmarked.cache_creation_input_tokens) == (0, 0), "nothing asked for it"
 

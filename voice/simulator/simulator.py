@@ -12,8 +12,8 @@ from voice.errors import ConfigurationError
 from voice.simulator.connections import Connections
 from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer
 from voice.simulator.journal import Journal
-from voice.simulator.reviewing import mistaken
-from voice.simulator.script import ConversationScript
+from voice.simulator.scripting.reviewing import mistaken
+from voice.simulator.scripting.script import ConversationScript
 from voice.simulator.timing.latency_model import LatencyModel, StallState
 from voice.simulator.timing.prefix_cache import PrefixCache
 from voice.simulator.timing.profiles import load_profiles

@@ -18,7 +18,7 @@ from pipelines.whatif.turns.caller_turn import CallerTurn
 from pipelines.whatif.turns.recorded import recording
 from voice.client.fixtures.fixture import Fixture
 from voice.simulator.conversation import Message
-from voice.simulator.script import ConversationScript
+from voice.simulator.scripting.script import ConversationScript
 
 FILE = "usual_turns.json"
 

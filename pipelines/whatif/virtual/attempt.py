@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from latency.record.llm.attempt import AttemptRecord, Tokens
 from pipelines.whatif.virtual.wording import Wording
 from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.answer.speakable import ends_sentence
+from voice.llm.streamed.speakable import ends_sentence
 from voice.simulator.timing.timetable import Action, Failure, ResetConnection, SendText
 
 

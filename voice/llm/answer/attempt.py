@@ -10,11 +10,11 @@ from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.answer.speakable import Speakable
-from voice.llm.answer.thoughts import ThoughtFilter
 from voice.llm.policy import Attempt, Outcome
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
+from voice.llm.streamed.speakable import Speakable
+from voice.llm.streamed.thoughts import ThoughtFilter
 from voice.redaction import redacted
 
 LONGEST_ANSWER = 30_000

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from voice.errors import ComponentError, ConfigurationError
-from voice.llm.answer.thoughts import CLOSING, OPENING
 from voice.llm.local.chat_template import Message, recent
 from voice.llm.local.engine import GenerationError, Usage, check_memory
 from voice.llm.local.model_folder import ModelFolder, read_tokenizer
+from voice.llm.streamed.thoughts import CLOSING, OPENING
 from voice.pass_queue import IsWanted, WithdrawnError
 
 CONTEXT_TOKENS = 256

@@ -12,10 +12,10 @@ from pipecat.services.settings import LLMSettings
 from pipecat.utils.tracing.service_decorators import traced_llm
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
-from voice.llm.answer.thoughts import ThoughtFilter
 from voice.llm.local.chat_template import Message, Role
 from voice.llm.local.engine import GenerationError, Usage
 from voice.llm.local.own_model import OwnModel
+from voice.llm.streamed.thoughts import ThoughtFilter
 from voice.responder.adapter import ContextAsItIs
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "user"}

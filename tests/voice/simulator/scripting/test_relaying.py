@@ -7,8 +7,8 @@ import pytest
 from voice.llm.opening.opening import GO_ON, OPEN
 from voice.llm.opening.rules import is_repair, objection
 from voice.simulator.conversation import Message
-from voice.simulator.relaying import opening_for, relayed
-from voice.simulator.script import ConversationScript
+from voice.simulator.scripting.relaying import opening_for, relayed
+from voice.simulator.scripting.script import ConversationScript
 
 NOW = datetime(2026, 5, 4, 12, 0)
 

@@ -7,7 +7,7 @@ import pytest
 
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.simulator.conversation import Message, OfferedTool
-from voice.simulator.script import ConversationScript
+from voice.simulator.scripting.script import ConversationScript
 
 NOW = datetime(2026, 11, 20, 16, 10, tzinfo=UTC)
 

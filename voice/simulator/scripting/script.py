@@ -16,8 +16,8 @@ from voice.llm.tools.tool import Tool
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
 from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer, json_text
-from voice.simulator.relaying import after_opening, opening_for, relayed
-from voice.simulator.reviewing import reviewed, verdict_on
+from voice.simulator.scripting.relaying import after_opening, opening_for, relayed
+from voice.simulator.scripting.reviewing import reviewed, verdict_on
 
 CANNOT_ANSWER = "I am a simulated model, so I can't answer that. I can tell the time, do arithmetic and convert units."
 IDENTITY = "I am a simulated language model. I follow fixed rules and only pretend to think."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.llm.answer.thoughts import ThoughtFilter
+from voice.llm.streamed.thoughts import ThoughtFilter
 
 
 def passed(text: str, size: int) -> str:

@@ -1,0 +1,1 @@
+"""What a simulated model says: answers, openings, verdicts."""

@@ -94,6 +94,7 @@ class TieredModels:
             irreversible=[tool.__name__ for tool in tools if is_irreversible(tool)],
             large=self._llm.large,
             spending=self._capped.call() if self._capped else None,
+            tool_rounds=self._llm.tool_rounds,
         )
 
     def whole_request(self, text: str) -> bool | None:

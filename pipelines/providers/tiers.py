@@ -12,7 +12,7 @@ from pipelines.providers.provider import TierTable
 from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS
 from pipelines.table import SENTENCE, OneOf, Table
-from voice.llm import CONTEXT_TURNS
+from voice.llm import CONTEXT_TURNS, TOOL_ROUNDS
 from voice.llm.ensemble.sampling import MOST
 
 ROLES = ("large", "fast")
@@ -61,6 +61,8 @@ class Tiers(Table):
     """The system prompt."""
     context_turns: Annotated[int, Field(ge=2)] = CONTEXT_TURNS
     """The longest conversation that the models are given, in turns; of a longer one, the older half is forgotten."""
+    tool_rounds: Annotated[int, Field(ge=1, le=50)] = TOOL_ROUNDS
+    """How often a model may call tools in one turn; after that the caller hears that there is no answer."""
     swap_tool: bool = False
     """Whether the models are offered a tool that changes which tier answers from then on."""
     cap_usd_per_call: Annotated[float, Field(gt=0, le=1_000_000)] | None = None

@@ -30,6 +30,7 @@ from pipecat.utils.tracing.service_decorators import traced_llm
 from latency.budget import Budget
 from latency.record.llm.answer import Cap, PhraseKind
 from voice.errors import ConfigurationError
+from voice.llm import TOOL_ROUNDS
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
@@ -45,11 +46,10 @@ from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.llm.tools import Traits
+from voice.llm.tools.rounds import ToolRounds
 from voice.llm.tools.running import RunningTools
 from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
 
-MOST_TOOL_ROUNDS = 8
-"""How often a model may call tools in one turn: each time it is asked anew, and billed."""
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""
 
@@ -74,6 +74,7 @@ class BudgetedLLMService(TieredLLMService):
         irreversible: names of the tools whose effects cannot be undone.
         large: the only tier that may call those; None when every tier may.
         spending: what the call may cost; None for no limit.
+        tool_rounds: how often a model may call tools in one turn.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -92,6 +93,7 @@ class BudgetedLLMService(TieredLLMService):
         irreversible: Sequence[str] = (),
         large: str | None = None,
         spending: Spending | None = None,
+        tool_rounds: int = TOOL_ROUNDS,
         **kwargs: Any,
     ) -> None:
         super().__init__(tiers, **kwargs)
@@ -115,7 +117,7 @@ class BudgetedLLMService(TieredLLMService):
         forbidden = frozenset(irreversible)
         self._forbidden = {name: forbidden for name in self._tiers if large is not None and name != large}
         self._request = ANY
-        self._tool_rounds = 0
+        self._rounds = ToolRounds(tool_rounds)
         self._route = Route()
         self._turns = 0
         self._counted: Request | None = None
@@ -250,9 +252,8 @@ class BudgetedLLMService(TieredLLMService):
 
         Returns why they are not run: a model that keeps calling tools would be asked, and billed, without end.
         """
-        self._tool_rounds += 1
-        if self._tool_rounds > MOST_TOOL_ROUNDS:
-            return f"the model wanted to call tools for the {self._tool_rounds}th time in a turn"
+        if objection := self._rounds.objection(calls):
+            return objection
         await self.run_function_calls(calls)
         if self._answer is not None:
             await self._stop_accompanying()
@@ -321,7 +322,7 @@ class BudgetedLLMService(TieredLLMService):
         """The plan of the next answer; the answers after tool calls belong to the turn that called them."""
         self._follows_tool = follows_tool(context)
         if not self._follows_tool:
-            self._tool_rounds = 0
+            self._rounds.begin_turn()
             self._turn_policy = self._policy
             self._request = self._request_of(context)
             self._cap = self._spending.reached() if self._spending else None

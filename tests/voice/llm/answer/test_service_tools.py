@@ -22,11 +22,12 @@ from pipecat.tests.utils import SleepFrame
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.answer.answer_frames import AttemptsFrame, LLMFailureFrame
 from voice.llm.answer.bridging import NOT_ANSWERING
-from voice.llm.answer.service import MOST_TOOL_ROUNDS, BudgetedLLMService
+from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
+from voice.llm.tools.rounds import MOST_ALIKE
 
 
 async def test_tools_of_the_winner_run_once_and_those_of_the_loser_never() -> None:
@@ -127,17 +128,17 @@ async def test_a_model_that_keeps_calling_tools_is_asked_a_bounded_number_of_tim
     tools = ToolsSchema(standard_tools=[describe(order_status)])
     messages: Any = [{"role": "user", "content": "where is my order"}]
     steps: list[rig.Step] = []
-    for rounds in range(1, MOST_TOOL_ROUNDS + 2):
+    for rounds in range(1, MOST_ALIKE + 2):
         steps.append(LLMContextFrame(LLMContext(list(messages), tools=tools)))
-        steps.append(lambda rounds=rounds: len(ran) == rounds or len(call.records) > MOST_TOOL_ROUNDS)
+        steps.append(lambda rounds=rounds: len(ran) == rounds or len(call.records) > MOST_ALIKE)
         called = {"id": str(rounds), "type": "function", "function": {"name": "order_status", "arguments": "{}"}}
         messages.append({"role": "assistant", "tool_calls": [called]})
         messages.append({"role": "tool", "tool_call_id": str(rounds), "content": "ask again"})
     async with rig.serving(rig.large(tool="order_status", fault="calls on")) as calling:
         call = rig.make_call("single", calling, None, budget=rig.PATIENT)
         down = await call.run([*steps, lambda: call.pushed_of(LLMFailureFrame)])
-    assert len(ran) == MOST_TOOL_ROUNDS
+    assert len(ran) == MOST_ALIKE
     (failure,) = [frame for frame in down if isinstance(frame, LLMFailureFrame)]
     assert failure.text == NOT_ANSWERING
-    assert failure.reason == "the model wanted to call tools for the 9th time in a turn"
+    assert failure.reason == "the model called order_status more than 3 times with the same arguments"
     assert call.records[-1].answer.gave_up == failure.reason

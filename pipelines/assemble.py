@@ -138,7 +138,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         clock=MonotonicClock(),
         # A call is silent for as long as its user is; who hangs up closes the socket.
         idle_timeout_secs=None,
-        observers=[TurnObserver(log, rtvi, watch), SynthesisTimes(models.synthesised)],
+        observers=[TurnObserver(log, rtvi, watch, transport.account), SynthesisTimes(models.synthesised)],
         params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
         rtvi_processor=rtvi,
         enable_tracing=tracing(),

@@ -9,9 +9,15 @@ from pipelines.table import Table
 if TYPE_CHECKING:
     from pipecat.processors.frame_processor import FrameProcessor
 
+    from voice.queue_waits import QueueWaits
+
 
 class Recogniser(Protocol):
     """A speech recognition engine: heavy and shared; `service` gives a call its light part."""
+
+    @property
+    def waits(self) -> "QueueWaits | None":
+        """How long utterances wait for it, once it has started; None where calls share nothing."""
 
     @property
     def name(self) -> str:
@@ -45,6 +51,10 @@ class Recogniser(Protocol):
 
 class Synthesiser(Protocol):
     """A speech synthesis engine: heavy and shared; `service` gives a call its light part."""
+
+    @property
+    def waits(self) -> "QueueWaits | None":
+        """How long first clauses wait for it, once it has started; None where calls share nothing."""
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ from pipelines.versions import version
 if TYPE_CHECKING:
     from pipecat.services.tts_service import TTSService
 
+    from voice.queue_waits import QueueWaits
     from voice.tts.piper.voice import Voice
 
 
@@ -76,6 +77,11 @@ class PiperSynthesiser:
     def name(self) -> str:
         """The engine and its voice."""
         return f"Piper {version('piper-tts')} {self.voice.name}"
+
+    @property
+    def waits(self) -> "QueueWaits":
+        """How long first clauses wait for the voice's thread."""
+        return self.voice.waits
 
     @property
     def voice(self) -> "Voice":

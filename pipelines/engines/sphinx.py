@@ -32,6 +32,7 @@ class SphinxRecogniser:
     """A pool of worker processes, one for each call and a spare one."""
 
     gives_partials = True
+    waits = None
 
     def __init__(self, asr: Sphinx) -> None:
         self._asr = asr

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pipelines.calibrating.measuring import Weights
     from voice.asr.whisper.decoding import Decoding
     from voice.asr.whisper.model import SharedWhisper
+    from voice.queue_waits import QueueWaits
 
 
 class Whisper(AsrTable):
@@ -116,6 +117,11 @@ class WhisperRecogniser:
         how = f"context {self._decoding or self._asr.context}; {self._why}"
         details = f"{self._asr.compute_type}, {self._asr.device}, {how}"
         return f"faster-whisper {version('faster-whisper')} {model} ({details})"
+
+    @property
+    def waits(self) -> "QueueWaits | None":
+        """How long utterances wait for a pass."""
+        return self._whisper.waits if self._whisper else None
 
     @property
     def gives_partials(self) -> bool:

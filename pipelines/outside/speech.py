@@ -15,6 +15,7 @@ class OutsideRecogniser:
 
     gives_partials = False
     """Unknown: some services give words only at the end."""
+    waits = None
 
     def __init__(self, supply: Supply) -> None:
         self._supply = supply
@@ -41,6 +42,7 @@ class OutsideSynthesiser:
 
     speaks_ahead = False
     sample_rate = DEFAULT_OUT_RATE
+    waits = None
 
     def __init__(self, supply: Supply) -> None:
         self._supply = supply

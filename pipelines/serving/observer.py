@@ -42,6 +42,7 @@ from voice.llm.answer.answer_frames import (
     ToolCalledFrame,
     ToolReturnedFrame,
 )
+from voice.server.bookkeeping import Account
 from voice.server.loop_watch import LoopWatch
 from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, TurnEndFrame, TurnJoinsFrame
 from voice.wire.messages import TurnMessage
@@ -65,13 +66,17 @@ class TurnObserver(BaseObserver):
         log: the turns of this call.
         rtvi: sends messages to the client.
         watch: watches the event loop during the call; None when it is not watched.
+        account: the books on the call; None where none are kept.
     """
 
-    def __init__(self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None) -> None:
+    def __init__(
+        self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None, account: Account | None = None
+    ) -> None:
         super().__init__(observe_every_push=False)
         self.log = log
         self._rtvi = rtvi
         self._watch = watch
+        self._account = account
         self._watching = False
 
     async def on_pipeline_started(self) -> None:
@@ -99,7 +104,10 @@ class TurnObserver(BaseObserver):
             return
         changed = self._note(data.frame, data.timestamp / 1e9)
         if changed:
-            await self._rtvi.send_server_message(TurnMessage(changed.report()).to_json())
+            report = changed.report()
+            if self._account:
+                self._account.note(report.turn)
+            await self._rtvi.send_server_message(TurnMessage(report).to_json())
 
     def _note(self, frame: Frame, now: float) -> LiveTurn | None:
         log = self.log

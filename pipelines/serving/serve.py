@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import logging
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,15 +11,19 @@ from typing import Any
 import uvicorn
 from loguru import logger
 
+from latency.budget import Budget
 from pipelines.agent import Agent
 from pipelines.process import log_pipecat
+from pipelines.providers.tiers import Tiers
 from pipelines.serving.address import Address
 from pipelines.serving.draining import DrainingServer
+from pipelines.serving.metrics import CALL_LOG, ServerMetrics
 from voice.server.access import Access
 from voice.server.app import Calls, create_app
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
 from voice.server.interventions import Interventions
 from voice.server.listening import listen, stdin_closed
+from voice.server.loop_watch import LoopWatch
 from voice.wire.endpoint import LARGEST_MESSAGE, call_url
 
 
@@ -43,10 +48,14 @@ async def serve_agent(
     access = address.access()
     sock = listen(address.host, address.port)
     with Interventions(asyncio.get_running_loop()) as interventions:
-        calls = Calls(agent, interventions, most=address.calls)
+        metrics = _metrics(agent)
+        calls = Calls(agent, interventions, most=address.calls, books=metrics)
 
         def take_calls() -> None:
             interventions.models_loaded()
+            metrics.watch_queues(agent.queues())
+            if watch := LoopWatch.of(asyncio.get_running_loop()):
+                metrics.watch_loop(watch.load)
             calls.ready = True
             announce(f"Listening on {call_url(address.host, sock.getsockname()[1], secure=address.tls)}")
 
@@ -81,6 +90,12 @@ async def _run(
             await loading
         await serving
         await agent.close()
+
+
+def _metrics(agent: Agent) -> ServerMetrics:
+    llm = agent.settings.llm
+    budget = llm.budget_ms / 1000 if isinstance(llm, Tiers) else Budget().llm
+    return ServerMetrics(stop=agent.settings.vad.stop_ms / 1000, budget=budget)
 
 
 def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Config:
@@ -131,6 +146,7 @@ def run_serve(args: argparse.Namespace) -> int:
     """`voice serve`."""
     agent = Agent(pipeline=args.pipeline, overrides=args.overrides)
     if not args.until_stdin_closes:
+        logging.getLogger(CALL_LOG).setLevel(logging.INFO)
         # A parent process shows these itself.
         for reason in agent.choice.reasons:
             print(reason, file=sys.stderr)

@@ -14,6 +14,8 @@ from pipecat.workers.runner import WorkerRunner
 from voice.errors import VoiceError
 from voice.redaction import printable
 from voice.server.access import Access
+from voice.server.bookkeeping import Books
+from voice.server.headroom.admission import NotNow
 from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.transport import CallTransport
 from voice.wire.endpoint import (
@@ -22,6 +24,7 @@ from voice.wire.endpoint import (
     DUCKS_PARAMETER,
     HEALTH_PATH,
     LIVE_PATH,
+    METRICS_PATH,
     NATIVE,
     OUT_RATES,
     RATE_PARAMETER,
@@ -38,7 +41,6 @@ MOST_BEGINNING = 16
 BEGIN_EVERY = 0.05
 """Seconds left to the other calls after each beginning."""
 
-RETRY = {"Retry-After": "5"}
 CLOSE_REASON_BYTES = 123
 """Bytes of the reason with which a WebSocket is closed."""
 log = logging.getLogger(__name__)
@@ -65,12 +67,19 @@ class Calls:
         agent: builds the pipeline of each call.
         interventions: called when calls have ended; None leaves their memory to Python.
         most: how many calls may be under way.
+        books: are told what becomes of calls.
     """
 
     def __init__(
-        self, agent: ServableAgent, interventions: Interventions | None = None, *, most: int = MOST_CALLS
+        self,
+        agent: ServableAgent,
+        interventions: Interventions | None = None,
+        *,
+        most: int = MOST_CALLS,
+        books: Books | None = None,
     ) -> None:
         self.agent = agent
+        self.books = books
         self.active: set[asyncio.Task[None]] = set()
         self.ready = False
         self.closing = False
@@ -80,23 +89,27 @@ class Calls:
         self._begins = asyncio.Lock()
         self._beginning = 0
 
-    def why_not(self) -> str | None:
-        """Why no call is taken now, in at most `CLOSE_REASON_BYTES`; None when one is."""
+    def why_not(self) -> NotNow | None:
+        """Why no call is taken now; None when one is."""
         if not self.ready:
-            return "the models are still loading; try again when /readyz says so"
+            return NotNow(kind="loading", reason="the models are still loading; try again when /readyz says so")
         if self.closing:
-            return "this server is about to end and takes no more calls; call again"
+            return NotNow(kind="ending", reason="this server is about to end and takes no more calls; call again")
         if len(self.active) >= self._most:
-            return f"{len(self.active)} calls are under way, the most for this server; call later"
+            reason = f"{len(self.active)} calls are under way, the most for this server; call later"
+            return NotNow(kind="full", reason=reason)
         if self._beginning >= MOST_BEGINNING:
-            return f"{self._beginning} other calls are about to begin; call again in a second"
+            reason = f"{self._beginning} other calls are about to begin; call again in a second"
+            return NotNow(kind="beginning", reason=reason, retry_after=1)
         return None
 
     async def take(self, websocket: WebSocket, sample_rate: str, *, ducks: bool = False) -> None:
         """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason."""
         await websocket.accept()
-        if reason := self.why_not():
-            await websocket.close(1013, reason)
+        if refusal := self.why_not():
+            if self.books:
+                self.books.refused(refusal.kind)
+            await websocket.close(1013, refusal.reason)
             return
         rate = out_rate(sample_rate, native=self.agent.native_rate)
         if rate is None:
@@ -132,12 +145,31 @@ class Calls:
     async def _run(self, websocket: WebSocket, rate: int, *, ducks: bool) -> None:
         transport = CallTransport(websocket, sample_rate=rate)
         transport.voice.ducked_by_client = ducks
+        if self.books is None:
+            await self._converse(transport, rate)
+            return
+        transport.account = account = self.books.began()
+        why = "it could not begin"
+        try:
+            why = await self._converse(transport, rate)
+        except asyncio.CancelledError:
+            why = "cut off by the server's end"
+            raise
+        finally:
+            self.books.ended(account, why)
+
+    async def _converse(self, transport: CallTransport, rate: int) -> str:
+        """Run a call's pipeline to its end; returns why it ended, as a clause."""
         worker = await self._begin(transport, rate)
+        why = "the agent ended it"
 
         @transport.event_handler("on_client_disconnected")  # type: ignore[untyped-decorator]
         async def hang_up(_transport: CallTransport, _websocket: WebSocket) -> None:
+            nonlocal why
+            why = "the caller hung up"
             try:
                 if reason := transport.serializer.refusal:
+                    why = f"refused: {reason}"
                     log.warning("call closed: %s", reason)
                     await transport.refuse(reason)
             finally:
@@ -149,6 +181,7 @@ class Calls:
             await runner.run()
         finally:
             asyncio.get_running_loop().call_later(RELEASE_AFTER, self._release, worker)
+        return why
 
     def _release(self, worker: PipelineWorker) -> None:
         if self._interventions:
@@ -178,9 +211,21 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
     @app.get(READY_PATH)
     async def readyz() -> JSONResponse:
         """Whether a call would be taken, and why not."""
-        reason = calls.why_not()
-        body = {"ready": reason is None} | ({} if reason is None else {"reason": reason})
-        return JSONResponse(body, 200 if reason is None else 503, headers={} if reason is None else RETRY)
+        refusal = calls.why_not()
+        if refusal is None:
+            return JSONResponse({"ready": True})
+        return _not_now({"ready": False, "reason": refusal.reason}, refusal)
+
+    @app.get(METRICS_PATH)
+    async def metrics(request: Request) -> Response:
+        """The figures of all calls in Prometheus's format, which are not for strangers."""
+        refusal = access.refusal_of_stranger(request.headers)
+        if refusal:
+            return JSONResponse({"error": refusal.reason}, refusal.status)
+        if calls.books is None:
+            return JSONResponse({"error": "This server keeps no figures."}, 404)
+        content, kind = calls.books.exposition()
+        return Response(content, media_type=kind)
 
     @app.get(HEALTH_PATH)
     async def healthz(request: Request) -> JSONResponse:
@@ -195,6 +240,11 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         refusal = access.refusal_of_stranger(request.headers)
         if refusal:
             return JSONResponse({"error": refusal.reason}, refusal.status)
+        full = calls.why_not()
+        if full:
+            if calls.books:
+                calls.books.refused(full.kind)
+            return _not_now({"error": full.reason}, full)
         scheme = "wss" if request.url.scheme == "https" else "ws"
         token = access.short_lived(time.time())
         query = f"?{TOKEN_PARAMETER}={token}" if token else ""
@@ -214,6 +264,10 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         await calls.take(websocket, sample_rate, ducks=ducks == "1")
 
     return app
+
+
+def _not_now(body: dict[str, Any], refusal: NotNow) -> JSONResponse:
+    return JSONResponse(body, 503, headers={"Retry-After": str(refusal.retry_after)})
 
 
 def _given(query: Mapping[str, str]) -> str | None:

@@ -15,10 +15,14 @@ from dataclasses import replace
 from typing import Any
 
 from latency.record.stall import Stall
+from voice.server.headroom.loop_load import LoopLoad
 from voice.server.stall_log import StallLog
 
 TICK = 0.02
 """Seconds after which the loop is woken during calls."""
+
+NOTED = 0.002
+"""Seconds by which a poll has to be late to count."""
 
 Poll = Callable[[float | None], Any]
 """A selector's `select`."""
@@ -34,6 +38,7 @@ class LoopWatch:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, clock: Callable[[], float] = time.monotonic) -> None:
         self.log = StallLog()
+        self.load = LoopLoad()
         self._loop = weakref.ref(loop)
         self._clock = clock
         self._calls = 0
@@ -68,16 +73,19 @@ class LoopWatch:
 
     def timed(self, poll: Poll) -> Poll:
         """`poll`, with its times and the work between two polls logged."""
-        clock, log = self._clock, self.log
+        clock, log, load = self._clock, self.log, self.load
         woke = clock()
 
         def select(timeout: float | None = None) -> Any:
             nonlocal woke
             asleep = clock()
             log.worked(woke, asleep)
+            load.worked(woke, asleep)
             ready = poll(timeout)
             woke = clock()
             log.slept(asleep, woke, timeout)
+            if timeout is not None and (late := woke - asleep - max(0.0, timeout)) > NOTED:
+                load.late(late, woke)
             return ready
 
         return select

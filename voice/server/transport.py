@@ -12,6 +12,7 @@ from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPIWebsocketTransport
 
 from voice.errors import WireError
+from voice.server.bookkeeping import Account
 from voice.server.output import HeadStartOutput
 from voice.wire.endpoint import IN_RATE
 
@@ -106,6 +107,8 @@ class CallTransport(FastAPIWebsocketTransport):
     """One call's transport: 16 kHz mono in, `sample_rate` mono out in 20 ms messages."""
 
     def __init__(self, websocket: WebSocket, *, sample_rate: int) -> None:
+        self.account: Account | None = None
+        """The books on the call; None where none are kept."""
         self.serializer = StrictSerializer()
         self._socket = websocket
         params = FastAPIWebsocketParams(

@@ -4,10 +4,13 @@ import asyncio
 import heapq
 import itertools
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from enum import IntEnum
 from typing import TypeVar
+
+from voice.queue_waits import QueueWaits
 
 T = TypeVar("T")
 
@@ -31,12 +34,19 @@ class SynthesisThread:
         self._lock = threading.Lock()
         self._arrival = itertools.count()
         self._waiting: list[tuple[Urgency, int, Callable[[], None]]] = []
+        self.waits = QueueWaits("synthesis")
+        """How long first clauses wait for the thread."""
 
     async def run(self, step: Callable[[], T], urgency: Urgency) -> T:
         """Run one step. Cancelled while waiting, it never runs; cancelled while running, it completes."""
         future: Future[T] = Future()
 
+        submitted = time.monotonic()
+
         def work() -> None:
+            if urgency is Urgency.FIRST:
+                now = time.monotonic()
+                self.waits.note(now - submitted, now)
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(step())

@@ -6,6 +6,8 @@ CALL_PATH = "/ws"
 HEALTH_PATH = "/healthz"
 LIVE_PATH, READY_PATH = "/livez", "/readyz"
 """Where a supervisor asks whether the server runs, and whether it would take a call."""
+METRICS_PATH = "/metrics"
+"""Where Prometheus reads a server's figures."""
 START_PATH = "/start"
 """Where pipecat's clients ask for the address of a call."""
 

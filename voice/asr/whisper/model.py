@@ -23,6 +23,7 @@ from voice.asr.whisper.decoding import FULL, SAMPLE_RATE, Decoding, WhisperPasse
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
 from voice.pass_queue import IsWanted, Pass, PassQueue, Text, WithdrawnError
+from voice.queue_waits import QueueWaits
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
@@ -94,6 +95,8 @@ class SharedWhisper:
         self.language = language
         """The language spoken; None if a multilingual model detects it."""
         self._passes = WhisperPasses(model, name=name, language=language, decoding=decoding)
+        self.waits = QueueWaits("recognition")
+        """How long whole utterances wait for a pass."""
         self._queue = PassQueue("whisper", threads=model.model.num_workers)
         self._pace = Pace(0.0)
         second = np.zeros(SAMPLE_RATE, np.float32)
@@ -154,7 +157,7 @@ class SharedWhisper:
 
     def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> Pass[str]:
         """Decode a whole utterance in a thread of the model; arguments and result as in `transcribe`."""
-        return self._run(self.transcribe, audio, prefix)
+        return self._run(self.transcribe, audio, prefix, waits=self.waits)
 
     def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> Pass[str | None]:
         """Decode the beginning of an utterance in a thread of the model; result as of `WhisperPasses.listen`."""
@@ -172,9 +175,15 @@ class SharedWhisper:
         """Withdraw every pass and let the threads end."""
         self._queue.close()
 
-    def _run(self, decode: Callable[..., Text], audio: NDArray[np.float32], prefix: str) -> Pass[Text]:
+    def _run(
+        self, decode: Callable[..., Text], audio: NDArray[np.float32], prefix: str, *, waits: QueueWaits | None = None
+    ) -> Pass[Text]:
+        submitted = time.monotonic()
+
         def timed(is_wanted: IsWanted) -> Text:
             began = time.monotonic()
+            if waits is not None:
+                waits.note(began - submitted, began)
             try:
                 text = decode(audio, prefix=prefix, is_wanted=is_wanted)
             except WithdrawnError:

@@ -16,6 +16,7 @@ from loguru import logger
 
 from voice.errors import ComponentError, ConfigurationError
 from voice.llm.answer.clauses import has_words, sentences
+from voice.queue_waits import QueueWaits
 from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
 from voice.tts.piper.word_times import spoken_runs, word_ends
 from voice.tts.synthesis_thread import SynthesisThread, Urgency
@@ -81,6 +82,11 @@ class Voice:
         self._piper: Any = PiperVoice(config=settings, session=None)
         self._prepared: dict[str, Sequence[Piece]] = {}
         self._thread = SynthesisThread()
+
+    @property
+    def waits(self) -> QueueWaits:
+        """How long first clauses wait for the thread."""
+        return self._thread.waits
 
     @property
     def streams(self) -> bool:

@@ -1,12 +1,12 @@
 """Why a request to a language model failed, in one sentence."""
 
 import socket
-from collections.abc import Iterator
 
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pipecat.utils.http import TIMEOUT_EXCEPTIONS
 
 from voice.llm.openai.chat_stream import NotACompletionError
+from voice.llm.request_timeout import causes, was_connecting
 from voice.redaction import redacted
 
 LONGEST_REASON = 160
@@ -18,7 +18,7 @@ def reason(error: Exception, *, model: str, where: str) -> str:
     # The SDK's timeout is a connection error too, and an error status an API error.
     if isinstance(error, (APITimeoutError, *TIMEOUT_EXCEPTIONS)):
         # Of httpx or httpx2, whichever the SDK is built on.
-        did_not = "take the connection" if _was_connecting(error) else "answer"
+        did_not = "take the connection" if was_connecting(error) else "answer"
         return f"{model} at {where} did not {did_not} in time."
     if isinstance(error, APIConnectionError):
         return f"{model} at {where} {connection_words(error)}."
@@ -31,35 +31,16 @@ def reason(error: Exception, *, model: str, where: str) -> str:
     return f"The answer of {model} at {where} could not be used ({type(error).__name__}: {_short(str(error))})."
 
 
-def was_taken(error: BaseException | None) -> bool:
-    """Whether a request failed only after its provider had taken it: no answer came in time. It may bill that."""
-    # The SDKs of OpenAI and Anthropic have an APITimeoutError each.
-    if error is None or (not isinstance(error, TIMEOUT_EXCEPTIONS) and type(error).__name__ != "APITimeoutError"):
-        return False
-    return not _was_connecting(error)
-
-
 def connection_words(error: BaseException) -> str:
     """Why a connection failed, as a phrase that follows "<model> at <where>"."""
-    causes = list(_causes(error))
-    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+    raised = list(causes(error))
+    if any(isinstance(cause, ConnectionRefusedError) for cause in raised):
         return "refused the connection"
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
+    if any(isinstance(cause, socket.gaierror) for cause in raised):
         return "could not be found by its name"
-    if any(isinstance(cause, OSError) and not isinstance(cause, ConnectionError) for cause in causes):
+    if any(isinstance(cause, OSError) and not isinstance(cause, ConnectionError) for cause in raised):
         return "could not be reached"
     return "broke the connection off"
-
-
-def _was_connecting(error: BaseException) -> bool:
-    return any(type(cause).__name__ == "ConnectTimeout" for cause in _causes(error))
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error and what it was raised from, down to the operating system's."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _words_of(error: APIError) -> str:

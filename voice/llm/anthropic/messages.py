@@ -19,8 +19,8 @@ from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote, Rest
 from voice.llm.anthropic.client import is_overload, reason, warm_up
 from voice.llm.anthropic.speed import FAST, REFUSED_FOR, CallSpeed, FastPool
-from voice.llm.provider_errors import was_taken
 from voice.llm.rate_limits import FAST_POOL, before_refusal, read_limits, retry_after, room
+from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.warm_connections import WarmConnections
 

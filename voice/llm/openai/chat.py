@@ -18,8 +18,9 @@ from pipecat.utils.http import connection_limits
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat_stream import checked, queue_time
-from voice.llm.provider_errors import reason, was_taken
+from voice.llm.provider_errors import reason
 from voice.llm.rate_limits import before_refusal, read_limits, room
+from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.warm_connections import CONNECT_WITHIN, WarmConnections, is_loopback
 

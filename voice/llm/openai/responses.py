@@ -21,7 +21,7 @@ from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.responses_errors import ServerError, reason
 from voice.llm.openai.responses_socket import OPENAI, Socket
 from voice.llm.openai.warm_sockets import WarmSockets
-from voice.llm.provider_errors import was_taken
+from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 
 ROTATE_AFTER = 55 * 60.0

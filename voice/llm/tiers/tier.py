@@ -31,8 +31,8 @@ from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.ensemble.sampling import Sampling, sampling_of
-from voice.llm.provider_errors import was_taken
 from voice.llm.rate_limits import rest_after
+from voice.llm.request_timeout import was_taken
 
 CANCEL_WITHIN = 0.5
 """Seconds that a cancelled request may take to release its service before the next request is made regardless."""

@@ -11,6 +11,7 @@ from pipelines.versions import version, versions
 from voice.turns.models import TurnModels
 from voice.turns.speculation import Waiting
 from voice.turns.words.sentence_end import SentenceEnds
+from voice.watchdog.reasons import UNSPOKEN
 
 
 @dataclass(slots=True)
@@ -43,7 +44,7 @@ class Engines:
         recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
         turning = asyncio.create_task(_load_turn_models(settings.turns))
-        speaking = asyncio.create_task(synthesiser.start(models.phrases))
+        speaking = asyncio.create_task(synthesiser.start((*models.phrases, UNSPOKEN)))
         try:
             turns, *_ = await asyncio.gather(turning, speaking, recognising, answering, asyncio.to_thread(versions))
         except BaseException:

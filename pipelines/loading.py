@@ -11,7 +11,6 @@ from pipelines.versions import version, versions
 from voice.turns.models import TurnModels
 from voice.turns.speculation import Waiting
 from voice.turns.words.sentence_end import SentenceEnds
-from voice.watchdog.reasons import UNSPOKEN
 
 
 @dataclass(slots=True)
@@ -44,7 +43,7 @@ class Engines:
         recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
         turning = asyncio.create_task(_load_turn_models(settings.turns))
-        speaking = asyncio.create_task(synthesiser.start((*models.phrases, UNSPOKEN)))
+        speaking = asyncio.create_task(synthesiser.start(models.phrases))
         try:
             turns, *_ = await asyncio.gather(turning, speaking, recognising, answering, asyncio.to_thread(versions))
         except BaseException:

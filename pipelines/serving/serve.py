@@ -24,7 +24,7 @@ from voice.server.connections import BoundedHTTP, BoundedWebSocket
 from voice.server.interventions import Interventions
 from voice.server.listening import listen, stdin_closed
 from voice.server.loop_watch import LoopWatch
-from voice.wire.endpoint import LARGEST_MESSAGE, call_url
+from voice.wire.endpoint import LARGEST_MESSAGE, call_url, page_url
 
 
 async def serve_agent(
@@ -153,6 +153,8 @@ def run_serve(args: argparse.Namespace) -> int:
 
     def announce(line: str) -> None:
         print(line, flush=True)
+        if not args.until_stdin_closes:
+            print(f"Talk to it in a browser: {page_url(line.split()[-1])}", file=sys.stderr)
 
     address = Address(
         host=args.host,

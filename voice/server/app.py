@@ -12,10 +12,10 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from voice.errors import VoiceError
+from voice.page.files import FILES_PATH, HEADERS, INDEX, PAGE_PATH, page_files
 from voice.redaction import printable
 from voice.server.access import Access
 from voice.server.bookkeeping import Books
-from voice.server.closing import shortened
 from voice.server.headroom.admission import NotNow
 from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.transport import CallTransport
@@ -42,6 +42,8 @@ MOST_BEGINNING = 16
 BEGIN_EVERY = 0.05
 """Seconds left to the other calls after each beginning."""
 
+CLOSE_REASON_BYTES = 123
+"""Bytes of the reason with which a WebSocket is closed."""
 log = logging.getLogger(__name__)
 
 
@@ -167,10 +169,10 @@ class Calls:
             nonlocal why
             why = "the caller hung up"
             try:
-                if ending := transport.ending:
-                    why = f"{ending.kind}: {ending.reason}"
-                    log.warning("call closed: %s", ending.reason)
-                    await transport.close(ending)
+                if reason := transport.serializer.refusal:
+                    why = f"refused: {reason}"
+                    log.warning("call closed: %s", reason)
+                    await transport.refuse(reason)
             finally:
                 await worker.cancel()
 
@@ -185,6 +187,17 @@ class Calls:
     def _release(self, worker: PipelineWorker) -> None:
         if self._interventions:
             self._interventions.call_ended(worker, others=len(self.active))
+
+
+def shortened(reason: str) -> str:
+    """A reason that fits `CLOSE_REASON_BYTES` of UTF-8; a longer one is cut between words and ends in "…"."""
+    encoded = reason.encode()
+    if len(encoded) <= CLOSE_REASON_BYTES:
+        return reason
+    # The byte after the room for the "…" shows whether the last word is whole.
+    room = CLOSE_REASON_BYTES - len("…".encode())
+    kept = encoded[: room + 1].decode(errors="ignore")
+    return (kept.rpartition(" ")[0] or encoded[:room].decode(errors="ignore")).rstrip(" ,;:") + "…"
 
 
 def create_app(calls: Calls, access: Access) -> FastAPI:
@@ -221,6 +234,15 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         trusted = access.refusal_of_stranger(request.headers) is None
         status = {"calls": len(calls.active), **calls.agent.status()} if calls.ready and trusted else {}
         return JSONResponse({"ready": calls.ready, **status}, 200 if calls.ready else 503)
+
+    @app.get(PAGE_PATH)
+    @app.get(FILES_PATH)
+    async def page(name: str = INDEX) -> Response:
+        """The page for browsers, which holds no secrets; who may call is decided at the call."""
+        found = page_files().get(name)
+        if found is None:
+            return JSONResponse({"error": "The page has no such file."}, 404)
+        return Response(found.content, media_type=found.media_type, headers=HEADERS)
 
     @app.post(START_PATH)
     async def start(request: Request) -> Response:

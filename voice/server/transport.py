@@ -1,7 +1,5 @@
 """One call's transport: pipecat's WebSocket transport with strict input; its output is in `voice.server.output`."""
 
-import asyncio
-import logging
 import time
 from collections.abc import Callable
 
@@ -15,7 +13,6 @@ from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPI
 
 from voice.errors import WireError
 from voice.server.bookkeeping import Account
-from voice.server.closing import CLOSE_WITHIN, Ending, shortened
 from voice.server.output import HeadStartOutput
 from voice.wire.endpoint import IN_RATE
 
@@ -29,7 +26,6 @@ of audio."""
 
 IN_RATES = range(8000, 48001)
 """Hertz of audio that is taken; it is resampled to `IN_RATE`."""
-log = logging.getLogger(__name__)
 
 
 class StrictSerializer(ProtobufFrameSerializer):
@@ -43,9 +39,6 @@ class StrictSerializer(ProtobufFrameSerializer):
     Args:
         clock: seconds, monotonic.
     """
-
-    heard: Callable[[], None] = staticmethod(lambda: None)
-    """Called with each message of audio; set per call."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -86,15 +79,11 @@ class StrictSerializer(ProtobufFrameSerializer):
             raise self._refuse("audio must be 16-bit samples: an odd number of bytes came")
         self._check_pace(len(frame.audio) / 2 / frame.sample_rate)
         if frame.sample_rate == IN_RATE:
-            self.heard()
             return frame
         self._resampler = self._resampler or create_stream_resampler()
         audio = await self._resampler.resample(frame.audio, frame.sample_rate, IN_RATE)
-        if not audio:
-            # A resampler holds back its first samples.
-            return None
-        self.heard()
-        return InputAudioRawFrame(audio=audio, sample_rate=IN_RATE, num_channels=1)
+        # A resampler holds back its first samples.
+        return InputAudioRawFrame(audio=audio, sample_rate=IN_RATE, num_channels=1) if audio else None
 
     def _check_rate(self) -> None:
         now = self._clock()
@@ -122,7 +111,6 @@ class CallTransport(FastAPIWebsocketTransport):
         """The books on the call; None where none are kept."""
         self.serializer = StrictSerializer()
         self._socket = websocket
-        self._why_ended: str | None = None
         params = FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_in_sample_rate=IN_RATE,
@@ -144,25 +132,8 @@ class CallTransport(FastAPIWebsocketTransport):
         """Let no utterance begin while the caller may be starting to speak."""
         self._output.user_may_be_starting = user_may_be_starting
 
-    async def end(self, reason: str) -> None:
-        """End the call because it cannot go on; `reason` is a clause."""
-        self._why_ended = reason
-        await self._client.trigger_client_disconnected()
-
-    @property
-    def ending(self) -> Ending | None:
-        """Why this side ends the call; None if the client has hung up."""
-        if self._why_ended is not None:
-            return Ending(1011, self._why_ended, "given up")
-        refusal = self.serializer.refusal
-        return None if refusal is None else Ending(1007, refusal, "refused")
-
-    async def close(self, ending: Ending) -> None:
-        """Tell the client why the call ends, unless it does not read."""
+    async def refuse(self, reason: str) -> None:
+        """Close the call because of what its client sent; `reason` is at most 123 bytes."""
         # Otherwise pipecat would close it again at the end of the pipeline, and log that it cannot.
         self._client._closing = True
-        try:
-            async with asyncio.timeout(CLOSE_WITHIN):
-                await self._socket.close(ending.code, shortened(ending.reason))
-        except TimeoutError:
-            log.warning("the client of a call that is ended does not read why")
+        await self._socket.close(1007, reason)

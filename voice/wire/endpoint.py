@@ -53,6 +53,12 @@ def health_url(url: str) -> str:
     return urlunsplit(("https" if parts.scheme == "wss" else "http", parts.netloc, path, "", ""))
 
 
+def page_url(url: str) -> str:
+    """The address of the page of the server that takes calls at `url`."""
+    parts = urlsplit(url)
+    return urlunsplit(("https" if parts.scheme == "wss" else "http", parts.netloc, "/", "", ""))
+
+
 def with_rate(url: str, rate: int | str) -> str:
     """`url` with the rate that the bot's audio should have, unless it names one itself.
 

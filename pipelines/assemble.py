@@ -22,6 +22,7 @@ from pipelines.loading import Engines
 from pipelines.outside.supply import Supply
 from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
+from pipelines.serving.call_worker import CallWorker
 from pipelines.serving.observer import MonotonicClock, TurnObserver
 from pipelines.serving.synthesis_times import SynthesisTimes
 from pipelines.serving.turn_log import TurnLog
@@ -103,6 +104,8 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     own_voice = OwnVoiceGate(spoken)
     strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])
     user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
+    # What stands behind the language model may be a recorder that wants the caller's audio.
+    user.passes_audio = bool(behaviour.before_tts)
     assistant = LLMAssistantAggregator(context)
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
     bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
@@ -133,7 +136,8 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     )
     rtvi = CallRTVI()
     answer_requests(rtvi, swap.carry_out if swap else None)
-    return PipelineWorker(
+    traced = tracing()
+    return CallWorker(
         pipeline,
         clock=MonotonicClock(),
         # A call is silent for as long as its user is; who hangs up closes the socket.
@@ -141,7 +145,8 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         observers=[TurnObserver(log, rtvi, watch, transport.account), SynthesisTimes(models.synthesised)],
         params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
         rtvi_processor=rtvi,
-        enable_tracing=tracing(),
+        enable_tracing=traced,
+        enable_turn_tracking=traced,
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
     )
 

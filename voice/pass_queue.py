@@ -6,6 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from voice.priority import stand_behind
+
 Text = TypeVar("Text")
 IsWanted = Callable[[], bool]
 """Whether anybody still waits for the pass that asks; called in the pass's thread."""
@@ -67,7 +69,7 @@ class PassQueue:
     """
 
     def __init__(self, name: str, *, threads: int) -> None:
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=stand_behind)
         self._threads = threads
         self._lock = threading.RLock()
         self._waiting: deque[Pass[Any]] = deque()

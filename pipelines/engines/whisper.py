@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ from pydantic import Field
 from pipelines.engines.engine import AsrTable, Recogniser
 from pipelines.versions import version
 from voice.errors import ComponentError
+from voice.priority import stand_behind
 
 if TYPE_CHECKING:
     from pipecat.services.stt_service import STTService
@@ -141,7 +143,13 @@ class WhisperRecogniser:
         finally:
             # A thread cannot be cancelled, and a calibration takes a minute.
             given_up.set()
-        self._whisper = await asyncio.to_thread(self._load, weights, self._decoding)
+        # The engine's own threads are as patient as the one that loads it.
+        loader = ThreadPoolExecutor(1, initializer=stand_behind)
+        try:
+            loading = asyncio.get_running_loop().run_in_executor(loader, self._load, weights, self._decoding)
+            self._whisper = await loading
+        finally:
+            loader.shutdown(wait=False)
 
     def service(self, *, at_fades: bool = False) -> "STTService":
         """A call's recogniser on the shared model."""

@@ -51,7 +51,8 @@ class Server:
                 if "simulate" in process.cmdline():
                     continue
                 times = process.cpu_times()
-                cpu += times.user + times.system
+                # What ended children have used counts with their parent.
+                cpu += times.user + times.system + times.children_user + times.children_system
                 rss += process.memory_info().rss
         except psutil.NoSuchProcess:
             return None

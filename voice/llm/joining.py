@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipecat.frames.frames import Frame, LLMContextAssistantTurnFrame
+from pipecat.frames.frames import Frame, InputAudioRawFrame, LLMContextAssistantTurnFrame
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregator,
@@ -26,10 +26,16 @@ class JoiningUserAggregator(LLMUserAggregator):
     whole word heard there is nothing to keep. Calls of tools and their results stay: what they did is done, and the
     model that answers the joined words is told.
 
+    The caller's audio ends here, because no part behind it listens (`passes_audio`): passed on, it would go through
+    half of the pipeline, 31 times a second in each call.
+
     Args:
         context: the call's conversation.
         params: as for pipecat's.
     """
+
+    passes_audio = True
+    """Whether the caller's audio is passed on; set per call."""
 
     def __init__(self, context: LLMContext, *, params: LLMUserAggregatorParams) -> None:
         super().__init__(context, params=params)
@@ -47,6 +53,11 @@ class JoiningUserAggregator(LLMUserAggregator):
             case _:
                 pass
         await super().process_frame(frame, direction)
+
+    async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        """Pass a frame on, unless it is audio that nobody behind listens to."""
+        if self.passes_audio or not isinstance(frame, InputAudioRawFrame):
+            await super().push_frame(frame, direction)
 
     async def _note(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
         self._written, self._joining = message.content, False

@@ -19,6 +19,8 @@ READ_WITHIN = 5.0
 MOST_UNREAD = 1 << 20
 """Bytes that may wait for a client; pongs are written without waiting for it."""
 DESCRIPTORS_OF_A_CALL = 4
+MOST_WAITING = 64
+"""Messages of a client that may wait to be handled before its socket is not read: a second of audio."""
 SAID_EVERY = 10.0
 """Seconds between two warnings that connections are refused."""
 log = logging.getLogger(__name__)
@@ -77,9 +79,23 @@ class BoundedHTTP(H11Protocol):
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """WebSockets whose client reads what it is sent."""
+    """WebSockets whose client reads what it is sent.
+
+    uvicorn stops reading a socket after each message until it has been handled, which takes two calls of the system;
+    here it stops when `MOST_WAITING` messages wait.
+    """
 
     _unread: asyncio.TimerHandle | None = None
+    _paused = False
+
+    @property
+    def read_paused(self) -> bool:
+        """Whether uvicorn should leave reading as it is: nothing is read, or more may wait."""
+        return self._paused or self.queue.qsize() < MOST_WAITING
+
+    @read_paused.setter
+    def read_paused(self, paused: bool) -> None:
+        self._paused = paused
 
     def pause_writing(self) -> None:
         """More waits for the client than the socket takes."""

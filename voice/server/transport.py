@@ -24,6 +24,9 @@ MESSAGES_A_SECOND = 400
 """Messages that a client may send in a second, on average of `AHEAD` seconds: six times as many as one for each 16 ms
 of audio."""
 
+WINDOW_BYTES = 2 * 512
+"""Bytes of a window of the voice detector, 32 ms."""
+
 IN_RATES = range(8000, 48001)
 """Hertz of audio that is taken; it is resampled to `IN_RATE`."""
 
@@ -47,6 +50,7 @@ class StrictSerializer(ProtobufFrameSerializer):
         self._heard_until: float | None = None
         self._read_until: float | None = None
         self._resampler: BaseAudioResampler | None = None
+        self._unheard = bytearray()
 
     async def deserialize(self, data: str | bytes) -> Frame | None:
         """One message to one frame.
@@ -78,12 +82,26 @@ class StrictSerializer(ProtobufFrameSerializer):
         if len(frame.audio) % 2:
             raise self._refuse("audio must be 16-bit samples: an odd number of bytes came")
         self._check_pace(len(frame.audio) / 2 / frame.sample_rate)
-        if frame.sample_rate == IN_RATE:
-            return frame
-        self._resampler = self._resampler or create_stream_resampler()
-        audio = await self._resampler.resample(frame.audio, frame.sample_rate, IN_RATE)
-        # A resampler holds back its first samples.
-        return InputAudioRawFrame(audio=audio, sample_rate=IN_RATE, num_channels=1) if audio else None
+        audio = frame.audio
+        if frame.sample_rate != IN_RATE:
+            self._resampler = self._resampler or create_stream_resampler()
+            # It holds back its first samples.
+            audio = await self._resampler.resample(frame.audio, frame.sample_rate, IN_RATE)
+        return self._windows(audio)
+
+    def _windows(self, audio: bytes) -> Frame | None:
+        """The whole windows of the voice detector that are complete now; None while the next one is not.
+
+        The detector decides at their ends only, so that nothing is decided later than if every message were passed on,
+        with half as many frames to pass through the pipeline.
+        """
+        self._unheard += audio
+        whole = len(self._unheard) // WINDOW_BYTES * WINDOW_BYTES
+        if not whole:
+            return None
+        windows = bytes(self._unheard[:whole])
+        del self._unheard[:whole]
+        return InputAudioRawFrame(audio=windows, sample_rate=IN_RATE, num_channels=1)
 
     def _check_rate(self) -> None:
         now = self._clock()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from websockets.asyncio.client import connect
 
 from voice.server import connections
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
@@ -26,9 +27,9 @@ async def talkative(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 
 @contextlib.asynccontextmanager
-async def serving() -> AsyncIterator[tuple[uvicorn.Server, int]]:
+async def serving(application: Any = talkative) -> AsyncIterator[tuple[uvicorn.Server, int]]:
     """The server and its port."""
-    config = uvicorn.Config(talkative, http=BoundedHTTP, ws=BoundedWebSocket, lifespan="off", log_level="warning")
+    config = uvicorn.Config(application, http=BoundedHTTP, ws=BoundedWebSocket, lifespan="off", log_level="warning")
     server = uvicorn.Server(config)
     sock = socket.create_server(("127.0.0.1", 0))
     task = asyncio.create_task(server.serve(sockets=[sock]))
@@ -105,3 +106,36 @@ async def test_more_connections_than_descriptors_allow_are_refused(
     assert [record.message for record in caplog.records if "refused" in record.message] == [
         "connections are refused: 3 are open"
     ]
+
+
+async def test_a_client_is_not_read_while_too_many_of_its_messages_wait() -> None:
+    async with listening_slowly() as (handled, port), connect(f"ws://127.0.0.1:{port}/ws", compression=None) as client:
+
+        async def send() -> None:
+            for _ in range(5000):
+                await client.send(bytes(10_000))
+
+        sending = asyncio.create_task(send())
+        await asyncio.sleep(0.5)
+        assert not sending.done(), "50 MB were taken for an application that reads nothing"
+        handled.set()
+        await asyncio.wait_for(sending, 20)
+
+
+@contextlib.asynccontextmanager
+async def listening_slowly() -> AsyncIterator[tuple[asyncio.Event, int]]:
+    """A server that handles messages once the event is set, and its port."""
+    may_handle = asyncio.Event()
+
+    async def application(_scope: dict[str, Any], receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        await may_handle.wait()
+        while (await receive())["type"] != "websocket.disconnect":
+            pass
+
+    async with serving(application) as (_, port):
+        try:
+            yield may_handle, port
+        finally:
+            may_handle.set()

@@ -9,10 +9,10 @@ from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessa
 
 from tests.voice.wire.packed import audio, message, text_frame
 from voice.errors import WireError
-from voice.server.transport import AHEAD, MESSAGES_A_SECOND, StrictSerializer
+from voice.server.transport import AHEAD, MESSAGES_A_SECOND, WINDOW_BYTES, StrictSerializer
 from voice.wire.endpoint import IN_RATE
 
-FRAME, SECOND = bytes(640), bytes(2 * IN_RATE)
+FRAME, SECOND = bytes(2 * WINDOW_BYTES), bytes(2 * IN_RATE)
 
 
 class Clock:
@@ -30,7 +30,7 @@ async def read(data: str | bytes, serializer: StrictSerializer | None = None) ->
 async def test_audio_and_json_objects_come_through() -> None:
     heard = await read(audio(FRAME))
     assert isinstance(heard, InputAudioRawFrame)
-    assert (len(heard.audio), heard.sample_rate, heard.num_channels) == (640, IN_RATE, 1)
+    assert (len(heard.audio), heard.sample_rate, heard.num_channels) == (2 * WINDOW_BYTES, IN_RATE, 1)
     received = await read(message(json.dumps({"label": "rtvi-ai", "type": "client-ready"})))
     assert isinstance(received, InputTransportMessageFrame)
     assert received.message["type"] == "client-ready"
@@ -75,6 +75,22 @@ async def test_audio_of_another_rate_is_resampled(rate: int) -> None:
     assert 0.9 * IN_RATE < len(samples) <= IN_RATE
     spectrum = np.abs(np.fft.rfft(samples[-8000:]))
     assert int(spectrum.argmax()) * 2 == 440
+
+
+@pytest.mark.parametrize("size", [6, 320, 512, 640, 1024, 1536, 5000])
+async def test_audio_is_passed_on_in_whole_windows_as_soon_as_one_is_complete(size: int) -> None:
+    serializer = StrictSerializer(clock=Clock())
+    sent = np.random.default_rng(1).integers(-99, 99, 4 * WINDOW_BYTES, np.int16).tobytes()
+    heard, waiting = b"", 0
+    for at in range(0, len(sent), size):
+        piece = sent[at : at + size]
+        frame = await read(audio(piece), serializer)
+        waiting += len(piece)
+        assert frame is None or isinstance(frame, InputAudioRawFrame)
+        assert len(frame.audio if frame else b"") == waiting // WINDOW_BYTES * WINDOW_BYTES
+        heard += frame.audio if frame else b""
+        waiting %= WINDOW_BYTES
+    assert heard == sent
 
 
 async def test_messages_may_not_come_much_faster_than_audio_does() -> None:

@@ -37,6 +37,7 @@ from voice.asr.sphinx.worker_protocol import (
     StartUtterance,
     encode,
 )
+from voice.priority import process_stands_behind
 
 PARTIAL_EVERY = 0.1
 """Seconds of audio between two partial texts."""
@@ -213,6 +214,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--language-model", type=Path, help="a trigram model to use instead of the general English one")
     parser.add_argument("--name", default="en-us", help="name of the models in reports")
     arguments = parser.parse_args(argv)
+    process_stands_behind()
     # Ctrl-C reaches the whole process group, but the service ends its workers by closing their input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Only replies may reach the pipe: what libraries print goes to the logs.

@@ -9,6 +9,7 @@ import pytest
 from voice.asr.sphinx.language_model import GENERAL
 from voice.asr.sphinx.process import SphinxWorker, WorkerDied
 from voice.asr.sphinx.worker_protocol import Audio, Final, FinishUtterance, Partial, Reply, StartUtterance
+from voice.priority import BEHIND
 
 
 @pytest.fixture
@@ -36,6 +37,13 @@ async def test_a_worker_reports_what_it_has_loaded_and_replies(worker: SphinxWor
     reply = await final(worker)
     assert isinstance(reply, Final)
     assert (reply.utterance, reply.text) == (3, "")
+
+
+async def test_a_worker_stands_behind_the_process_that_sends_audio(worker: SphinxWorker) -> None:
+    assert psutil.Process(worker.pid).nice() == max(BEHIND, psutil.Process().nice())
+    # Linux would share the processor among sessions, whatever their priority.
+    assert os.getsid(worker.pid) == os.getsid(0)
+    assert os.getpgid(worker.pid) == worker.pid
 
 
 async def test_a_worker_survives_ctrl_c_and_ends_with_its_input(worker: SphinxWorker) -> None:

@@ -100,6 +100,11 @@ def parser() -> Parser:
         action="store_true",
         help="send the microphone as it is: for headphones, or a device that cancels its own echo",
     )
+    talk.add_argument(
+        "--push-to-talk",
+        action="store_true",
+        help="keep the microphone off except between two presses of the space bar",
+    )
     talk.add_argument("--record", action="store_true", help="keep the call's audio in the run folder")
 
     _command(top, "devices", _devices, "list microphones and loudspeakers")

@@ -106,6 +106,23 @@ class CallSession:
         self._asked[message.id] = message
         return message
 
+    def heard_after(self, since: float, earliest: float) -> float | None:
+        """Seconds from one instant to the first sound of the bot that begins after another one.
+
+        None while no such sound was played, or the clocks are not aligned.
+
+        Args:
+            since: seconds on the server's clock.
+            earliest: the same.
+        """
+        alignment = aligned(self._exchanges)
+        if alignment is None:
+            return None
+        origin = self._line.origin
+        begun = (one.start + origin for one in self._playout.utterances)
+        first = next((at for at in begun if at >= alignment.to_client(earliest)), None)
+        return None if first is None else first - alignment.to_client(since)
+
     def result(self) -> CallResult:
         """What has been recorded and reported so far."""
         self._playout.advance(self._playout.start + self._recorder.seconds)

@@ -52,6 +52,10 @@ class DeviceLine:
         self.dropouts = 0
         """Callbacks before which the card lost input or ran out of output."""
         self.placed: Sequence[PlacedTurn] = ()
+        self.muted = False
+        """Whether silence is sent instead of what the microphone hears."""
+        self.level = 0.0
+        """The highest sample of the latest frame, 0 to 1, also when it is muted."""
         self._open_stream = open_stream or functools.partial(open_duplex, input=input, output=output)
         self._make_canceller = canceller
         self._canceller: EchoCanceller | None = None
@@ -101,7 +105,8 @@ class DeviceLine:
                     f"The microphone has delivered nothing for {STALLED:g} s; reconnect it or choose another device."
                 ) from None
             self.pacing.note(captured, self._clock())
-            yield frame
+            self.level = float(np.abs(frame.astype(np.int32)).max(initial=0)) / 32768
+            yield np.zeros_like(frame) if self.muted else frame
 
     def wait_for_answer(self, pending: bool) -> None:
         """Do nothing: a person hears the announcement."""

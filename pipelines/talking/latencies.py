@@ -1,0 +1,74 @@
+"""The latency of a live call's turns, as far as it is known. Pure."""
+
+from collections.abc import Callable
+
+from latency.record.marks import Mark
+from latency.record.server_turn import ServerTurn
+from latency.report.stats import percentile
+from pipelines.talking.turn_line import LIMIT, speech_end
+
+ENOUGH = 20
+"""Turns that a 95th percentile needs; of fewer, the slowest is shown."""
+Heard = Callable[[ServerTurn], float | None]
+"""Seconds from the end of the user's speech to the first sound after the turn; None while that is unknown."""
+
+
+def latency_of(turn: ServerTurn, heard_after: Callable[[float, float], float | None]) -> float | None:
+    """A turn's latency; None while it is unknown.
+
+    Args:
+        turn: as the server reports it.
+        heard_after: see `CallSession.heard_after`.
+    """
+    since, commit = speech_end(turn), turn.marks.get(Mark.TURN_COMMIT)
+    if since is None or commit is None or Mark.TTS_FIRST_SAMPLE not in turn.marks:
+        return None
+    return heard_after(since, commit)
+
+
+class Latencies:
+    """Collects them.
+
+    Args:
+        heard: tells a turn's latency.
+    """
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+        self._waiting: dict[int, ServerTurn] = {}
+        self._known: dict[int, float] = {}
+        self._usd: dict[int, float] = {}
+
+    def reported(self, turn: ServerTurn) -> None:
+        """The server has reported a turn, perhaps again."""
+        self._usd[turn.turn] = sum(attempt.usd or 0.0 for attempt in turn.attempts)
+        if turn.turn not in self._known:
+            self._waiting[turn.turn] = turn
+
+    def news(self) -> list[tuple[ServerTurn, float]]:
+        """The turns whose latency has become known since the last call."""
+        found = []
+        for number, turn in list(self._waiting.items()):
+            if (latency := self._heard(turn)) is not None:
+                del self._waiting[number]
+                self._known[number] = latency
+                found.append((turn, latency))
+        return found
+
+    @property
+    def usd(self) -> float:
+        """What the requests have cost, in US dollars, as far as prices are known."""
+        return sum(self._usd.values())
+
+    def summary(self) -> str:
+        """The figures so far, in one line; empty before any."""
+        values = [seconds * 1000 for seconds in self._known.values()]
+        if not values:
+            return ""
+        tail = ("p95", percentile(values, 95)) if len(values) >= ENOUGH else ("slowest", max(values))
+        late = sum(value > LIMIT * 1000 for value in values)
+        cost = f" · ${self.usd:.4f}" if self.usd else ""
+        return (
+            f"{len(values)} turns · median {percentile(values, 50) or 0:.0f} ms · {tail[0]} {tail[1] or 0:.0f} ms · "
+            f"{late} above {LIMIT * 1000:.0f} ms{cost}"
+        )

@@ -1,0 +1,145 @@
+"""The conversation of a live call in the terminal: lines that stay, and below them what is going on now."""
+
+import asyncio
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.markup import escape
+from rich.text import Text
+
+from latency.record.server_turn import ServerTurn
+from pipelines.talking.latencies import Latencies
+from pipelines.talking.swap_keys import SwapKeys
+from pipelines.talking.turn_line import turn_line
+from voice.client.call.listener import CallListener
+from voice.client.sound.device_line import DeviceLine
+from voice.wire.messages import ClientMessage
+from voice.wire.requests import Reply
+
+EVERY = 0.125
+"""Seconds between two looks at the call."""
+METER = " ▁▂▃▄▅▆▇█"
+HEARS_ITSELF = "The agent hears itself: wear headphones, or leave out --no-echo-cancellation."
+HEARS_ITSELF_STILL = "The agent still hears itself: turn the loudspeaker down, move it away, or wear headphones."
+
+
+def is_own_voice(turn: ServerTurn) -> bool:
+    """Whether the agent heard itself in this turn: its voice began it, or was heard during its answer."""
+    return turn.ended_by == "own_voice" or any(one.because == "own_words" for one in turn.overlaps or ())
+
+
+class Transcript(CallListener):
+    """Shows the conversation as it happens. What moves is left out where the output is no terminal.
+
+    Args:
+        console: the terminal.
+        line: the microphone, whose level is shown.
+        cancels: whether the loudspeaker's sound is taken out of the microphone's.
+    """
+
+    def __init__(self, console: Console, line: DeviceLine, *, cancels: bool) -> None:
+        self.swaps: SwapKeys | None = None
+        """The keys that choose another language model; set this before the call."""
+        self.latencies = Latencies(lambda _turn: None)
+        """The turns' latencies; set this before the call."""
+        self.help = ""
+        """What keys do; empty without keys."""
+        self._console, self._line = console, line
+        self._cancels = cancels
+        self._told_echo = False
+        self._now = Text("connecting", "dim")
+        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+        self._noted: object = None
+        self._cut_off = -1
+
+    async def follow(self) -> None:
+        """Print what becomes known, and keep the moving lines up to date, until cancelled."""
+        while True:
+            for turn, latency in self.latencies.news():
+                self._console.print(Text("       ").append_text(turn_line(turn, latency)))
+            if self._live:
+                self._live.update(self._panel(), refresh=self._live.is_started)
+            await asyncio.sleep(EVERY)
+
+    def _panel(self) -> Group:
+        level = min(len(METER) - 1, round(self._line.level**0.5 * (len(METER) - 1)))
+        microphone = Text(" off ", "reverse red") if self._line.muted else Text(f"  {METER[level]}  ", "green")
+        figures = self.latencies.summary()
+        lines = [microphone + Text("  ") + self._now]
+        lines += [Text(f"       {text}", "dim") for text in (figures, self.help) if text]
+        return Group(*lines)
+
+    def on_ready(self) -> None:
+        """The call has begun: the agent is listening."""
+        echo = "Echo cancellation is on." if self._cancels else "Without echo cancellation you need headphones."
+        self._console.print(f"[bold]Speak now; Ctrl-C hangs up.[/] {echo}")
+        self._show("listening")
+        if self._live:
+            self._live.start()
+        if self.swaps:
+            self.swaps.open()
+
+    def note(self, text: str, *, label: str = "keys") -> None:
+        """Print a line about the call itself."""
+        self._console.print(f"[dim]{label:>5}  {escape(text)}[/]")
+
+    def on_answer(self, asked: ClientMessage, reply: Reply) -> None:
+        """The server has carried out a request."""
+        if self.swaps:
+            self.swaps.answered(asked, reply)
+
+    def on_refusal(self, asked: ClientMessage, reason: str) -> None:
+        """The server has refused a request."""
+        if self.swaps:
+            self.swaps.refused(asked, reason)
+
+    def on_turn(self, turn: ServerTurn) -> None:
+        """Note what it took, print which tier answered and what was heard of an interrupted answer, once it is over."""
+        self.latencies.reported(turn)
+        if is_own_voice(turn) and not self._told_echo:
+            self._told_echo = True
+            self.note(HEARS_ITSELF_STILL if self._cancels else HEARS_ITSELF, label="echo")
+        if turn.final and turn.interrupted and turn.turn > self._cut_off:
+            self._cut_off = turn.turn
+            heard = f"you heard “{turn.played}” of it" if turn.played else "you heard nothing of it"
+            self.note(f"interrupted: {heard}", label="")
+        last = turn.responses[-1] if turn.responses else None
+        if last is None or last.tier is None or not (self.swaps and self.swaps.several and turn.final):
+            return
+        # A turn is reported again after each change, and has several answers if a tool is used.
+        noted = (turn.turn, len(turn.responses), last.tier)
+        if noted != self._noted:
+            self._noted = noted
+            self.note(f"{last.tier} answered ({last.policy}: {last.reason})", label="llm")
+
+    def on_partial(self, text: str) -> None:
+        """Show the recogniser's words so far."""
+        self._show(f"you: {text}…")
+
+    def on_heard(self, text: str) -> None:
+        """Print a final transcript."""
+        self._console.print(f"[bold cyan]  you[/]  {escape(text)}")
+        self._show("…")
+
+    def on_said(self, text: str) -> None:
+        """Print a clause of the agent."""
+        self._console.print(f"[bold green]agent[/]  {escape(text)}")
+        self._show("listening")
+
+    def on_interruption(self) -> None:
+        """The user has interrupted the agent."""
+        self._show("listening")
+
+    def on_error(self, text: str) -> None:
+        """Print a failure that the server reports."""
+        self._console.print(f"[red]error[/]  {escape(text)}")
+
+    def close(self) -> None:
+        """The call is over."""
+        if self._live:
+            self._live.stop()
+        if self.swaps:
+            self.swaps.close()
+
+    def _show(self, text: str) -> None:
+        self._now = Text(text, "dim")

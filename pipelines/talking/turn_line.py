@@ -1,0 +1,77 @@
+"""What a turn took, as one line for the terminal: a bar against 800 ms, and its stages. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from latency.record.marks import Mark
+from latency.record.server_turn import ServerTurn
+
+LIMIT = 0.8
+"""Turn latency, in seconds, from which people notice a pause."""
+AXIS = 1.6
+"""Seconds that the bar shows; what is later than that ends it."""
+CELLS = 32
+STAGES = (
+    (Mark.TURN_COMMIT, "turn end", "blue"),
+    (Mark.LLM_FIRST_CLAUSE, "answer", "yellow"),
+    (Mark.TTS_FIRST_SAMPLE, "voice", "magenta"),
+)
+WAY = ("way", "cyan")
+"""From the voice's first sample to the loudspeaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageSpan:
+    """A stage of a turn, seconds after the end of the user's speech."""
+
+    name: str
+    style: str
+    start: float
+    end: float
+
+
+def speech_end(turn: ServerTurn) -> float | None:
+    """When the user's speech ended, as the server heard it, on the server's clock; None while unknown."""
+    return turn.marks.get(Mark.SPEECH_END, turn.marks.get(Mark.VAD_STOP))
+
+
+def spans(turn: ServerTurn, latency: float) -> Sequence[StageSpan]:
+    """The stages that made up the latency of a turn, one after the other.
+
+    Args:
+        turn: as the server reports it.
+        latency: seconds from the end of speech to the first sound.
+    """
+    zero = speech_end(turn)
+    if zero is None:
+        return ()
+    found, start = [], 0.0
+    for mark, name, style in STAGES:
+        if mark in turn.marks:
+            end = min(latency, max(start, turn.marks[mark] - zero))
+            found.append(StageSpan(name, style, start, end))
+            start = end
+    return (*found, StageSpan(*WAY, start, max(start, latency)))
+
+
+def turn_line(turn: ServerTurn, latency: float) -> Text:
+    """The line."""
+    line = Text(f"{latency * 1000:4.0f} ms ", "bold green" if latency <= LIMIT else "bold yellow")
+    parts = spans(turn, latency)
+    line.append_text(_bar(parts))
+    line.append("  " + " · ".join(f"{part.name} {(part.end - part.start) * 1000:.0f}" for part in parts), "dim")
+    return line
+
+
+def _bar(parts: Sequence[StageSpan]) -> Text:
+    bar = Text()
+    limit = round(LIMIT / AXIS * CELLS)
+    for cell in range(CELLS):
+        at = (cell + 0.5) / CELLS * AXIS
+        style = next((part.style for part in parts if part.start <= at < part.end), None)
+        if cell == limit:
+            bar.append("│")
+        bar.append("━" if style else "╌", style or "dim")
+    return bar

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from voice.llm.tools.tool import Tool
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import smalltalk, timers
+from voice.responder.skills.another import AGAIN
 from voice.responder.skills.skill import Request, SkillAnswer
 from voice.responder.state import State, Timer
 from voice.responder.tools import ToolBox, ToolCall
@@ -185,6 +186,8 @@ class Responder:
             ends_call=answer.ends_call,
         )
         after = settled if answer.state is None else answer.state
+        if match.skill.intent in AGAIN:
+            after = after.but(again=(match.skill.intent, match.slots))
         return proposal(reply, after.but(last_answer=answer.text))
 
     def greeting(self, now: datetime) -> Proposal:

@@ -14,7 +14,10 @@ SENTENCES_PER_SHARE = 50
 """Number of sentences for a skill whose share is 1."""
 _SEED = 20
 _IMPERATIVE = frozenset(
-    words("set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say")
+    words(
+        "set start tell count convert spell flip roll repeat remember cancel give pick add multiply calculate say "
+        "remind wake put remove split"
+    )
 )
 
 

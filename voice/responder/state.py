@@ -1,8 +1,9 @@
-"""What the responder knows during a call: running timers, remembered facts, the last answer."""
+"""What the responder knows during a call: running timers, remembered facts, lists, the last answer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,8 @@ class Timer:
         length: the length in words, as answers give it ("10 seconds").
         due: when it ends, local time.
         name: what the user calls it ("pasta"), or None.
+        kind: a timer, an alarm at a time of day, or a reminder.
+        task: what a reminder is about ("to call your mother"), from the responder's side.
     """
 
     number: int
@@ -22,6 +25,8 @@ class Timer:
     length: str
     due: datetime
     name: str | None = None
+    kind: Literal["timer", "alarm", "reminder"] = "timer"
+    task: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,10 @@ class State:
         last_answer: what was said last, or None.
         refusals: number of times that no answer was known.
         awaiting: what the last answer asked for ("timer length", "timer choice"), or None.
+        task: what a reminder is wanted for whose time was asked, or None.
+        lists: lists of things by name ("shopping"), in the order they were begun.
+        again: the last request that "another one" repeats: intent and slots; or None.
+        told: the jokes and stories that were told.
     """
 
     timers: tuple[Timer, ...] = ()
@@ -43,6 +52,10 @@ class State:
     last_answer: str | None = None
     refusals: int = 0
     awaiting: str | None = None
+    task: str | None = None
+    lists: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    again: tuple[str, Mapping[str, object]] | None = None
+    told: frozenset[str] = frozenset()
 
     def but(self, **changes: Any) -> "State":
         """A copy with these fields changed."""

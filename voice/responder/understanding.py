@@ -7,15 +7,33 @@ from functools import cache
 from voice.responder.language.grammar import Template
 from voice.responder.language.readings import Reading, readings
 from voice.responder.language.transcript import normalise
-from voice.responder.skills import arithmetic, chance, clock, memory, recital, smalltalk, spelling, timers, units
+from voice.responder.skills import (
+    alarms,
+    another,
+    arithmetic,
+    bills,
+    calendar,
+    chance,
+    clock,
+    lists,
+    memory,
+    recital,
+    reminders,
+    smalltalk,
+    spelling,
+    timers,
+    units,
+    world_clock,
+)
 from voice.responder.skills.skill import Skill
 
 # If two skills match the same words, the earlier one wins.
 SKILLS: tuple[Skill, ...] = (
-    *timers.SKILLS, *clock.SKILLS, *units.SKILLS, *arithmetic.SKILLS, *recital.SKILLS, *chance.SKILLS,
+    *timers.SKILLS, *alarms.SKILLS, *reminders.SKILLS, *clock.SKILLS, *world_clock.SKILLS, *calendar.SKILLS,
+    *units.SKILLS, *arithmetic.SKILLS, *bills.SKILLS, *recital.SKILLS, *chance.SKILLS, *another.SKILLS, *lists.SKILLS,
     *smalltalk.SKILLS, *spelling.SKILLS, *memory.SKILLS,
 )  # fmt: skip
-LAST_SKILLS: tuple[Skill, ...] = tuple(memory.UNKNOWN_SKILLS)
+LAST_SKILLS: tuple[Skill, ...] = (*memory.UNKNOWN_SKILLS, *world_clock.UNKNOWN_SKILLS)
 """Tried after all other skills and the tools."""
 FEWEST_DISTINCT_WORDS = 3
 """Minimum length of a request after stray words: "stop" or "hello" may be part of any sentence."""

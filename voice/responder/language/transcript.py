@@ -54,6 +54,7 @@ _SPELLINGS = {
     "devided": "divided",
     "gonna": "going to",
     "wanna": "want to",
+    "kyiv": "kiev",
 }
 _SPELLING = re.compile(r"\b(?:" + "|".join(sorted(_SPELLINGS, key=len, reverse=True)) + r")\b")
 _HESITATIONS = frozenset(words("um uh uhm umm er erm ah hm hmm mm mhm"))

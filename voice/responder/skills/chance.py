@@ -58,7 +58,7 @@ SKILLS = [
             "roll [a|the] dice",
             "(roll|throw) <count> dice",
             "roll a <sides> sided die",
-            "roll (again|the die again)",
+            "roll the die again",
         ],
         answer_dice,
         [DICE_COUNT, SIDES],

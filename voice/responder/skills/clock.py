@@ -1,45 +1,12 @@
 """Tells time and date, from the time of the request."""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import timedelta
 
+from voice.responder.language.clock_times import say_time
+from voice.responder.language.dates import say_date
 from voice.responder.language.durations import DURATION, Duration
-from voice.responder.language.grammar import SlotKind
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
-
-# Days that people count down to: as heard, as answered, month, day.
-FEASTS = {
-    heard: (said, month, day)
-    for heard, said, month, day in [
-        ("christmas", "Christmas", 12, 25),
-        ("christmas eve", "Christmas Eve", 12, 24),
-        ("christmas day", "Christmas Day", 12, 25),
-        ("halloween", "Halloween", 10, 31),
-        ("new year", "New Year's Day", 1, 1),
-        ("new year's", "New Year's Day", 1, 1),
-        ("new year's day", "New Year's Day", 1, 1),
-        ("new year's eve", "New Year's Eve", 12, 31),
-        ("new years eve", "New Year's Eve", 12, 31),
-        ("valentine's day", "Valentine's Day", 2, 14),
-        ("valentines day", "Valentine's Day", 2, 14),
-        ("saint patrick's day", "Saint Patrick's Day", 3, 17),
-        ("the fourth of july", "the Fourth of July", 7, 4),
-    ]
-}
-
-
-def say_time(now: datetime) -> str:
-    """The time in words: "4:10 in the afternoon", "9 o'clock in the morning", "noon"."""
-    if now.minute == 0 and now.hour % 12 == 0:
-        return "midnight" if now.hour == 0 else "noon"
-    minutes = f"{now.hour % 12 or 12}:{now.minute:02}" if now.minute else f"{now.hour % 12 or 12} o'clock"
-    parts = ((12, "in the morning"), (18, "in the afternoon"), (21, "in the evening"), (24, "at night"))
-    return f"{minutes} {next(part for end, part in parts if now.hour < end)}"
-
-
-def say_date(day: date) -> str:
-    """The date in words: "Friday, November 20"."""
-    return f"{day:%A}, {day:%B} {day.day}"
 
 
 def answer_time(request: Request) -> SkillAnswer:
@@ -69,25 +36,6 @@ def answer_month(request: Request) -> SkillAnswer:
     return SkillAnswer(f"It is {request.now:%B}.")
 
 
-def answer_countdown(request: Request) -> SkillAnswer:
-    """Says how many days are left until a feast."""
-    said, month, day = FEASTS[request.slot("feast", str)]
-    today = request.now.date()
-    feast = date(today.year, month, day)
-    if feast < today:
-        feast = date(today.year + 1, month, day)
-    days = (feast - today).days
-    if days == 0:
-        return SkillAnswer(f"Today is {said}.")
-    return SkillAnswer(f"There {'is 1 day' if days == 1 else f'are {days} days'} until {said}.")
-
-
-FEAST = SlotKind(
-    "feast",
-    "(?:" + "|".join(sorted(FEASTS, key=len, reverse=True)) + ") ",
-    lambda words: words,
-    lambda rng: rng.choice(["christmas", "christmas", "halloween", "new year's eve", "valentine's day"]),
-)
 SKILLS = [
     Skill(
         "time",
@@ -151,15 +99,5 @@ SKILLS = [
         "month",
         ["(what|which) month is it [now]", "what is the [current] month", "what month are we in", "what month it is"],
         answer_month,
-    ),
-    Skill(
-        "countdown",
-        [
-            "how many days (until|till|to|before|are there until|are left until|is it until) <feast>",
-            "how long (until|till|is it until) <feast>",
-            "when is <feast>",
-        ],
-        answer_countdown,
-        [FEAST],
     ),
 ]

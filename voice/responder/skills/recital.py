@@ -1,13 +1,14 @@
 """Counts, tells stories and jokes, and repeats what was said."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import SPOKEN_NUMBER, pair_of_numbers, spell_number
 from voice.responder.language.phrasing import sentence
-from voice.responder.skills.skill import Request, Skill, SkillAnswer, always, says
+from voice.responder.skills.skill import Request, Skill, SkillAnswer, always
 
 LONGEST_COUNT = 100
 STORIES = (
@@ -67,6 +68,24 @@ def answer_count_down(request: Request) -> SkillAnswer | None:
 def answer_repeat(request: Request) -> SkillAnswer:
     """Repeats the user's sentence."""
     return SkillAnswer(sentence(request.slot("text", str)))
+
+
+def answer_joke(request: Request) -> SkillAnswer:
+    """A joke that was not told yet; from the first one on when all were."""
+    return _tell(request, JOKES)
+
+
+def answer_story(request: Request) -> SkillAnswer:
+    """A story that was not told yet; from the first one on when all were."""
+    return _tell(request, STORIES)
+
+
+def _tell(request: Request, texts: Sequence[str]) -> SkillAnswer:
+    told = request.state.told
+    if told.issuperset(texts):
+        told = told.difference(texts)
+    text = request.rng.choice([each for each in texts if each not in told])
+    return SkillAnswer(text, request.state.but(told=told | {text}))
 
 
 def answer_again(request: Request) -> SkillAnswer:
@@ -131,7 +150,7 @@ SKILLS = [
             "i want [to hear] a story",
             "another story",
         ],
-        says(*STORIES),
+        answer_story,
         share=2.5,
     ),
     Skill(
@@ -143,7 +162,7 @@ SKILLS = [
             "another joke",
             "give me a joke",
         ],
-        says(*JOKES),
+        answer_joke,
         share=2.5,
     ),
     Skill(

@@ -88,6 +88,27 @@ SKILLS = [
         share=1.5,
     ),
     Skill(
+        "age",
+        [
+            "how old are you",
+            "what is your age",
+            "(when|what day) is your birthday",
+            "when were you (born|made|created)",
+            "do you have a birthday",
+        ],
+        says("I am a computer program and have no age: I begin anew with each call."),
+    ),
+    Skill(
+        "language",
+        [
+            "do you speak (german|french|spanish|italian|chinese|japanese|russian|english|other languages)",
+            "(what|which|how many) languages do you speak",
+            "(speak|talk) (german|french|spanish|italian|chinese|japanese|russian|english) [to me|with me]",
+            "can you speak (german|french|spanish|italian|chinese|japanese|russian|english|other languages)",
+        ],
+        says("I speak and understand English only."),
+    ),
+    Skill(
         "maker",
         ["who (made|built|created|programmed) you", "where (do you come|are you) from", "where do you live"],
         says("I am part of the open source project Turnaround, and I run on this machine."),
@@ -123,7 +144,10 @@ SKILLS = [
             "what you can do",
             "who can help me",
         ],
-        says(f"I can {ABILITIES}; I also count, tell a story or a joke, flip a coin and roll a die."),
+        says(
+            f"I can {ABILITIES}; I also set alarms and reminders, keep lists, work out tips, count days and numbers, "
+            "tell a story or a joke, flip a coin and roll a die."
+        ),
         share=2,
     ),
     Skill(

@@ -25,12 +25,17 @@ def title(timer: Timer) -> str:
 
 def announcement(timer: Timer) -> str:
     """The announcement when the timer runs out."""
+    if timer.kind == "alarm":
+        return f"It is {timer.length}. This is your alarm."
+    if timer.kind == "reminder":
+        return f"You asked me to remind you {timer.task}."
     return f"Your {title(timer)} timer is done."
 
 
-def running(state: State, now: datetime) -> tuple[Timer, ...]:
-    """The timers that still run at `now`; the next one to end comes first."""
-    return tuple(sorted((timer for timer in state.timers if timer.due > now), key=lambda timer: timer.due))
+def running(state: State, now: datetime, kind: str = "timer") -> tuple[Timer, ...]:
+    """Those of this kind that still run at `now`; the next one to end comes first."""
+    still = (timer for timer in state.timers if timer.due > now and timer.kind == kind)
+    return tuple(sorted(still, key=lambda timer: timer.due))
 
 
 def without(state: State, gone: tuple[Timer, ...]) -> State:
@@ -96,12 +101,13 @@ def answer_cancel(request: Request) -> SkillAnswer:
 
 
 def answer_cancel_it(request: Request) -> SkillAnswer | None:
-    """Cancels the newest timer; None if no timer runs, because "cancel that" then means something else."""
-    timers = running(request.state, request.now)
-    if not timers:
+    """Cancels the newest timer, alarm or reminder; None if none runs: "cancel that" then means something else."""
+    waiting = [timer for timer in request.state.timers if timer.due > request.now]
+    if not waiting:
         return None
-    newest = max(timers, key=lambda timer: timer.number)
-    text = "Timer cancelled." if len(timers) == 1 else f"Your {title(newest)} timer is cancelled."
+    newest = max(waiting, key=lambda timer: timer.number)
+    only = newest.kind != "timer" or len(running(request.state, request.now)) == 1
+    text = f"{newest.kind.capitalize()} cancelled." if only else f"Your {title(newest)} timer is cancelled."
     return SkillAnswer(text, without(request.state, (newest,)), cancelled=(newest,))
 
 

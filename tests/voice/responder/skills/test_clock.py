@@ -3,7 +3,7 @@ from datetime import datetime
 import pytest
 
 from voice.responder.dialogue import Responder
-from voice.responder.skills.clock import say_time
+from voice.responder.language.clock_times import say_time
 
 NOW = datetime(2026, 11, 20, 16, 10)
 
@@ -33,7 +33,7 @@ def test_time_and_date_are_answered(heard: str, answer: str) -> None:
     assert Responder().reply(heard, NOW).text == answer
 
 
-@pytest.mark.parametrize("heard", ["what time is it in tokyo", "what year was the war", "what day is the meeting"])
+@pytest.mark.parametrize("heard", ["what time is it on the moon", "what year was the war", "what day is the meeting"])
 def test_other_times_are_not_answered_with_the_local_one(heard: str) -> None:
     assert Responder().reply(heard, NOW).intent == "no language model"
 

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 
 from voice.llm.tools.tool import Tool
 from voice.responder.language.transcript import normalise
-from voice.responder.skills import smalltalk, timers
+from voice.responder.skills import smalltalk
 from voice.responder.skills.another import AGAIN
 from voice.responder.skills.skill import Request, SkillAnswer
+from voice.responder.skills.time import timers
 from voice.responder.state import State, Timer
 from voice.responder.tools import ToolBox, ToolCall
 from voice.responder.understanding import Grammar, Match, grammar, last_grammar, parses

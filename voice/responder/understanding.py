@@ -8,24 +8,19 @@ from voice.responder.language.grammar import Template
 from voice.responder.language.readings import Reading, readings
 from voice.responder.language.transcript import normalise
 from voice.responder.skills import (
-    alarms,
     another,
     arithmetic,
     bills,
-    calendar,
     chance,
-    clock,
     lists,
     memory,
     recital,
-    reminders,
     smalltalk,
     spelling,
-    timers,
     units,
-    world_clock,
 )
 from voice.responder.skills.skill import Skill
+from voice.responder.skills.time import alarms, calendar, clock, reminders, timers, world_clock
 
 # If two skills match the same words, the earlier one wins.
 SKILLS: tuple[Skill, ...] = (

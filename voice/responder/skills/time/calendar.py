@@ -3,10 +3,10 @@
 from datetime import date, timedelta
 from fractions import Fraction
 
-from voice.responder.language.dates import DAY, Day, day_in, say_date, say_full_date
 from voice.responder.language.facts import recall
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import UNSIGNED, parse_number, spell_number
+from voice.responder.language.time.dates import DAY, Day, day_in, say_date, say_full_date
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 # Days that people count down to: as heard, as answered, month, day.

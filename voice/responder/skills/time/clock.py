@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from voice.responder.language.clock_times import say_time
-from voice.responder.language.dates import say_date
-from voice.responder.language.durations import DURATION, Duration
+from voice.responder.language.time.clock_times import say_time
+from voice.responder.language.time.dates import say_date
+from voice.responder.language.time.durations import DURATION, Duration
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 

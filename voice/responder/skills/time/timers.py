@@ -3,9 +3,9 @@
 import random
 from datetime import datetime, timedelta
 
-from voice.responder.language.durations import DURATION, Duration, attributive, say_seconds
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.numbers import SPOKEN_NUMBER
+from voice.responder.language.time.durations import DURATION, Duration, attributive, say_seconds
 from voice.responder.language.vocabulary import words
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
 from voice.responder.state import State, Timer

@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from voice.responder.language.dates import day_in, parse_day
+from voice.responder.language.time.dates import day_in, parse_day
 
 TODAY = date(2026, 11, 20)
 

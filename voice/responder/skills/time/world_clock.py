@@ -2,12 +2,12 @@
 
 from datetime import datetime, timedelta
 
-from voice.responder.language.clock_times import say_time
-from voice.responder.language.dates import say_date
-from voice.responder.language.durations import say_seconds
 from voice.responder.language.facts import THING
 from voice.responder.language.grammar import SlotKind
-from voice.responder.language.places import PLACE, WIDE_PLACE, sample_place, say_place, zone_of
+from voice.responder.language.time.clock_times import say_time
+from voice.responder.language.time.dates import say_date
+from voice.responder.language.time.durations import say_seconds
+from voice.responder.language.time.places import PLACE, WIDE_PLACE, sample_place, say_place, zone_of
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
 
 

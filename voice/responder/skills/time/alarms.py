@@ -2,10 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from voice.responder.language.clock_times import CLOCK, ClockTime, say_time
-from voice.responder.language.durations import DURATION, Duration
+from voice.responder.language.time.clock_times import CLOCK, ClockTime, say_time
+from voice.responder.language.time.durations import DURATION, Duration
 from voice.responder.skills.skill import Request, Skill, SkillAnswer
-from voice.responder.skills.timers import running, without
+from voice.responder.skills.time.timers import running, without
 from voice.responder.state import Timer
 
 AWAITING_TIME = "alarm time"

@@ -4,13 +4,13 @@ import random
 import re
 from datetime import timedelta
 
-from voice.responder.language.clock_times import CLOCK, ClockTime, say_time
-from voice.responder.language.durations import DURATION, Duration
 from voice.responder.language.grammar import SlotKind
 from voice.responder.language.phrasing import other_side
-from voice.responder.skills.alarms import PASSED, condition, say_when
+from voice.responder.language.time.clock_times import CLOCK, ClockTime, say_time
+from voice.responder.language.time.durations import DURATION, Duration
 from voice.responder.skills.skill import Request, Skill, SkillAnswer, always
-from voice.responder.skills.timers import running, without
+from voice.responder.skills.time.alarms import PASSED, condition, say_when
+from voice.responder.skills.time.timers import running, without
 from voice.responder.state import Timer
 
 AWAITING_TIME = "reminder time"

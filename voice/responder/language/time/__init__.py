@@ -1,0 +1,1 @@
+"""Times of day, days, durations and time zones in words."""

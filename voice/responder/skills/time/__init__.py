@@ -1,0 +1,1 @@
+"""Skills about time: clocks, the calendar, timers, alarms and reminders."""

@@ -19,7 +19,7 @@ from pipelines.threads import limit_threads
 from pipelines.versions import simulated, versions
 from voice.errors import ConfigurationError
 from voice.llm.tools import Tool, describe, is_irreversible
-from voice.queue_waits import QueueWaits
+from voice.server.headroom.headroom import Headroom
 from voice.server.transport import CallTransport
 
 Place = Literal["before_llm", "before_tts"]
@@ -98,10 +98,10 @@ class Agent:
         names = [tool.__name__.lower().replace("_", " ").strip() for tool in self.behaviour.tools]
         self.engines = await Engines.load(self.settings, names)
 
-    def queues(self) -> list[QueueWaits]:
-        """How long work waits for what all calls share; the agent must have been started."""
-        engines = self._loaded()
-        return [waits for waits in (engines.recogniser.waits, engines.synthesiser.waits) if waits is not None]
+    @property
+    def headroom(self) -> Headroom:
+        """What calls leave of what they share; the agent must have been started."""
+        return self._loaded().headroom
 
     def status(self) -> dict[str, Any]:
         """What /healthz reports: pipeline, components, versions."""

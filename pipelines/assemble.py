@@ -191,7 +191,8 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
 
     def lagging() -> bool:
         now = time.monotonic()
-        return watch is not None and bool(watch.log.between(now - LAG_REMEMBERED, now))
+        stalled = watch is not None and bool(watch.log.between(now - LAG_REMEMBERED, now))
+        return stalled or engines.headroom.is_scarce(now)
 
     return TurnStop(
         vad=vad,

@@ -1,6 +1,7 @@
 """The engines of a pipeline, loaded once and shared by every call: turn models, recogniser, voice, language models."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -8,6 +9,7 @@ from pipelines.engines.engine import Recogniser, Synthesiser
 from pipelines.providers.models import LanguageModels
 from pipelines.settings import Settings, Turns
 from pipelines.versions import version, versions
+from voice.server.headroom.headroom import Headroom
 from voice.turns.models import TurnModels
 from voice.turns.speculation import Waiting
 from voice.turns.words.sentence_end import SentenceEnds
@@ -24,6 +26,8 @@ class Engines:
     models: LanguageModels
     waiting: Waiting = field(default_factory=Waiting)
     """The calls that wait for an answer."""
+    headroom: Headroom = field(default_factory=Headroom)
+    """What calls leave of the server."""
 
     @classmethod
     async def load(cls, settings: Settings, names: Sequence[str] = ()) -> "Engines":
@@ -53,7 +57,10 @@ class Engines:
             await asyncio.gather(*starting, return_exceptions=True)
             await asyncio.gather(models.close(), recogniser.close(), synthesiser.close())
             raise
-        return cls(settings, turns, recogniser, synthesiser, models)
+        engines = cls(settings, turns, recogniser, synthesiser, models)
+        engines.headroom.queues = [waits for waits in (recogniser.waits, synthesiser.waits) if waits is not None]
+        models.withhold_hedges(lambda: engines.headroom.is_scarce(time.monotonic()))
+        return engines
 
     def components(self) -> dict[str, str]:
         """What runs in each stage, by name and version."""

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from latency.judge.outcome import Outcome
 from latency.judge.session_outcome import SessionOutcome
 from latency.load.observed import ObservedLoad, PlacedCall, ServerSample
-from latency.report.stats import Distribution
+from latency.report.stats import Distribution, percentile
 
 SLOWER = 1.1
-"""A median above this multiple of the least is slower."""
-MEASUREMENT_MS = 20.0
-"""A median that is at most this much higher is not slower, whatever the multiple."""
+"""Answers that take more than this multiple of what the same turns usually take are slower."""
 ENOUGH = 5
-"""Turns with which a number of calls can be called sustained, and its median be compared."""
+"""Turns with which a number of calls can be called sustained, and its latencies be compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +54,9 @@ class AtOnceFigures:
     seconds: float
     server_cores: float | None
     """Processor time of the server per second."""
+    slowdown: float | None
+    """The median of the turns' latencies, each divided by the lower quartile of all latencies of its recording: some
+    turns take longer than others, whoever else calls."""
     tally: Tally
 
 
@@ -131,13 +132,17 @@ def under_way(calls: Iterable[PlacedCall], at: float) -> int:
 
 def _tally(outcomes: Iterable[Outcome], drop_outs: int) -> Tally:
     found = list(outcomes)
-    usual = [one for one in found if not (one.turn.cold or one.turn.barge_in)]
-    latencies = (one.latency for one in usual if one.is_timed and one.latency is not None)
+    latencies = (one.latency for one in found if _is_timed(one) and one.latency is not None)
+    unanswered = sum(one.is_unanswered for one in found if not (one.turn.cold or one.turn.barge_in))
     return Tally(
-        turn_ms=Distribution.of(latencies, unanswered=sum(one.is_unanswered for one in usual)),
+        turn_ms=Distribution.of(latencies, unanswered=unanswered),
         cut_offs=sum(one.cut_off for one in found),
         drop_outs=drop_outs,
     )
+
+
+def _is_timed(one: Outcome) -> bool:
+    return one.is_timed and not (one.turn.cold or one.turn.barge_in)
 
 
 def _of_sessions(sessions: Iterable[SessionOutcome]) -> Tally:
@@ -169,12 +174,13 @@ def _by_calls_at_once(
             if outcome.turn.end is not None:
                 turns.setdefault(under_way(taken, call.began + outcome.turn.end), []).append(outcome)
         drop_outs.update(under_way(taken, call.began + gap.end) for gap in session.gaps)
-    seconds = _seconds_at_once(taken)
+    seconds, usual = _seconds_at_once(taken), _usual(one for call in taken for one in judged[call.session].outcomes)
     return tuple(
         AtOnceFigures(
             calls=count,
             seconds=round(seconds.get(count, 0.0), 1),
             server_cores=_cores(observed.server, count),
+            slowdown=_slowdown(turns.get(count, []), usual),
             tally=_tally(turns.get(count, []), drop_outs[count]),
         )
         for count in sorted({*turns, *drop_outs} - {0})
@@ -199,17 +205,34 @@ def _cores(samples: Sequence[ServerSample], calls: int) -> float | None:
 
 
 def _sustained(rows: Sequence[AtOnceFigures]) -> int | None:
-    """The most calls up to which no number had a drop-out, an unanswered turn or a slower median than the best."""
-    medians = [row.tally.turn_ms.p50 for row in rows if row.tally.turn_ms.total >= ENOUGH]
-    best = min((median for median in medians if median is not None), default=None)
+    """The most calls up to which no number had a drop-out, an unanswered turn or a slowdown."""
     found = None
     for row in rows:
-        median, enough = row.tally.turn_ms.p50, row.tally.turn_ms.total >= ENOUGH
-        slow = enough and best is not None and (median is None or median > max(best * SLOWER, best + MEASUREMENT_MS))
+        enough = row.tally.turn_ms.total >= ENOUGH
+        slow = enough and row.slowdown is not None and row.slowdown > SLOWER
         if row.tally.drop_outs or row.tally.unanswered or slow:
             break
         found = row.calls if enough else found
     return found
+
+
+def _usual(outcomes: Iterable[Outcome]) -> dict[tuple[str, int], float]:
+    """The lower quartile of the latencies of each recorded turn."""
+    known: dict[tuple[str, int], list[float]] = {}
+    for one in outcomes:
+        if _is_timed(one) and one.latency is not None:
+            known.setdefault((one.turn.scenario, one.turn.turn), []).append(one.latency)
+    return {turn: percentile(latencies, 25) or 0.0 for turn, latencies in known.items()}
+
+
+def _slowdown(outcomes: Iterable[Outcome], usual: Mapping[tuple[str, int], float]) -> float | None:
+    ratios = [
+        one.latency / usual[one.turn.scenario, one.turn.turn]
+        for one in outcomes
+        if _is_timed(one) and one.latency is not None and usual[one.turn.scenario, one.turn.turn]
+    ]
+    median = percentile(ratios, 50)
+    return None if median is None else round(median, 3)
 
 
 def _server_use(observed: ObservedLoad) -> ServerUse | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pipecat.services.stt_service import STTService
 
     from voice.asr.sphinx.pool import SphinxPool
+    from voice.queue_waits import QueueWaits
 
 
 class Sphinx(AsrTable):
@@ -32,11 +33,15 @@ class SphinxRecogniser:
     """A pool of worker processes, one for each call and a spare one."""
 
     gives_partials = True
-    waits = None
 
     def __init__(self, asr: Sphinx) -> None:
         self._asr = asr
         self._pool: SphinxPool | None = None
+
+    @property
+    def waits(self) -> "QueueWaits | None":
+        """How much longer texts take than the work that is left."""
+        return self._pool.waits if self._pool else None
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """What the pipeline needs of whatever answers: the responder, or language models under a policy and a budget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class LanguageModels(Protocol):
 
         None when that is unknown. It is called during calls, so it is quick.
         """
+
+    def withhold_hedges(self, when: Callable[[], bool]) -> None:
+        """Make no second requests, which only make the first ones' answers likelier, while `when` holds."""
 
     def synthesised(self, seconds: float) -> None:
         """Note how long the first clause of an answer took to its first sample."""

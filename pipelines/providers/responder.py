@@ -1,7 +1,7 @@
 """`llm.provider = "responder"`: answers by rules, without a language model."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.providers.models import LanguageModels
@@ -54,6 +54,9 @@ class ResponderModels:
         from voice.responder.understanding import parses
 
         return True if parses(text) else False if is_beginning(text) else None
+
+    def withhold_hedges(self, when: Callable[[], bool]) -> None:
+        """It makes no requests."""
 
     def synthesised(self, seconds: float) -> None:
         """No deadline depends on it."""

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from latency.budget import Budget
@@ -100,6 +100,10 @@ class TieredModels:
     def whole_request(self, text: str) -> bool | None:
         """None: a language model takes anything, so nothing is known of what it would call whole."""
         return None
+
+    def withhold_hedges(self, when: Callable[[], bool]) -> None:
+        """Make no second requests while `when` holds."""
+        self._book.hedges.withheld = when
 
     def synthesised(self, seconds: float) -> None:
         """Deadlines leave synthesis what it has lately needed."""

@@ -3,7 +3,7 @@
 import itertools
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,11 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from pipelines.serving.call_account import CallAccount, ClosedTurn
-from voice.queue_waits import QueueWaits
 from voice.server.bookkeeping import Account
 
 if TYPE_CHECKING:
     from latency.record.server_turn import ServerTurn
-    from voice.server.headroom.loop_load import LoopLoad
+    from voice.server.headroom.headroom import Headroom
 
 TURN_LATENCY = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
 """Upper bounds of the histogram's buckets, seconds; 0.8 is where people feel a pause."""
@@ -82,17 +81,18 @@ class ServerMetrics:
         line = account.account.line(why, self._clock() - account.began)
         log.info("call %d %s", account.number, line)
 
-    def watch_loop(self, load: "LoopLoad") -> None:
-        """Show how busy the event loop is."""
-        busy = Gauge("voice_event_loop_busy_ratio", "Share of time in which it worked, 5 s", registry=self.registry)
-        busy.set_function(lambda: load.busy(self._clock()))
-        lag = Gauge("voice_event_loop_lag_seconds", "Longest time that all else waited, 5 s", registry=self.registry)
-        lag.set_function(lambda: load.longest(self._clock()))
-
-    def watch_queues(self, queues: Iterable[QueueWaits]) -> None:
-        """Count how long work waits for shared engines."""
-        for queue in queues:
+    def watch(self, headroom: "Headroom") -> None:
+        """Show how busy the event loop is, and count how long work waits for what calls share."""
+        for queue in headroom.queues:
             queue.observer = self._waits.labels(queue.stage).observe
+        scarce = Gauge("voice_headroom_scarce", "1 while optional work is left out", registry=self.registry)
+        scarce.set_function(lambda: headroom.is_scarce(self._clock()))
+        load = headroom.loop
+        if load is not None:
+            busy = Gauge("voice_event_loop_busy_ratio", "Share of time in which it worked, 5 s", registry=self.registry)
+            busy.set_function(lambda: load.busy(self._clock()))
+            lag = Gauge("voice_event_loop_lag_seconds", "Longest time all else waited, 5 s", registry=self.registry)
+            lag.set_function(lambda: load.longest(self._clock()))
 
     def exposition(self) -> tuple[bytes, str]:
         """All figures in Prometheus's format, and its content type."""

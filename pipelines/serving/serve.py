@@ -53,9 +53,11 @@ async def serve_agent(
 
         def take_calls() -> None:
             interventions.models_loaded()
-            metrics.watch_queues(agent.queues())
+            calls.headroom = headroom = agent.headroom
             if watch := LoopWatch.of(asyncio.get_running_loop()):
-                metrics.watch_loop(watch.load)
+                headroom.loop = watch.load
+                headroom.queues.append(watch.waits)
+            metrics.watch(headroom)
             calls.ready = True
             announce(f"Listening on {call_url(address.host, sock.getsockname()[1], secure=address.tls)}")
 

@@ -17,6 +17,7 @@ from voice.redaction import printable
 from voice.server.access import Access
 from voice.server.bookkeeping import Books
 from voice.server.headroom.admission import NotNow
+from voice.server.headroom.headroom import Headroom
 from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.transport import CallTransport
 from voice.wire.endpoint import (
@@ -81,7 +82,11 @@ class Calls:
     ) -> None:
         self.agent = agent
         self.books = books
+        self.headroom: Headroom | None = None
+        """What the calls leave of the server; None where that is not measured."""
         self.active: set[asyncio.Task[None]] = set()
+        self.began: dict[asyncio.Task[None], float] = {}
+        """When each of them began, seconds on the monotonic clock."""
         self.ready = False
         self.closing = False
         """Whether the server is about to end: calls go on, but none begins."""
@@ -102,7 +107,10 @@ class Calls:
         if self._beginning >= MOST_BEGINNING:
             reason = f"{self._beginning} other calls are about to begin; call again in a second"
             return NotNow(kind="beginning", reason=reason, retry_after=1)
-        return None
+        if self.headroom is None:
+            return None
+        now = time.monotonic()
+        return self.headroom.refusal(now, ages=[now - began for began in self.began.values()])
 
     async def take(self, websocket: WebSocket, sample_rate: str, *, ducks: bool = False) -> None:
         """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason."""
@@ -120,6 +128,7 @@ class Calls:
         task = asyncio.current_task()
         assert task is not None
         self.active.add(task)
+        self.began[task] = time.monotonic()
         try:
             await self._run(websocket, rate, ducks=ducks)
         except VoiceError as error:
@@ -130,6 +139,7 @@ class Calls:
             log.warning("a call was cut off")
         finally:
             self.active.discard(task)
+            self.began.pop(task, None)
 
     async def _begin(self, transport: CallTransport, rate: int) -> PipelineWorker:
         """Build a call's pipeline, when it is its turn: building many at once would hold up the calls under way."""

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from latency.record.stall import Stall
+from voice.queue_waits import QueueWaits
 from voice.server.headroom.loop_load import LoopLoad
 from voice.server.stall_log import StallLog
 
@@ -39,9 +40,13 @@ class LoopWatch:
     def __init__(self, loop: asyncio.AbstractEventLoop, clock: Callable[[], float] = time.monotonic) -> None:
         self.log = StallLog()
         self.load = LoopLoad()
+        self.waits = QueueWaits("event_loop")
+        """How late the loop's own timer is during calls, which is how long everything waits for its turn."""
         self._loop = weakref.ref(loop)
         self._clock = clock
         self._calls = 0
+        self._due = 0.0
+        """When the loop should be woken next."""
         self._collecting: float | None = None
         _WATCHES[loop] = self
         gc.callbacks.append(self._on_collection)
@@ -65,6 +70,7 @@ class LoopWatch:
         """A call has begun; the loop is woken until as many calls have ended."""
         self._calls += 1
         if self._calls == 1:
+            self._due = self._clock()
             self._tick()
 
     def call_ended(self) -> None:
@@ -91,6 +97,9 @@ class LoopWatch:
         return select
 
     def _tick(self) -> None:
+        now = self._clock()
+        self.waits.note(max(0.0, now - self._due), now)
+        self._due = now + TICK
         loop = self._loop()
         if loop is not None and self._calls > 0 and not loop.is_closed():
             loop.call_later(TICK, self._tick)

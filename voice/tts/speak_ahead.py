@@ -2,10 +2,23 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 from voice.tts.piper.pieces import Piece
 from voice.tts.piper.voice import LEAD_FIRST, Voice
 from voice.tts.synthesis_thread import Urgency
+
+
+@dataclass(slots=True)
+class Clause:
+    """A clause that is made ahead."""
+
+    taken: bool = False
+    """Whether it is spoken now, so that its call waits for it."""
+
+    def urgency(self) -> Urgency:
+        """How urgent what is left of it is."""
+        return Urgency.FIRST if self.taken else Urgency.AHEAD
 
 
 class SpeakAhead:
@@ -22,6 +35,7 @@ class SpeakAhead:
         self._voice = voice
         self._text: str | None = None
         self._pieces: asyncio.Queue[Piece | None] = asyncio.Queue()
+        self._clause = Clause()
         self._making: asyncio.Task[None] | None = None
 
     def prepare(self, text: str) -> None:
@@ -31,7 +45,8 @@ class SpeakAhead:
         self.drop()
         self.started += 1
         self._text, self._pieces = text.strip(), asyncio.Queue()
-        self._making = asyncio.create_task(self._make(self._text, self._pieces))
+        self._clause = Clause()
+        self._making = asyncio.create_task(self._make(self._text, self._pieces, self._clause))
 
     def take(self, text: str) -> AsyncIterator[Piece] | None:
         """The audio of the clause, streamed while it is made; None when another clause or none is held.
@@ -42,6 +57,7 @@ class SpeakAhead:
             return None
         self.used += 1
         making, self._making, self._text = self._making, None, None
+        self._clause.taken = True
         return _hand_over(making, self._pieces)
 
     def drop(self) -> None:
@@ -51,9 +67,9 @@ class SpeakAhead:
             self.dropped += 1
         self._making = self._text = None
 
-    async def _make(self, text: str, pieces: asyncio.Queue[Piece | None]) -> None:
+    async def _make(self, text: str, pieces: asyncio.Queue[Piece | None], clause: Clause) -> None:
         try:
-            async for piece in self._voice.stream(text, lead=LEAD_FIRST, urgency=Urgency.AHEAD):
+            async for piece in self._voice.stream(text, lead=LEAD_FIRST, urgency=clause.urgency):
                 pieces.put_nowait(piece)
         finally:
             pieces.put_nowait(None)

@@ -1,12 +1,12 @@
 """One thread on which every call's clauses are synthesised, a step at a time, the most urgent first."""
 
 import asyncio
-import heapq
 import itertools
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeVar
 
@@ -16,35 +16,55 @@ T = TypeVar("T")
 
 
 class Urgency(IntEnum):
-    """The order in which work is done; lower is more urgent."""
+    """The order in which work is done, by what a listener notices first; lower is more urgent."""
 
-    FIRST = 0
+    PROMISED = 0
+    """The call plays an answer that soon runs out of audio: it would have a hole."""
+    FIRST = 1
     """A call waits in silence for this clause."""
-    AHEAD = 1
-    """The first clause of a speculative answer."""
     LATER = 2
-    """The call is still playing earlier audio."""
+    """The call still plays earlier audio for a while."""
+    AHEAD = 3
+    """The first clause of a speculative answer, which may never be heard."""
+
+
+Urgent = Urgency | Callable[[], Urgency]
+"""An urgency, or what tells it whenever the thread is free; it is called in that thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    urgent: Urgent
+    arrival: int
+    work: Callable[[], None]
+
+    @property
+    def order(self) -> tuple[Urgency, int]:
+        return self.urgent if isinstance(self.urgent, Urgency) else self.urgent(), self.arrival
 
 
 class SynthesisThread:
-    """Runs steps of work from many calls. Steps of equal urgency take turns, in order of arrival."""
+    """Runs steps of work from many calls. Steps of equal urgency take turns, in order of arrival.
+
+    A call has one clause of an answer here, and one that was prepared speculatively, at most: what waits is bounded by
+    the number of calls.
+    """
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
         self._lock = threading.Lock()
         self._arrival = itertools.count()
-        self._waiting: list[tuple[Urgency, int, Callable[[], None]]] = []
+        self._waiting: list[_Waiting] = []
         self.waits = QueueWaits("synthesis")
         """How long first clauses wait for the thread."""
 
-    async def run(self, step: Callable[[], T], urgency: Urgency) -> T:
+    async def run(self, step: Callable[[], T], urgent: Urgent) -> T:
         """Run one step. Cancelled while waiting, it never runs; cancelled while running, it completes."""
         future: Future[T] = Future()
-
         submitted = time.monotonic()
 
         def work() -> None:
-            if urgency is Urgency.FIRST:
+            if urgent is Urgency.FIRST:
                 now = time.monotonic()
                 self.waits.note(now - submitted, now)
             if future.set_running_or_notify_cancel():
@@ -54,13 +74,13 @@ class SynthesisThread:
                     future.set_exception(error)
 
         with self._lock:
-            heapq.heappush(self._waiting, (urgency, next(self._arrival), work))
+            self._waiting.append(_Waiting(urgent, next(self._arrival), work))
         self._thread.submit(self._run_most_urgent)
         return await asyncio.wrap_future(future)
 
-    async def steps(self, work: Iterator[T], urgency: Urgency) -> AsyncIterator[T]:
+    async def steps(self, work: Iterator[T], urgent: Urgent) -> AsyncIterator[T]:
         """Yield the results of `work`, each step run on the thread. Closing this ends it after the current step."""
-        while (result := await self.run(lambda: next(work, None), urgency)) is not None:
+        while (result := await self.run(lambda: next(work, None), urgent)) is not None:
             yield result
 
     def close(self) -> None:
@@ -69,5 +89,6 @@ class SynthesisThread:
 
     def _run_most_urgent(self) -> None:
         with self._lock:
-            _, _, work = heapq.heappop(self._waiting)
-        work()
+            chosen = min(self._waiting, key=lambda one: one.order)
+            self._waiting.remove(chosen)
+        chosen.work()

@@ -101,6 +101,14 @@ def test_calls_are_sustained_until_an_answer_is_broken_or_missing(
     assert figures_of(report_of(tmp_path / "worse", calls, **alone)).sustained is None  # type: ignore[arg-type]
 
 
+def test_turns_are_compared_with_the_same_recordings(tmp_path: Path) -> None:
+    calls = [call(1, 0), call(2, 20), call(3, 40), call(4, 40)]
+    rows = figures_of(report_of(tmp_path, calls, slow=(3, 4))).by_calls_at_once
+    assert [row.calls for row in rows] == [1, 2]
+    assert rows[0].slowdown == pytest.approx(1.0, abs=0.03)
+    assert rows[1].slowdown == pytest.approx(3.0, abs=0.1)
+
+
 def test_a_refused_call_is_counted_and_leaves_no_turn(tmp_path: Path) -> None:
     calls = [call(1, 0), call(2, 0, refused="2 calls are under way")]
     checks = ("calls refused == 0", "calls taken == 1", "calls at_once >= 1")

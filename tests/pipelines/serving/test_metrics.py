@@ -17,6 +17,7 @@ from pipelines.serving.metrics import CALL_LOG, ServerMetrics
 from tests.pipelines.server_process import ServerProcess, running_server
 from tests.pipelines.serving.test_call_account import asked, turn
 from voice.queue_waits import QueueWaits
+from voice.server.headroom.headroom import Headroom
 from voice.server.headroom.loop_load import LoopLoad
 
 
@@ -75,8 +76,7 @@ def test_a_call_is_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None
 def test_refusals_waits_and_the_loop_are_shown() -> None:
     metrics = ServerMetrics(stop=0.2, budget=0.45, clock=lambda: 1.0)
     waits, load = QueueWaits("synthesis"), LoopLoad()
-    metrics.watch_queues([waits])
-    metrics.watch_loop(load)
+    metrics.watch(Headroom(load, [waits]))
     metrics.refused("full")
     waits.note(0.03, now=1.0)
     load.worked(0.5, 0.75)
@@ -84,6 +84,7 @@ def test_refusals_waits_and_the_loop_are_shown() -> None:
     assert found["voice_calls_refused_total{reason=full}"] == 1
     assert found["voice_queue_wait_seconds_bucket{le=0.025}{stage=synthesis}"] == 0
     assert found["voice_queue_wait_seconds_bucket{le=0.05}{stage=synthesis}"] == 1
+    assert found["voice_headroom_scarce"] == 0
     assert found["voice_event_loop_lag_seconds"] == 0.25
     assert 0 < found["voice_event_loop_busy_ratio"] <= 1
 

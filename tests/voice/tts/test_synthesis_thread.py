@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from voice.tts.synthesis_thread import SynthesisThread, Urgency
+from voice.tts.synthesis_thread import SynthesisThread, Urgency, Urgent
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ class Work:
     def busy(self) -> asyncio.Task[bool]:
         return asyncio.create_task(self.thread.run(lambda: self.gate.wait(30), Urgency.FIRST))
 
-    def clause(self, name: str, steps: int, urgency: Urgency) -> asyncio.Task[None]:
+    def clause(self, name: str, steps: int, urgency: Urgent) -> asyncio.Task[None]:
         def work() -> Iterator[str]:
             for step in range(steps):
                 self.done.append(f"{name}{step}")
@@ -40,17 +40,29 @@ class Work:
         return asyncio.create_task(run())
 
 
-async def test_first_clauses_go_ahead_of_later_ones(thread: SynthesisThread) -> None:
+async def test_what_a_listener_notices_first_is_done_first(thread: SynthesisThread) -> None:
     work = Work(thread)
     blocked = work.busy()
-    later, ahead, first = (
-        work.clause(name, 2, urgency)
-        for name, urgency in (("later", Urgency.LATER), ("ahead", Urgency.AHEAD), ("first", Urgency.FIRST))
-    )
+    clauses = [
+        work.clause(urgency.name, 2, urgency)
+        for urgency in (Urgency.AHEAD, Urgency.LATER, Urgency.FIRST, Urgency.PROMISED)
+    ]
     await asyncio.sleep(0.05)
     work.gate.set()
-    await asyncio.gather(blocked, later, ahead, first)
-    assert [name for name in work.done if name.endswith("0")] == ["first0", "ahead0", "later0"]
+    await asyncio.gather(blocked, *clauses)
+    assert [name for name in work.done if name.endswith("0")] == ["PROMISED0", "FIRST0", "LATER0", "AHEAD0"]
+
+
+async def test_a_clause_becomes_urgent_while_it_waits(thread: SynthesisThread) -> None:
+    work, left = Work(thread), [3.0]
+    blocked = work.busy()
+    first = work.clause("first", 1, Urgency.FIRST)
+    later = work.clause("later", 1, lambda: Urgency.PROMISED if left[0] < 0.5 else Urgency.LATER)
+    await asyncio.sleep(0.05)
+    left[0] = 0.1
+    work.gate.set()
+    await asyncio.gather(blocked, first, later)
+    assert work.done == ["later0", "first0"]
 
 
 async def test_clauses_of_equal_urgency_take_turns(thread: SynthesisThread) -> None:

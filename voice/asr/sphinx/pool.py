@@ -9,6 +9,7 @@ from voice.asr.sphinx.language_model import GENERAL, LanguageModel
 from voice.asr.sphinx.process import SphinxWorker, WorkerDied
 from voice.asr.sphinx.worker_protocol import Reset
 from voice.errors import ComponentError
+from voice.queue_waits import QueueWaits
 
 STARTING_AT_ONCE = 2
 """How many workers load at once. Loading takes a core for a third of a second; more would starve running calls."""
@@ -30,6 +31,8 @@ class SphinxPool:
     def __init__(self, *, language_model: LanguageModel = GENERAL, spare: int = 1) -> None:
         self._language_model = language_model
         self._spare = spare
+        self.waits = QueueWaits("recognition")
+        """How much longer the text of an utterance takes than the work that is left at its end."""
         self._all: set[SphinxWorker] = set()
         self._idle: list[SphinxWorker] = []
         self._waiting = 0

@@ -1,6 +1,7 @@
 """PocketSphinx as a pipecat speech recogniser: it streams each utterance to a worker process while it is spoken."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -87,6 +88,9 @@ class SphinxSTTService(STTService):
         self._text_timeout = text_timeout
         self._utterances = Utterances(pre_roll=pre_roll)
         self._worker = WorkerLease(pool, user=str(self))
+        self._waits = pool.waits
+        self._finished = 0.0
+        """When the last utterance ended."""
         self._hinted: int | None = None  # the utterance that has probably ended
         self._lost: str | None = None  # why there will be no text of the utterance being spoken
         self._down: str | None = None
@@ -170,6 +174,7 @@ class SphinxSTTService(STTService):
             self._settled.clear()
             self.request_finalize()  # type: ignore[no-untyped-call]
             self._worker.send(commands)
+            self._finished = time.monotonic()
             if self._deadline is not None:
                 self._deadline.cancel()
             self._deadline = asyncio.get_running_loop().call_later(self._text_timeout, self._give_up, spoken)
@@ -225,6 +230,9 @@ class SphinxSTTService(STTService):
             await self._push_text(EagerTranscriptionFrame, reply.text)
         elif isinstance(reply, Final) and self._utterances.is_awaited(reply.utterance):
             is_last = self._utterances.answered(reply.utterance)
+            now = time.monotonic()
+            if is_last:
+                self._waits.note(max(0.0, now - self._finished - reply.finish_seconds), now)
             logger.debug(
                 f"{self}: [{reply.text}] after {reply.finish_seconds * 1000:.0f} ms, "
                 f"{reply.decode_seconds:.2f} s of work in total"

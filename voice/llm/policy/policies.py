@@ -110,7 +110,7 @@ class Hedged:
         """Ask the tier; again after its quantile, if the allowance has a token."""
         if not book.hedges.allows:
             return Plan(
-                policy=self.name, reason="the hedging allowance is used up", first=(self.tier,), retries=0,
+                policy=self.name, reason="no second request is allowed now", first=(self.tier,), retries=0,
                 bridge=self.bridge, leads=book.leads(),
             )  # fmt: skip
         measured = book.quantile(self.tier, self.share)

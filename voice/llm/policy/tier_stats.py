@@ -4,7 +4,7 @@ One `TierBook` serves all calls of a process, so that a call starts with what ea
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
@@ -63,11 +63,13 @@ class TokenBucket:
     def __init__(self, *, per_turn: float = 0.1, most: float = 3.0) -> None:
         self._per_turn, self._most = per_turn, most
         self._tokens = most
+        self.withheld: Callable[[], bool] = lambda: False
+        """Whether none may be used now, whatever the tokens."""
 
     @property
     def allows(self) -> bool:
-        """Whether a whole token is there."""
-        return self._tokens >= 1 - 1e-9
+        """Whether a whole token is there, and may be used."""
+        return self._tokens >= 1 - 1e-9 and not self.withheld()
 
     def turn(self) -> None:
         """A turn was committed."""

@@ -30,11 +30,7 @@ class LoopLoad:
 
     def busy(self, now: float) -> float:
         """The share of the window in which callbacks ran; 1 is a loop that can do no more."""
-        known = [one for one in self._slices if one[0] > now - WINDOW - SLICE]
-        if not known:
-            return 0.0
-        span = min(WINDOW, max(SLICE, now - known[0][0]))
-        return min(1.0, sum(one[1] for one in known) / span)
+        return min(1.0, sum(one[1] for one in self._slices if one[0] > now - WINDOW - SLICE) / WINDOW)
 
     def longest(self, now: float) -> float:
         """The longest delay within the window, seconds."""

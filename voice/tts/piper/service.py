@@ -1,5 +1,6 @@
 """Piper as a pipecat TTS service: clauses in, audio and the words heard out, in process."""
 
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
@@ -23,6 +24,10 @@ from voice.tts.piper.pieces import Piece, Samples
 from voice.tts.piper.voice import LEAD_FIRST, LEAD_LATER, Voice
 from voice.tts.speak_ahead import SpeakAhead
 from voice.tts.synthesis_thread import Urgency
+
+PROMISED_WITHIN = 0.5
+"""Seconds of audio left in a call below which its next clause is waited for: the longest step of another one, of a
+voice that has to make a sentence at once, takes about as long."""
 
 
 class PiperTTSService(TTSService):
@@ -49,6 +54,8 @@ class PiperTTSService(TTSService):
         self._piper = voice
         self._sent_ahead = round(sent_ahead * voice.sample_rate)
         self._first_clause = True
+        self._plays_until = 0.0
+        """When the audio that has been made so far will have been played, if nobody interrupts it."""
         self.ahead = SpeakAhead(voice)
 
     def can_generate_metrics(self) -> bool:
@@ -75,6 +82,8 @@ class PiperTTSService(TTSService):
             self._first_clause = True
         elif isinstance(frame, InterruptionFrame | EagerEndOfTurnCancelFrame):
             self.ahead.drop()
+        if isinstance(frame, InterruptionFrame):
+            self._plays_until = 0.0
         await super().process_frame(frame, direction)
         if isinstance(frame, SpeakAheadFrame):
             self.ahead.prepare(frame.text)
@@ -100,6 +109,8 @@ class PiperTTSService(TTSService):
         async for piece in self._pieces(text, first=first):
             if len(piece.samples):
                 await self.stop_ttfb_metrics()
+                seconds = len(piece.samples) / self._piper.sample_rate
+                self._plays_until = max(self._plays_until, time.monotonic()) + seconds
                 yield await self._audio(piece.samples, context_id)
             sent += len(piece.samples)
             words.extend((word, sent + self._sent_ahead) for word in piece.words)
@@ -117,10 +128,14 @@ class PiperTTSService(TTSService):
         await self.start_tts_usage_metrics(text)
         pieces = self.ahead.take(text) if first else None
         if pieces is None:
-            lead, urgency = (LEAD_FIRST, Urgency.FIRST) if first else (LEAD_LATER, Urgency.LATER)
-            pieces = self._piper.stream(text, lead=lead, urgency=urgency)
+            lead = LEAD_FIRST if first else LEAD_LATER
+            pieces = self._piper.stream(text, lead=lead, urgency=Urgency.FIRST if first else self._urgency)
         async for piece in pieces:
             yield piece
+
+    def _urgency(self) -> Urgency:
+        """That of a clause after the first: the less audio is left, the more."""
+        return Urgency.PROMISED if self._plays_until - time.monotonic() < PROMISED_WITHIN else Urgency.LATER
 
     async def _audio(self, samples: Samples, context_id: str) -> TTSAudioRawFrame:
         # At the same rate, the samples stay unchanged.

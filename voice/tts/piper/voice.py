@@ -19,7 +19,7 @@ from voice.llm.answer.clauses import has_words, sentences
 from voice.queue_waits import QueueWaits
 from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
 from voice.tts.piper.word_times import spoken_runs, word_ends
-from voice.tts.synthesis_thread import SynthesisThread, Urgency
+from voice.tts.synthesis_thread import SynthesisThread, Urgency, Urgent
 
 EMBEDDED = "en_US-slt-small"
 # Seconds kept before the first audible sample: enough not to clip an onset.
@@ -115,7 +115,7 @@ class Voice:
         """All of `text` at once: int16 mono at `sample_rate`."""
         return samples_of(piece for pieces in self.pieces(text, lead=lead) for piece in pieces)
 
-    async def stream(self, text: str, *, lead: float, urgency: Urgency) -> AsyncIterator[Piece]:
+    async def stream(self, text: str, *, lead: float, urgency: Urgent) -> AsyncIterator[Piece]:
         """`pieces` on the voice's own thread, which keeps the event loop free; abandoned, it stops at the next one."""
         async for pieces in self._thread.steps(self.pieces(text, lead=lead), urgency):
             for piece in pieces:

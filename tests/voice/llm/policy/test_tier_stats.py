@@ -165,3 +165,11 @@ def test_the_interval_of_a_share_holds_it_and_narrows() -> None:
     few, many = wilson(5, 10), wilson(500, 1000)
     assert few[0] < many[0] < 0.5 < many[1] < few[1]
     assert wilson(0, 6)[1] == pytest.approx(0.311, abs=0.001)
+
+
+def test_an_allowance_can_be_withheld_without_being_used_up() -> None:
+    bucket, scarce = TokenBucket(), True
+    bucket.withheld = lambda: scarce
+    assert not bucket.allows
+    scarce = False
+    assert bucket.allows

@@ -1,0 +1,81 @@
+"""What is left out, and when a call is refused, by what the calls under way are measured to need."""
+
+import pytest
+
+from voice.queue_waits import QueueWaits
+from voice.server.headroom.headroom import RETRY_AFTER, SETTLED, Headroom
+from voice.server.headroom.loop_load import WINDOW, LoopLoad
+
+NOW = 100.0
+OLD = SETTLED + 1
+
+
+def busy(share: float) -> LoopLoad:
+    """A loop that worked this share of the window before `NOW`."""
+    load = LoopLoad()
+    steps = round(WINDOW / 0.05)
+    for step in range(steps):
+        start = NOW - WINDOW + step * 0.05
+        load.worked(start, start + share * 0.05)
+    return load
+
+
+def waits(stage: str, seconds: float) -> QueueWaits:
+    found = QueueWaits(stage)
+    for _ in range(10):
+        found.note(seconds, NOW - 1)
+    return found
+
+
+def test_a_quiet_server_leaves_nothing_out_and_takes_calls() -> None:
+    headroom = Headroom(busy(0.2), [waits("synthesis", 0.01), waits("event_loop", 0.001)])
+    assert not headroom.is_scarce(NOW)
+    assert headroom.refusal(NOW, ages=[OLD, OLD]) is None
+    assert Headroom().refusal(NOW, ages=[OLD]) is None
+
+
+def test_optional_work_is_left_out_before_a_call_is_refused() -> None:
+    headroom = Headroom(busy(0.58))
+    assert headroom.is_scarce(NOW)
+    assert headroom.refusal(NOW, ages=[OLD] * 8) is None
+
+
+def test_a_call_is_refused_that_would_need_more_than_there_is() -> None:
+    # Four calls need 0.6, so that five would need 0.75.
+    refusal = Headroom(busy(0.601)).refusal(NOW, ages=[OLD] * 4)
+    assert refusal is not None
+    assert (refusal.kind, refusal.retry_after) == ("overloaded", RETRY_AFTER)
+    assert refusal.reason == "4 calls need 60% of what this server can do; call again in 10 s"
+    assert len(refusal.reason.encode()) <= 123
+    # Of ten calls, each needs less.
+    assert Headroom(busy(0.601)).refusal(NOW, ages=[OLD] * 10) is None
+
+
+def test_calls_that_have_just_begun_count_before_they_are_measured() -> None:
+    headroom = Headroom(busy(0.4))
+    assert headroom.refusal(NOW, ages=[OLD] * 4) is None
+    assert headroom.refusal(NOW, ages=[OLD] * 4 + [0.5] * 3) is not None
+
+
+def test_before_any_call_is_measured_calls_are_taken() -> None:
+    assert Headroom(busy(0.9)).refusal(NOW, ages=[]) is None
+    assert Headroom(busy(0.9)).refusal(NOW, ages=[0.5, 1.0]) is None
+
+
+@pytest.mark.parametrize(
+    ("stage", "little", "much"), [("event_loop", 0.03, 0.06), ("synthesis", 0.15, 0.3), ("recognition", 0.3, 0.6)]
+)
+def test_waits_count_like_work(stage: str, little: float, much: float) -> None:
+    some, more = Headroom(busy(0.1), [waits(stage, little)]), Headroom(busy(0.1), [waits(stage, much)])
+    assert some.is_scarce(NOW)
+    assert some.refusal(NOW, ages=[OLD]) is None
+    refusal = more.refusal(NOW, ages=[OLD])
+    assert refusal is not None
+    assert f"wait {much:.2f} s for {stage.replace('_', ' ')}" in refusal.reason
+
+
+def test_what_is_long_over_keeps_nobody_out() -> None:
+    headroom = Headroom(busy(0.9), [waits("synthesis", 0.9)])
+    assert headroom.refusal(NOW, ages=[OLD] * 4) is not None
+    assert headroom.refusal(NOW + 20, ages=[OLD] * 4) is None
+    assert not headroom.is_scarce(NOW + 20)

@@ -1,0 +1,72 @@
+"""How much of a server is left, as measured: its event loop and the queues of the engines that all calls share. Pure.
+
+Work that nobody would miss is left out first (`is_scarce`): speculative answers and second requests. A new call is
+refused (`refusal`) when the calls under way would notice it. What they need is measured, not assumed, so that the same
+server takes more calls on a faster machine, or with a smaller model.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from voice.queue_waits import QueueWaits
+from voice.server.headroom.admission import NotNow
+from voice.server.headroom.loop_load import LoopLoad
+
+SCARCE_BUSY, FULL_BUSY = 0.55, 0.7
+"""The share of time in which the event loop works, from which optional work is left out, and which no further call may
+exceed. It is one thread. With a recogniser in other processes on two cores, eight calls need 0.62 and have no
+drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many (docs/operating.md)."""
+SCARCE_WAIT = {"event_loop": 0.02, "synthesis": 0.1, "recognition": 0.2}
+FULL_WAIT = {"event_loop": 0.05, "synthesis": 0.25, "recognition": 0.5}
+"""Seconds that nine in ten waits for a stage do not exceed, likewise. The client bridges 0.1 s without audio."""
+SETTLED = 5.0
+"""Seconds after which what a call needs is part of what is measured."""
+RETRY_AFTER = 10
+"""Seconds; the window of the measurements."""
+
+
+@dataclass(slots=True)
+class Headroom:
+    """What one server has left."""
+
+    loop: LoopLoad | None = None
+    """None where the event loop is not watched."""
+    queues: list[QueueWaits] = field(default_factory=list)
+
+    def is_scarce(self, now: float) -> bool:
+        """Whether optional work should be left out."""
+        if self.loop is not None and self.loop.busy(now) >= SCARCE_BUSY:
+            return True
+        return any(self._tail(queue, now) >= SCARCE_WAIT.get(queue.stage, 1.0) for queue in self.queues)
+
+    def refusal(self, now: float, *, ages: Sequence[float]) -> NotNow | None:
+        """Why no further call should be taken; None when one can be.
+
+        A call that has just begun needs what the others need on average, although little of that is measured yet.
+
+        Args:
+            now: seconds, monotonic.
+            ages: seconds since each of the calls under way began.
+        """
+        if not ages:
+            return None
+        for queue in self.queues:
+            tail = self._tail(queue, now)
+            if tail >= FULL_WAIT.get(queue.stage, 1.0):
+                return _refused(f"{len(ages)} calls wait {tail:.2f} s for {queue.stage.replace('_', ' ')}")
+        settled = sum(age >= SETTLED for age in ages)
+        if self.loop is None or not settled:
+            return None
+        busy = self.loop.busy(now)
+        expected = busy * (len(ages) + 1) / settled
+        if expected >= FULL_BUSY:
+            return _refused(f"{len(ages)} calls need {busy:.0%} of what this server can do")
+        return None
+
+    def _tail(self, queue: QueueWaits, now: float) -> float:
+        return queue.tail(now) or 0.0
+
+
+def _refused(why: str) -> NotNow:
+    reason = f"{why}; call again in {RETRY_AFTER} s"
+    return NotNow(kind="overloaded", reason=reason, retry_after=RETRY_AFTER)

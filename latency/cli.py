@@ -111,6 +111,8 @@ def show(
         _print(report, as_json=as_json, as_csv=as_csv)
     if "failed" in verdicts:
         return FAILED
+    if thresholds and run.lost:
+        return _refuse(f"limits are not judged by a part of a run, and {run.lost}; replay again", NO_DATA, program)
     if report.is_unanswered and not spoken_live:
         return _unanswered(report, program)
     if refused_is_no_data and report.refused and not report.thresholds:
@@ -154,7 +156,8 @@ def _parser(*, with_registered: bool = False) -> Parser:
     parser = Parser(
         prog="latency",
         description="What a conversation's turns cost, measured in its recording.",
-        epilog="exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data, 4 a component is missing or failed",
+        epilog="exit status: 0 fine, 1 a check failed, 2 bad usage, 3 no data, 4 a component is missing or failed, "
+        "130 interrupted",
     )
     parser.add_version()
     report = parser.add_command(

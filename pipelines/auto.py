@@ -71,7 +71,7 @@ def _llm() -> tuple[dict[str, Any], str]:
         return {"policy": "single", "large": {"provider": "own", "model": model}}, f"llm: {why}{but}"
     return {"provider": "responder"}, (
         f"llm: the responder, because no language model is here and no server of one answers{but}; "
-        "`voice models pull qwen2.5-0.5b` gets a small one, `ollama run llama3.2` starts one"
+        "`voice models pull qwen2.5-0.5b-gguf` gets a small one, `ollama run llama3.2` starts one"
     )
 
 

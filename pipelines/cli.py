@@ -33,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("voice", str(error))
         return error.exit_code
     except KeyboardInterrupt:
+        complain("voice", "interrupted")
         return INTERRUPTED
     return 0
 

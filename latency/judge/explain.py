@@ -65,7 +65,7 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
 LIMITS = {
     "llm": "the LLM budget",
     "turn": "what was left of the turn's budget",
-    "floor": "the fast tier's earliest possible answer",
+    "floor": "the earliest possible answer",
 }
 """What sets a deadline, by its name in the record."""
 

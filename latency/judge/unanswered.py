@@ -18,7 +18,7 @@ CALLER_PATIENCE = 3.9
 class Unanswered(StrEnum):
     """Why a turn got no answer."""
 
-    NO_RECORDING = "no recording"
+    NO_RECORDING = "recording lost"
     SESSION_CLOSED = "session closed"
     FAILED = "component failed"
     NOTHING_HEARD = "nothing heard"

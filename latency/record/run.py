@@ -114,6 +114,15 @@ class Run:
             lacking=lacking,
         )
 
+    @property
+    def lost(self) -> str | None:
+        """What of the run is not here, as one clause; None when it is whole."""
+        if self.lacking:
+            return f"turns of {', '.join(sorted(self.lacking))} are lost"
+        if self.recorded_until:
+            return f"the recording of {', '.join(sorted(self.recorded_until))} was cut short"
+        return None if self.status == "complete" else f"its status is {self.status!r}"
+
     def recording(self, session: Session) -> "npt.NDArray[np.int16] | None":
         """A session's recording as far as it goes, int16 of shape (samples, 2) at `RATE`; None when there is none.
 

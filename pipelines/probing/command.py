@@ -33,10 +33,13 @@ def main(argv: Sequence[str]) -> int:
         from pipelines.process import prepare_process
 
         prepare_process(verbose=args.verbose)
-        llm = auto.resolve(args.pipeline, args.overrides).settings.llm
+        if args.pipeline and args.named:
+            raise ConfigurationError("Two pipelines are named; name one, with or without --pipeline.")
+        pipeline = args.named or args.pipeline or "auto"
+        llm = auto.resolve(pipeline, args.overrides).settings.llm
         if not isinstance(llm, Tiers) or not llm.tiers:
             raise ConfigurationError(
-                f"The pipeline {args.pipeline} has no language model; name one that has, as in "
+                f"The pipeline {pipeline} has no language model; name one that has, as in "
                 "`latency probe sim-fallback` "
                 "(see `voice pipelines`)."
             )
@@ -60,7 +63,8 @@ def _parser() -> Parser:
         epilog="exit status: 0 fine, 2 bad usage or configuration, 4 something is missing or a model did not answer, "
         "130 interrupted",
     )
-    parser.add_argument("pipeline", nargs="?", default="auto", metavar="NAME|FILE", help="see `voice pipelines` (auto)")
+    parser.add_argument("pipeline", nargs="?", metavar="NAME|FILE", help="see `voice pipelines` (auto)")
+    parser.add_argument("--pipeline", dest="named", metavar="NAME|FILE", help="the same, as other commands take it")
     parser.add_argument(
         "--set", action="append", default=[], dest="overrides", metavar="KEY=VALUE", help="change a setting"
     )

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pipelines.whatif.turns.caller_turn import CallerTurn
 
 TURNS = 2000
+SAY_EVERY = 5.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -204,9 +207,16 @@ def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
 
 
 def _progress(rows: int) -> Callable[[int], None]:
+    """Says how many lines of the table are done: in place in a terminal, else every few seconds."""
+    said_at = time.monotonic()
+
     def said(done: int) -> None:
+        nonlocal said_at
         if sys.stderr.isatty():
             print(f"\r{done} of {rows} lines", end="\n" if done == rows else "", file=sys.stderr, flush=True)
+        elif time.monotonic() - said_at >= SAY_EVERY:
+            said_at = time.monotonic()
+            print(f"{done} of {rows} lines", file=sys.stderr, flush=True)
 
     return said
 

@@ -71,7 +71,7 @@ def differences(run: Path, decoder: Decoder) -> list[int]:
     turns = [json.loads(line) for line in (run / "turns.jsonl").read_text().splitlines()]
     found = []
     for asked, interrupting in zip(turns, turns[1:], strict=False):
-        begin, end = asked["marks"]["first_audible"], interrupting["marks"]["bot_silent"]
+        begin, end = asked["marks"].get("first_audible"), interrupting["marks"].get("bot_silent")
         if asked["text"] == "count to twenty" and asked["interrupted"] and begin and end:
             heard = counted(decoder, audio[round((begin - 0.15) * rate) : round((end + 0.05) * rate), 1])
             kept = asked["server_turns"][-1]["played"] or ""

@@ -70,7 +70,7 @@ def test_a_run_in_which_nobody_was_answered_is_no_success(
 def test_a_run_without_its_recordings_has_no_data(short_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (short_run / "commands.wav").unlink()
     assert main(["report", str(short_run), "--check", "answers_ok == 1"]) == 3
-    assert capsys.readouterr().err.endswith("is known to have been answered: no recording (4)\n")
+    assert capsys.readouterr().err.endswith("is known to have been answered: recording lost (4)\n")
 
 
 @pytest.mark.parametrize(

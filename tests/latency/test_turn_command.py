@@ -138,7 +138,7 @@ def test_a_session_without_a_recording_is_shown_without_audio(
     folder = make_run([TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True)], None)
     assert main([str(folder), "0"]) == 0
     out = capsys.readouterr().out
-    assert "no answer: no recording" in out
+    assert "no answer: recording lost" in out
     assert "no audio: this session has no recording" in out
 
 

@@ -89,7 +89,7 @@ def _cut(what: str, those: CutShort) -> str:
 def _overshoot(llm: Llm) -> str:
     late = llm.overshoot_ms
     tail = f"max {ms(late.max)} ms" if llm.overshoot_p99_ms is None else f"p99 {ms(llm.overshoot_p99_ms)} ms"
-    text = f"p50 {ms(late.p50)}, {tail} after the deadline, of {things(late.n, 'turn')}"
+    text = f"p50 {ms(late.p50)}, {tail} after the deadline, of {things(late.n, 'turn')} with text"
     text += f"; textless {llm.textless} (no answer text at all)"
     if (bridged := llm.bridged_answer_ms).n:
         text += f"; bridged answers p50 {ms(bridged.p50)}, max {ms(bridged.max)} ms"

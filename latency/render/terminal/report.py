@@ -67,7 +67,7 @@ def _figures(report: Report) -> Iterator[str]:
         f"{count(quality.cut_offs)} (the bot answered before the user had finished; not in any latency); pauses "
         f"{count(quality.pauses)}, false cut-off rate {percent(quality.false_cut_off_rate)} (pauses taken for the "
         f"end); early {count(quality.early)} (answers within {EARLY * 1000:.0f} ms, sooner than people answer); gaps "
-        f"in bot speech {count(quality.gaps)}",
+        f"{count(quality.gaps)} (holes in the bot's speech)",
     )
     if quality.joined:
         yield labelled(

@@ -129,7 +129,7 @@ def test_a_recording_cut_at_any_byte_costs_the_turns_beyond_and_no_other(cut: Cu
         seconds = max(0, length - 44) / 4 / 16000
         recorded = sum(start <= seconds for start in (4.0, 8.0))
         assert report.turn_ms.n == recorded, length
-        assert report.turns.unanswered == {"no recording": 3 - recorded}
+        assert report.turns.unanswered == {"recording lost": 3 - recorded}
 
 
 def same_or_unknown(report: Report, whole: Report) -> None:
@@ -144,7 +144,7 @@ def test_a_folder_without_one_of_its_files_is_read_or_refused_with_its_name(cut:
     (cut.folder / "commands.wav").unlink()
     run = Run.load(cut.folder)
     assert "the recording commands.wav is missing: the turns of session 'commands' have no latency" in run.notes
-    assert build(run).turns.unanswered == {"no recording": 3}
+    assert build(run).turns.unanswered == {"recording lost": 3}
     (cut.folder / "run.json").unlink()
     with pytest.raises(RunError, match="it has no run.json"):
         Run.load(cut.folder)

@@ -96,7 +96,7 @@ def test_one_estimated_turn_makes_the_truth_estimated(make_run: MakeRun, load: L
 
 def test_turns_without_a_recording_are_counted_not_dropped(make_run: MakeRun, load: Load) -> None:
     found = build(load(make_run([turn(0, 1, 2), turn(1, 3, 4)], None)))
-    assert found.turns.unanswered == {"no recording": 2}
+    assert found.turns.unanswered == {"recording lost": 2}
     assert (found.quality.cut_offs, found.quality.gaps, found.barge_in.false) == (None, None, None)
 
 
@@ -114,7 +114,7 @@ def test_turns_of_a_session_that_run_json_does_not_know_yet_are_counted(make_run
     folder = make_run([turn(0, 1, 2), late], Conversation(5).bot(2.5, 3).samples, status="running")
     found = build(load(folder))
     assert found.turns.total == 2
-    assert found.turns.unanswered == {"no recording": 1}
+    assert found.turns.unanswered == {"recording lost": 1}
 
 
 def test_bad_pacing_is_a_complaint_that_names_the_session(make_run: MakeRun, load: Load) -> None:
@@ -192,7 +192,7 @@ def test_turns_beyond_the_end_of_a_cut_recording_are_not_recorded_and_the_others
     os.truncate(folder / "commands.wav", 44 + round(6.6 * 16000) * 4)
     found = build(load(folder))
     assert [None if o.latency is None else round(o.latency, 2) for o in found.outcomes] == [0.5, None, None]
-    assert found.turns.unanswered == {"no recording": 2}
+    assert found.turns.unanswered == {"recording lost": 2}
 
 
 def test_the_pipelines_own_llm_budget_and_policy_are_used(make_run: MakeRun, load: Load) -> None:

@@ -76,9 +76,7 @@ def test_deadlines_phrases_and_stalls_have_rows_of_their_own() -> None:
     stalls = [{"at": 2.3, "ms": 30.0, "kind": "event loop"}, {"at": 2.4, "ms": 150.0, "kind": "event loop"}]
     made = laid_out(outcome(responses=[{**response, "said": said}], stalls=stalls))
     assert spans(row(made, "LLM deadline")) == [(0.62, 0.62, "instant")]
-    assert (
-        row(made, "LLM deadline").note == "set by the fast tier's earliest possible answer; transcription had overspent"
-    )
+    assert row(made, "LLM deadline").note == "set by the earliest possible answer; transcription had overspent"
     assert spans(row(made, "hold phrase")) == [(0.5, 0.5, "instant")]
     assert row(made, "hold phrase").note == "One moment."
     assert spans(row(made, "stall: event loop")) == [(0.3, 0.33, "stall"), (0.4, 0.55, "stall")]

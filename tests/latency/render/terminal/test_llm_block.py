@@ -51,10 +51,10 @@ def test_the_block_shows_how_the_budget_was_kept(llm: Llm) -> None:
     assert list(llm_lines(llm)) == [
         "LLM budget   450 ms: within 1, rescued by another tier 1, bridged by a phrase 1, missed 1; "
         "within or rescued 50 % of 4 judged turns",
-        "  overshoot  p50 160, max 820 ms after the deadline, of 4 turns; textless 0 (no answer text at all); "
-        "bridged answers p50 820, max 820 ms",
+        "  overshoot  p50 160, max 820 ms after the deadline, of 4 turns with text; textless 0 (no answer text at all)"
+        "; bridged answers p50 820, max 820 ms",
         "  deadlines  2 set by the LLM budget, 1 set by what was left of the turn's budget, "
-        "1 set by the fast tier's earliest possible answer; stage that had overspent: endpointing 1",
+        "1 set by the earliest possible answer; stage that had overspent: endpointing 1",
         "  policy     fallback 3, single 1: large first 3, the only tier 1",
         "  phrases    hold 1, said while the answer was late; they count as no answer",
         "  fast       sim:groq-fast: 2 requests, spoken 1, failed 1 (sim:groq-fast at w refused the connection), "
@@ -97,7 +97,7 @@ def test_several_reasons_stand_with_their_counts(llm: Llm) -> None:
 
 def test_with_a_hundred_turns_the_overshoot_has_a_99th_percentile(llm: Llm) -> None:
     _, overshoot, *_ = llm_lines(replace(llm, overshoot_p99_ms=12.3, textless=2))
-    assert "p50 160, p99 12 ms after the deadline, of 4 turns; textless 2" in overshoot
+    assert "p50 160, p99 12 ms after the deadline, of 4 turns with text; textless 2" in overshoot
 
 
 def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:

@@ -200,7 +200,7 @@ def test_a_run_under_a_budget_shows_the_tiers_and_three_latencies(
     for part in (
         "LLM budget 450 ms: within 1, rescued by another tier 1, bridged by a phrase 1, missed 0; within or rescued "
         "66.7 % of 3 judged turns",
-        "overshoot p50 0, max 820 ms after the deadline, of 3 turns; textless 0 (no answer text at all); "
+        "overshoot p50 0, max 820 ms after the deadline, of 3 turns with text; textless 0 (no answer text at all); "
         "bridged answers p50 820, max 820 ms",
         "large 3 requests, spoken 2, cancelled 1 (with nothing received in - ms, p50), "
         "first clause (n 2) p50 785, p95 1222, max 1270 ms",

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 WINDOW = 10.0
 """Seconds for which a wait counts."""
+ENOUGH = 5
+"""Waits that say something of a queue: one alone may be chance."""
 MOST = 1024
 """Waits that are remembered."""
 
@@ -35,9 +37,9 @@ class QueueWaits:
             self.observer(waited)
 
     def tail(self, now: float) -> float | None:
-        """The wait that nine in ten of the latest do not exceed; None if nothing has begun lately."""
+        """The wait that nine in ten of the latest do not exceed; None if less than `ENOUGH` work has begun lately."""
         with self._lock:
             while self._waits and self._waits[0][0] < now - WINDOW:
                 self._waits.popleft()
             latest = sorted(waited for _, waited in self._waits)
-        return latest[min(len(latest) - 1, int(len(latest) * 0.9))] if latest else None
+        return latest[min(len(latest) - 1, int(len(latest) * 0.9))] if len(latest) >= ENOUGH else None

@@ -13,6 +13,7 @@ from latency.judge.verdict import Verdict, judge
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
 from latency.record.server_turn import ServerTurn
+from latency.render.terminal.numbers import things
 from latency.report.stats import percentile
 
 Outcome = Literal["answered", "interrupted", "unheard", "unanswered"]
@@ -73,7 +74,7 @@ class CallAccount:
             seconds: how long it took.
         """
         counts = Counter(turn.outcome for turn in self.closed)
-        parts = [f"{len(self.closed)} turns" + _told({key: n for key, n in counts.items() if key != "answered"})]
+        parts = [things(len(self.closed), "turn") + _told({key: n for key, n in counts.items() if key != "answered"})]
         latencies = [1000 * turn.latency for turn in self.closed if turn.latency is not None]
         if latencies:
             parts.append(f"turn latency p50 {percentile(latencies, 50):.0f} p95 {percentile(latencies, 95):.0f} ms")

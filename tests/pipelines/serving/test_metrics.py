@@ -70,7 +70,7 @@ def test_a_call_is_one_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None
         call = metrics.began()
         call.note(turn(0))
         metrics.ended(call, "the caller hung up")
-    assert caplog.messages == ["call 1 ended after 60 s (the caller hung up): 1 turns, turn latency p50 700 p95 700 ms"]
+    assert caplog.messages == ["call 1 ended after 60 s (the caller hung up): 1 turn, turn latency p50 700 p95 700 ms"]
 
 
 def test_refusals_waits_and_the_loop_are_shown() -> None:

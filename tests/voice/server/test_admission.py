@@ -15,7 +15,7 @@ import uvicorn
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from voice.queue_waits import QueueWaits
+from voice.queue_waits import ENOUGH, QueueWaits
 from voice.server.access import Access
 from voice.server.app import Calls, create_app
 from voice.server.headroom.headroom import Headroom
@@ -36,7 +36,8 @@ class Books:
 async def busy_server() -> AsyncIterator[tuple[int, Books]]:
     """The port of a server whose calls wait for the voice, and its books."""
     waits, books = QueueWaits("synthesis"), Books()
-    waits.note(0.9, time.monotonic())
+    for _ in range(ENOUGH):
+        waits.note(0.9, time.monotonic())
     calls = Calls(cast(Any, None), books=cast(Any, books))
     calls.ready = True
     calls.headroom = Headroom(queues=[waits])
@@ -71,7 +72,7 @@ async def test_a_call_is_refused_with_the_reason_and_when_to_try_again() -> None
                 await call.recv()
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1013
-        assert closed.value.rcvd.reason == "1 calls wait 0.90 s for synthesis; call again in 10 s"
+        assert closed.value.rcvd.reason == "calls wait 0.90 s for the voice (1 under way); call again in 10 s"
         assert books.kinds == ["overloaded"]
 
 
@@ -80,4 +81,4 @@ async def test_http_says_it_too(path: str, data: bytes | None, key: str) -> None
     async with busy_server() as (port, _):
         status, told, again = await asyncio.to_thread(lambda: fetch(f"http://127.0.0.1:{port}{path}", data=data))
     assert (status, again) == (503, "10")
-    assert "wait 0.90 s for synthesis" in told[key]
+    assert "wait 0.90 s for the voice" in told[key]

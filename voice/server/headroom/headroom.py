@@ -19,8 +19,12 @@ drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many 
 SCARCE_WAIT = {"event_loop": 0.02, "synthesis": 0.1, "recognition": 0.2}
 FULL_WAIT = {"event_loop": 0.05, "synthesis": 0.25, "recognition": 0.5}
 """Seconds that nine in ten waits for a stage do not exceed, likewise. The client bridges 0.1 s without audio."""
+STAGES = {"event_loop": "the event loop", "synthesis": "the voice", "recognition": "the recogniser"}
 SETTLED = 5.0
 """Seconds after which what a call needs is part of what is measured."""
+FEWEST = 4
+"""Calls from which on the loop's work says what a further one would need. With fewer it may be other programs that keep
+the loop waiting, and its waits tell."""
 RETRY_AFTER = 10
 """Seconds; the window of the measurements."""
 
@@ -37,7 +41,7 @@ class Headroom:
         """Whether optional work should be left out."""
         if self.loop is not None and self.loop.busy(now) >= SCARCE_BUSY:
             return True
-        return any(self._tail(queue, now) >= SCARCE_WAIT.get(queue.stage, 1.0) for queue in self.queues)
+        return any(self._tail(queue, now) >= SCARCE_WAIT[queue.stage] for queue in self.queues)
 
     def refusal(self, now: float, *, ages: Sequence[float]) -> NotNow | None:
         """Why no further call should be taken; None when one can be.
@@ -52,10 +56,10 @@ class Headroom:
             return None
         for queue in self.queues:
             tail = self._tail(queue, now)
-            if tail >= FULL_WAIT.get(queue.stage, 1.0):
-                return _refused(f"{len(ages)} calls wait {tail:.2f} s for {queue.stage.replace('_', ' ')}")
+            if tail >= FULL_WAIT[queue.stage]:
+                return _refused(f"calls wait {tail:.2f} s for {STAGES[queue.stage]} ({len(ages)} under way)")
         settled = sum(age >= SETTLED for age in ages)
-        if self.loop is None or not settled:
+        if self.loop is None or not settled or len(ages) < FEWEST:
             return None
         busy = self.loop.busy(now)
         expected = busy * (len(ages) + 1) / settled

@@ -3,7 +3,7 @@
 import pytest
 
 from voice.queue_waits import QueueWaits
-from voice.server.headroom.headroom import RETRY_AFTER, SETTLED, Headroom
+from voice.server.headroom.headroom import FEWEST, RETRY_AFTER, SETTLED, STAGES, Headroom
 from voice.server.headroom.loop_load import WINDOW, LoopLoad
 
 NOW = 100.0
@@ -59,7 +59,12 @@ def test_calls_that_have_just_begun_count_before_they_are_measured() -> None:
 
 def test_before_any_call_is_measured_calls_are_taken() -> None:
     assert Headroom(busy(0.9)).refusal(NOW, ages=[]) is None
-    assert Headroom(busy(0.9)).refusal(NOW, ages=[0.5, 1.0]) is None
+    assert Headroom(busy(0.9)).refusal(NOW, ages=[0.5, 1.0] * FEWEST) is None
+
+
+def test_a_loop_that_is_busy_with_few_calls_may_be_kept_waiting_by_others() -> None:
+    assert Headroom(busy(0.9)).refusal(NOW, ages=[OLD] * (FEWEST - 1)) is None
+    assert Headroom(busy(0.9)).refusal(NOW, ages=[OLD] * FEWEST) is not None
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ def test_waits_count_like_work(stage: str, little: float, much: float) -> None:
     assert some.refusal(NOW, ages=[OLD]) is None
     refusal = more.refusal(NOW, ages=[OLD])
     assert refusal is not None
-    assert f"wait {much:.2f} s for {stage.replace('_', ' ')}" in refusal.reason
+    assert f"calls wait {much:.2f} s for {STAGES[stage]} (1 under way)" in refusal.reason
 
 
 def test_what_is_long_over_keeps_nobody_out() -> None:

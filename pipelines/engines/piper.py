@@ -23,6 +23,9 @@ class Piper(TtsTable):
     """`embedded`, a voice's .onnx file, or a published name such as en_US-lessac-medium."""
     streaming: bool = True
     """Whether a sentence's audio is sent while the rest of it is made, where the voice allows it."""
+    normalise: bool = True
+    """Whether figures, dates, addresses and Markdown are said in words, by an English voice. Captions and records
+    keep what is written."""
 
     @property
     def summary(self) -> str:
@@ -99,7 +102,10 @@ class PiperSynthesiser:
         import voice.tts.piper.service  # noqa: F401  (not in the first call)
         from voice.tts.piper.voice import Voice
 
-        self._voice = loaded = await asyncio.to_thread(lambda: Voice(self._tts.file(), streaming=self._tts.streaming))
+        tts = self._tts
+        self._voice = loaded = await asyncio.to_thread(
+            lambda: Voice(tts.file(), streaming=tts.streaming, normalise=tts.normalise)
+        )
         await loaded.speak("Ready.")
         await loaded.prepare(phrases)
 

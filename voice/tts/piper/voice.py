@@ -19,6 +19,7 @@ from voice.llm.answer.clauses import has_words, sentences
 from voice.queue_waits import QueueWaits
 from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
 from voice.tts.piper.word_times import spoken_runs, word_ends
+from voice.tts.reading.reading import SpokenWord, read_aloud
 from voice.tts.synthesis_thread import SynthesisThread, Urgency, Urgent
 
 EMBEDDED = "en_US-slt-small"
@@ -40,12 +41,14 @@ class Voice:
     Args:
         path: the voice's .onnx file; its .onnx.json is beside it.
         streaming: synthesise piece by piece if the model allows it; False synthesises a clause at a time.
+        normalise: numbers, dates, addresses, Markdown and the like are said in words (see `voice.tts.reading`); False
+            leaves them to the phonemiser. The words of the pieces are the written ones either way.
 
     Raises:
         ComponentError: the files are missing or are not a Piper voice.
     """
 
-    def __init__(self, path: Path, *, streaming: bool = True) -> None:
+    def __init__(self, path: Path, *, streaming: bool = True, normalise: bool = True) -> None:
         # Imported here because loading onnxruntime and Piper takes a second that `voice --help` must not pay.
         from onnxruntime.capi import onnxruntime_pybind11_state as onnx_errors
         from piper import PiperVoice
@@ -80,6 +83,8 @@ class Voice:
         if streaming and not self._graph.streams:
             logger.debug(f"The voice {self.name} cannot be cut into pieces: it synthesises whole sentences.")
         self._piper: Any = PiperVoice(config=settings, session=None)
+        # The rules are for English; a phonemiser for another language reads figures in its own way.
+        self._reads = normalise and settings.espeak_voice.startswith("en")
         self._prepared: dict[str, Sequence[Piece]] = {}
         self._thread = SynthesisThread()
 
@@ -100,12 +105,14 @@ class Voice:
         """
         cutter = PieceCutter(self.sample_rate, lead=lead)
         for sentence in sentences(_without_controls(text)):
-            if not (ids := self._phoneme_ids(sentence)):
+            read = self._read(sentence)
+            if not (ids := self._phoneme_ids(" ".join(word.spoken for word in read if word.spoken))):
                 continue
             started = self._graph.begin(self._feeds(ids))
             runs = spoken_runs(ids, started.lengths, pauses=self._ids_of(PAUSES), pad=self._ids_of(PAD))
-            words = [word for word in sentence.split() if has_words(word)]
-            cutter.expect(words, word_ends(words, runs, self._pronounce))
+            heard = [word for word in read if has_words(word.written)]
+            ends = word_ends([word.spoken for word in heard], runs, self._pronounce)
+            cutter.expect([word.written for word in heard], ends)
             start = runs[0][0] if runs else 0
             for audio in started.chunks(first=start + round(FIRST_CHUNK * self.sample_rate)):
                 yield cutter.feed(audio)
@@ -145,6 +152,10 @@ class Voice:
     def close(self) -> None:
         """End the thread."""
         self._thread.close()
+
+    def _read(self, sentence: str) -> list[SpokenWord]:
+        """Its words, with what is said for each."""
+        return read_aloud(sentence) if self._reads else [SpokenWord(word, word) for word in sentence.split()]
 
     def _phoneme_ids(self, sentence: str) -> list[int]:
         """Ids of a sentence's phonemes, as one sentence; empty if there is nothing to pronounce."""

@@ -40,14 +40,14 @@ def word_ends(
     they share the clause by how many phonemes each has alone.
 
     Args:
-        words: of the clause, none of them silent.
+        words: of the clause as they are said; one may be several spoken words ("forty five dollars"), or none.
         runs: as `spoken_runs` gives them.
         pronounce: phonemes of a word alone, in runs; asked only where the runs are not the words.
     """
     if not runs:
         return [0] * len(words)
     counts = weights = [1] * len(words)
-    if len(words) != len(runs):
+    if len(words) != len(runs) or any(" " in word or not word for word in words):
         pronounced = [pronounce(word) for word in words]
         counts = [len(alone) for alone in pronounced]
         weights = [sum(map(len, alone)) for alone in pronounced]

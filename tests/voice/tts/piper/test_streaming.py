@@ -259,3 +259,34 @@ async def test_the_end_of_a_call_discards_the_prepared_clause(flowing: tts_rig.G
     await idle(flowing)
     assert call.tts.ahead.dropped == 1
     assert flowing.steps <= 2
+
+
+def ends(voice: Voice, text: str) -> dict[str, float]:
+    """When each word of a text has been heard, in seconds."""
+    found, now = {}, 0
+    for piece in (piece for pieces in voice.pieces(text) for piece in pieces):
+        now += len(piece.samples)
+        found |= dict.fromkeys(piece.words, now / voice.sample_rate)
+    return found
+
+
+def test_written_words_end_when_what_is_said_for_them_does() -> None:
+    voice = Voice(embedded_voice())
+    written, said = (
+        ends(voice, f"It costs {amount} by 5:30 **today**.")
+        for amount in ("$45.50", "forty five dollars and fifty cents")
+    )
+    voice.close()
+    assert list(written) == ["It", "costs", "$45.50", "by", "5:30", "**today**."]
+    assert written["costs"] == pytest.approx(said["costs"], abs=0.1)
+    assert written["$45.50"] == pytest.approx(said["cents"], abs=0.1)
+    assert written["**today**."] == pytest.approx(said["**today**."], abs=0.1)
+
+
+def test_a_voice_may_be_left_to_its_phonemiser() -> None:
+    words, figures = Voice(embedded_voice()), Voice(embedded_voice(), normalise=False)
+    text = "It is 11/20/2026."
+    read, left = ends(words, text)["11/20/2026."], ends(figures, text)["11/20/2026."]
+    assert abs(read - left) > 0.3, "slash is said"
+    words.close()
+    figures.close()

@@ -50,3 +50,9 @@ def test_a_word_that_nobody_can_pronounce_ends_with_the_one_before_it() -> None:
 @pytest.mark.parametrize("words", [[], ["hm"]])
 def test_where_nothing_is_spoken_words_are_over_at_once(words: list[str]) -> None:
     assert word_ends(words, [], never) == [0] * len(words)
+
+
+def test_a_word_said_as_several_ends_with_the_last_of_them() -> None:
+    runs = [(0, 10), (10, 20), (20, 30), (30, 40)]
+    assert word_ends(["a", "b c", "d"], runs, str.split) == [10, 30, 40]
+    assert word_ends(["a", "", "b c d"], runs, str.split) == [10, 10, 40]

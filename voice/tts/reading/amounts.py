@@ -1,0 +1,163 @@
+"""Money, percentages, units, fractions and plain numbers."""
+
+import re
+
+from voice.tts.reading.numbers import cardinal, decade, digits, fraction, grouped, is_one, number, ordinal, year
+from voice.tts.reading.rule import NUMBER, Rule
+
+_CURRENCIES = {
+    "$": ("dollar", "dollars", "cent", "cents"),
+    "€": ("euro", "euros", "cent", "cents"),
+    "£": ("pound", "pounds", "penny", "pence"),
+    "¥": ("yen", "yen", "", ""),
+    "₹": ("rupee", "rupees", "paisa", "paise"),
+}
+_CODES = {
+    "USD": "U S dollars", "EUR": "euros", "GBP": "British pounds", "JPY": "yen", "CHF": "Swiss francs",
+    "CAD": "Canadian dollars", "AUD": "Australian dollars",
+}  # fmt: skip
+_SCALES = {
+    "k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "thousand": "thousand",
+    "million": "million", "billion": "billion", "trillion": "trillion",
+}  # fmt: skip
+_SCALE = r"(?:\s?(?P<scale>thousand|million|billion|trillion|[kKmMbB]n?)(?!\w))?"
+_UNITS = {
+    "km/h": ("kilometer per hour", "kilometers per hour"), "kph": ("kilometer per hour", "kilometers per hour"),
+    "mph": ("mile per hour", "miles per hour"), "m/s": ("meter per second", "meters per second"),
+    "km²": ("square kilometer", "square kilometers"), "m²": ("square meter", "square meters"),
+    "m³": ("cubic meter", "cubic meters"), "sq ft": ("square foot", "square feet"),
+    "km": ("kilometer", "kilometers"), "m": ("meter", "meters"), "cm": ("centimeter", "centimeters"),
+    "mm": ("millimeter", "millimeters"), "mi": ("mile", "miles"), "ft": ("foot", "feet"), "yd": ("yard", "yards"),
+    "kg": ("kilogram", "kilograms"), "g": ("gram", "grams"), "mg": ("milligram", "milligrams"),
+    "lb": ("pound", "pounds"), "lbs": ("pound", "pounds"), "oz": ("ounce", "ounces"),
+    "l": ("liter", "liters"), "L": ("liter", "liters"), "ml": ("milliliter", "milliliters"),
+    "mL": ("milliliter", "milliliters"), "tsp": ("teaspoon", "teaspoons"), "tbsp": ("tablespoon", "tablespoons"),
+    "°C": ("degree Celsius", "degrees Celsius"), "°F": ("degree Fahrenheit", "degrees Fahrenheit"),
+    "°": ("degree", "degrees"), "kB": ("kilobyte", "kilobytes"), "KB": ("kilobyte", "kilobytes"),
+    "MB": ("megabyte", "megabytes"), "GB": ("gigabyte", "gigabytes"), "TB": ("terabyte", "terabytes"),
+    "Mbps": ("megabit per second", "megabits per second"), "Gbps": ("gigabit per second", "gigabits per second"),
+    "ms": ("millisecond", "milliseconds"), "s": ("second", "seconds"), "sec": ("second", "seconds"),
+    "min": ("minute", "minutes"), "mins": ("minute", "minutes"), "h": ("hour", "hours"), "hr": ("hour", "hours"),
+    "hrs": ("hour", "hours"), "Hz": ("hertz", "hertz"), "kHz": ("kilohertz", "kilohertz"),
+    "MHz": ("megahertz", "megahertz"), "GHz": ("gigahertz", "gigahertz"), "W": ("watt", "watts"),
+    "kW": ("kilowatt", "kilowatts"), "kWh": ("kilowatt hour", "kilowatt hours"), "V": ("volt", "volts"),
+    "kcal": ("kilocalorie", "kilocalories"), "px": ("pixel", "pixels"), "%": ("percent", "percent"),
+}  # fmt: skip
+_UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
+_SIGN = r"(?:(?<![\w.)\]])(?P<minus>[-−]))?"
+_TO = r"\s?[-–—]\s?"
+_PER = r"(?:\s?/\s?(?P<per>[a-z]{2,9})(?!\w))?"
+_VULGAR = {"½": "a half", "¼": "a quarter", "¾": "three quarters", "⅓": "a third", "⅔": "two thirds"}
+_PAIRS = {"24/7": "twenty four seven", "50/50": "fifty fifty", "9/11": "nine eleven"}
+# Before a year, and behind one.
+_YEARLY = "in|since|until|till|from|by|during|before|after|year|around|late|early|of|mid|and|to"
+_FUNCTION = (
+    "and|or|but|was|were|is|are|the|a|an|to|with|when|he|she|it|we|they|i|you|in|by|at|on|for|as|if|has|had|will|would"
+)
+
+
+def _minus(found: "re.Match[str]") -> str:
+    return "minus " if found["minus"] else ""
+
+
+def _money(found: "re.Match[str]") -> str:
+    one, many, cent, cents = _CURRENCIES[found["sign"]]
+    amount, scale = found["amount"], found["scale"]
+    per = f" per {found['per']}" if found["per"] else ""
+    if scale:
+        return f"{_minus(found)}{number(amount)} {_SCALES[scale.lower()]} {many}{per}"
+    whole, _, small = amount.replace(",", "").partition(".")
+    if len(small) != 2 or not cent:
+        return f"{_minus(found)}{number(amount)} {one if is_one(amount) else many}{per}"
+    parts = []
+    if int(whole or 0) or not int(small):
+        parts.append(f"{number(whole)} {one if int(whole) == 1 else many}")
+    if int(small):
+        parts.append(f"{cardinal(int(small))} {cent if int(small) == 1 else cents}")
+    return _minus(found) + " and ".join(parts) + per
+
+
+def _money_range(found: "re.Match[str]") -> str:
+    scale = f" {_SCALES[found['scale'].lower()]}" if found["scale"] else ""
+    return f"{number(found['low'])} to {number(found['high'])}{scale} {_CURRENCIES[found['sign']][1]}"
+
+
+def _unit(found: "re.Match[str]") -> str:
+    one, many = _UNITS[found["unit"]]
+    per = f" per {found['per']}" if found["per"] else ""
+    return f"{_minus(found)}{number(found['amount'])} {one if is_one(found['amount']) else many}{per}"
+
+
+def _mixed(found: "re.Match[str]") -> str:
+    above, below = int(found["above"]), int(found["below"])
+    part = fraction(above, below).replace("one ", "a ", 1) if above == 1 else fraction(above, below)
+    return f"{number(found['whole'])} and {part}"
+
+
+def _vulgar(found: "re.Match[str]") -> str:
+    part = _VULGAR[found["part"]]
+    return f"{number(found['whole'])} and {part}" if found["whole"] else part.replace("a ", "one ", 1)
+
+
+RULES = (
+    Rule(r"(?P<value>(?:1[1-9]|20)\d0)'?s(?!\w)", lambda found: decade(int(found["value"]))),
+    Rule(r"(?:['’]|(?<=the )|(?<=The ))(?P<value>[2-9]0)'?s(?!\w)", lambda found: decade(int(found["value"]))),
+    Rule(rf"(?P<sign>[$€£])(?P<low>{NUMBER}){_TO}(?:(?P=sign))?(?P<high>{NUMBER}){_SCALE}(?![\w.,]\d)", _money_range),
+    Rule(rf"{_SIGN}(?P<sign>[$€£¥₹])\s?(?P<amount>{NUMBER}|\.\d+){_SCALE}{_PER}", _money),
+    Rule(rf"(?P<amount>{NUMBER})\s?(?P<sign>[€£¥₹])(?P<minus>(?!))?(?P<scale>(?!))?{_PER}(?!\w)", _money),
+    Rule(rf"(?P<amount>{NUMBER})\s?¢", lambda found: f"{number(found['amount'])} cents"),
+    Rule(
+        rf"(?P<amount>{NUMBER})\s(?P<code>{'|'.join(_CODES)})(?!\w)",
+        lambda found: f"{number(found['amount'])} {_CODES[found['code']]}",
+    ),
+    Rule(
+        r"(?P<feet>\d)[′'](?P<inches>\d\d?)(?:[″\"])?(?!\w)",
+        lambda found: f"{number(found['feet'])} foot {number(found['inches'])}",
+    ),
+    Rule(
+        rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<unit>{_UNIT})(?!\w)",
+        lambda found: f"{number(found['low'])} to {number(found['high'])} {_UNITS[found['unit']][1]}",
+    ),
+    Rule(rf"{_SIGN}(?P<amount>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])", _unit),
+    Rule(rf"(?P<whole>\d+)?(?P<part>[{''.join(_VULGAR)}])", _vulgar),
+    Rule(r"(?P<pair>24/7|50/50|9/11)(?![\d/])", lambda found: _PAIRS[found["pair"]]),
+    Rule(r"(?P<amount>[248])K(?!\w)", lambda found: f"{number(found['amount'])} K"),
+    Rule(r"(?P<whole>\d{1,3}) (?P<above>\d)/(?P<below>\d{1,2})(?![\d/])", _mixed),
+    Rule(
+        r"(?P<above>\d{1,3})/(?P<below>[1-9]\d{0,2})(?![\d/])",
+        lambda found: fraction(int(found["above"]), int(found["below"])),
+    ),
+    Rule(r"(?P<value>\d{1,4})(?:st|nd|rd|th)(?!\w)", lambda found: ordinal(int(found["value"]))),
+    Rule(r"(?P<wide>\d+)[x×](?P<high>\d+)(?!\w)", lambda found: f"{number(found['wide'])} by {number(found['high'])}"),
+    Rule(
+        r"(?P<above>\d{1,2}):(?P<below>\d)(?!\d)", lambda found: f"{number(found['above'])} to {number(found['below'])}"
+    ),
+    Rule(
+        r"(?P<low>(?:1[1-9]|20)\d\d)[-–](?P<high>(?:1[1-9]|20)\d\d)(?!\w)",
+        lambda found: f"{year(int(found['low']))} to {year(int(found['high']))}",
+    ),
+    Rule(
+        rf"(?P<low>{NUMBER})[-–—](?P<high>{NUMBER})(?![\w-])",
+        lambda found: f"{number(found['low'])} to {number(found['high'])}",
+    ),
+    Rule(
+        rf"(?P<before>(?:{_YEARLY})\s)(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]|[.,:/-]\d|\s[a-z]+s\b)",
+        lambda found: f"{found['before']}{year(int(found['year']))}",
+        ignore_case=True,
+    ),
+    Rule(
+        rf"(?P<year>(?:19|20)\d\d)(?=\W*$|\s(?:{_FUNCTION})\s|[,;:.!?)]\s)(?<!\d,\d\d\d)",
+        lambda found: year(int(found["year"])),
+    ),
+    Rule(rf"{_SIGN}(?P<amount>\d{{7,}})(?![\w.,]\d)", lambda found: _minus(found) + grouped(found["amount"])),
+    Rule(
+        rf"{_SIGN}(?P<amount>{NUMBER}|\.\d+)(?P<scale>[KM]|(?<=\.\d)B)(?!\w)",
+        lambda found: f"{_minus(found)}{number(found['amount'])} {_SCALES[found['scale'].lower()]}",
+    ),
+    Rule(rf"{_SIGN}(?P<amount>{NUMBER}|\.\d+)(?!\w)", lambda found: _minus(found) + number(found["amount"])),
+)
+INSIDE = (
+    Rule(r"(?P<amount>\d+)(?=[^\W\d_])", lambda found: digits(found["amount"]) + " ", inside=True),
+    Rule(r"(?P<amount>\d+)", lambda found: " " + number(found["amount"]), inside=True),
+)
+"""Digits that stand with letters."""

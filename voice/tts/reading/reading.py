@@ -1,0 +1,99 @@
+"""Reads written text aloud: what is said for each of its words. Pure.
+
+The written words remain what is shown, recorded and remembered; only synthesis takes what is said for them.
+"""
+
+import re
+from dataclasses import dataclass
+
+from voice.tts.reading import addresses, amounts, times, words
+from voice.tts.reading.markdown import silent
+
+RULES = (
+    *addresses.RULES, *times.RULES, *words.ABBREVIATED, *amounts.RULES, *addresses.CODES, *amounts.INSIDE,
+    *words.SYMBOLS,
+)  # fmt: skip
+"""In order of preference, where several begin at the same character."""
+_WORD = re.compile(r"\S+")
+_SPACES = re.compile(r"\s+")
+_DETACHED = re.compile(r"\s+(?=[,.;:!?])")
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWord:
+    """A written word and what is said for it: nothing, the word itself, or several words."""
+
+    written: str
+    spoken: str
+
+
+def read_aloud(text: str) -> list[SpokenWord]:
+    """The words of a sentence, each with what is said for it.
+
+    Where several written words are said together ("5:30 p.m.", "$5 million"), the words that are said are shared out
+    among them in order.
+    """
+    marked = silent(text)
+    kept = [index for index, is_markup in enumerate(marked) if not is_markup]
+    plain = "".join(text[index] for index in kept)
+    spans = [(found.start(), found.end()) for found in _WORD.finditer(text)]
+    said = [""] * len(spans)
+    of_char = _owners(spans, len(text))
+    for start, end, spoken in _pieces(plain):
+        owners = list(dict.fromkeys(of_char[kept[at]] for at in range(start, end) if of_char[kept[at]] is not None))
+        if owners:
+            _share(spoken, [owner for owner in owners if owner is not None], said)
+    return [SpokenWord(text[start:end], _tidy(spoken)) for (start, end), spoken in zip(spans, said, strict=True)]
+
+
+def speech(text: str) -> str:
+    """What is said for a sentence, as one text."""
+    return " ".join(word.spoken for word in read_aloud(text) if word.spoken)
+
+
+def _owners(spans: list[tuple[int, int]], length: int) -> list[int | None]:
+    """The word that each character belongs to."""
+    owners: list[int | None] = [None] * length
+    for word, (start, end) in enumerate(spans):
+        owners[start:end] = [word] * (end - start)
+    return owners
+
+
+def _pieces(text: str) -> list[tuple[int, int, str]]:
+    """The text as pieces: where each begins and ends, and what is said for it."""
+    pieces, at = [], 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        found = None
+        if not (text[at].isalpha() and at and text[at - 1].isalpha()):
+            found = next(
+                ((match, rule) for rule in RULES if (match := rule.expression.match(text, at)) and match.end() > at),
+                None,
+            )
+        if found is None:
+            pieces.append((at, at + 1, text[at]))
+            at += 1
+            continue
+        match, rule = found
+        pieces.append((at, match.end(), rule.say(match)))
+        at = match.end()
+    return pieces
+
+
+def _share(spoken: str, owners: list[int], said: list[str]) -> None:
+    """Add what is said for a piece to the words that it covers."""
+    if len(owners) == 1:
+        said[owners[0]] += spoken
+        return
+    parts, count = spoken.split(), len(owners)
+    for order, owner in enumerate(owners):
+        first, last = order * len(parts) // count, (order + 1) * len(parts) // count
+        said[owner] += " ".join(parts[first:last])
+
+
+def _tidy(spoken: str) -> str:
+    if not any(char.isalnum() for char in spoken):
+        return spoken.strip() if spoken.strip() in (",", ".", "!", "?", ";", ":", "—", "–", "-", "…") else ""
+    return _DETACHED.sub("", _SPACES.sub(" ", spoken)).strip()

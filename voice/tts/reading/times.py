@@ -1,0 +1,96 @@
+"""Dates and times of day."""
+
+import calendar
+import re
+
+from voice.tts.reading.numbers import MONTHS, cardinal, ordinal, year
+from voice.tts.reading.rule import Rule
+
+_SHORT = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
+_MONTH = rf"(?P<month>{'|'.join(MONTHS)}|(?:{'|'.join(sorted(_SHORT, key=len, reverse=True))})(?:\.|(?= \d)))"
+_YEAR = r"(?:,?\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]))?"
+_HALF = r"(?:\s?(?P<half>[ap])(?:m(?!\w)|\.\s?m\.?(?!\w)|M(?!\w)))"
+_WEEKDAYS = {name[:3]: name for name in calendar.day_name} | {
+    "Tues": "Tuesday",
+    "Thur": "Thursday",
+    "Thurs": "Thursday",
+}
+
+
+def _month(name: str) -> str:
+    return _SHORT.get(name.rstrip("."), name)
+
+
+def _date(month: str, day: int, in_year: str | None) -> str:
+    return f"{month} {ordinal(day)}" + (f", {year(int(in_year))}" if in_year else "")
+
+
+def _day(found: "re.Match[str]") -> str:
+    return _date(_month(found["month"]), int(found["day"]), found["year"])
+
+
+def _day_first(found: "re.Match[str]") -> str:
+    in_year = f", {year(int(found['year']))}" if found["year"] else ""
+    article = "" if found.string[: found.start()].rstrip().lower().endswith("the") else "the "
+    return f"{article}{ordinal(int(found['day']))} of {_month(found['month'])}{in_year}"
+
+
+def _iso(found: "re.Match[str]") -> str:
+    month, day = int(found["month"]), int(found["day"])
+    return _date(MONTHS[month - 1], day, found["year"]) if 1 <= month <= 12 and 1 <= day <= 31 else found[0]
+
+
+def _slashed(found: "re.Match[str]") -> str:
+    """Month first, as in the United States, unless there is no such month."""
+    month, day = int(found["first"]), int(found["second"])
+    if month > 12:
+        month, day = day, month
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return found[0]
+    in_year = found["year"] if len(found["year"]) == 4 else f"20{found['year']}"
+    return _date(MONTHS[month - 1], day, in_year)
+
+
+def _time(found: "re.Match[str]") -> str:
+    hour, minute, half = int(found["hour"]), int(found["minute"]), found["half"]
+    letters = f" {half.upper()} M" if half else ""
+    if minute:
+        said = f"{cardinal(hour)} {'oh ' if minute < 10 else ''}{cardinal(minute)}{letters}"
+    elif half:
+        said = f"{cardinal(hour)}{letters}"
+    else:
+        said = f"{cardinal(hour)} o'clock" if 1 <= hour <= 12 else f"{cardinal(hour)} hundred"
+    seconds = found["second"]
+    return said + (f" and {cardinal(int(seconds))} seconds" if seconds else "") + _full_stop(found)
+
+
+def _hour(found: "re.Match[str]") -> str:
+    return f"{cardinal(int(found['hour']))} {found['half'].upper()} M{_full_stop(found)}"
+
+
+def _full_stop(found: "re.Match[str]") -> str:
+    """The dot of "p.m." also ends the sentence, if nothing follows."""
+    return "." if found[0].endswith(".") and not found.string[found.end() :].strip("\"')”’ ") else ""
+
+
+_CLOCK = r"(?:[01]?\d|2[0-3])"
+RULES = (
+    Rule(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])", _iso),
+    Rule(r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4}|\d\d)(?![\d/])", _slashed),
+    Rule(
+        r"(?P<first>1[0-2]|0?[1-9])/(?P<second>2[1-9]|3[01])(?![\d/])",
+        lambda found: f"{MONTHS[int(found['first']) - 1]} {ordinal(int(found['second']))}",
+    ),
+    Rule(rf"{_MONTH}\s(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?!\w|[.,:/-]\d){_YEAR}", _day),
+    Rule(rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s{_MONTH}{_YEAR}", _day_first),
+    Rule(
+        rf"{_MONTH},?\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]|[.,:/-]\d)",
+        lambda found: f"{_month(found['month'])} {year(int(found['year']))}",
+    ),
+    Rule(
+        rf"(?P<day>{'|'.join(sorted(_WEEKDAYS, key=len, reverse=True))})(?:\.|,)(?=\s(?:[A-Z]|\d))",
+        lambda found: _WEEKDAYS[found["day"]] + ",",
+    ),
+    Rule(rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:]){_HALF}?", _time, ignore_case=True),
+    Rule(rf"(?P<hour>1[0-2]|0?[1-9]){_HALF}", _hour, ignore_case=True),
+)

@@ -45,6 +45,9 @@ def from_json(kind: type[Record], data: object) -> Record:
         return msgspec.convert(data, kind, dec_hook=_read)
     except msgspec.ValidationError as error:
         raise TurnError(_sentence(error, kind, data)) from error
+    except UnicodeEncodeError as error:
+        # Half of a character that JSON writes in two escapes; Python's reader lets it pass.
+        raise TurnError("a text holds half a character") from error
 
 
 def parse(line: str) -> Any:

@@ -62,7 +62,8 @@ class StrictSerializer(ProtobufFrameSerializer):
         self._check_rate()
         try:
             frame = await super().deserialize(data)
-        except (DecodeError, TypeError, ValueError, RecursionError) as error:
+        except (DecodeError, TypeError, ValueError, RecursionError, ZeroDivisionError) as error:
+            # pipecat divides the length of audio by its number of channels.
             raise self._refuse("a message is not a pipecat protobuf frame") from error
         if isinstance(frame, InputAudioRawFrame):
             return await self._audio(frame)

@@ -48,6 +48,8 @@ from voice.turns.own_voice.spoken_words import SpokenWords
 from voice.turns.stop import TurnStop
 from voice.turns.vad import HintingVADProcessor, SharedSilero
 from voice.turns.words.sentence_end import SentenceEnds
+from voice.watchdog.watch import Limits
+from voice.watchdog.watchdog import Watchdog
 from voice.wire.endpoint import IN_RATE
 
 LAG_REMEMBERED = 0.5
@@ -110,6 +112,9 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
     bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
     mark_interruptions(assistant, context)
+    limits = Limits(silence=settings.watchdog.silence_ms / 1000, give_up=settings.watchdog.give_up_ms / 1000)
+    watchdog = Watchdog(limits, transport.end)
+    transport.serializer.heard = watchdog.audio_came
     pipeline = Pipeline(
         [
             transport.input(),
@@ -121,12 +126,14 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             user,
             llm,
             *(supply.take() for supply in behaviour.before_tts),
+            watchdog,
             engines.synthesiser.service(),
             transport.output(),
             SpokenWordsTap(spoken),
             assistant,
         ]
     )
+    watchdog.parts = pipeline.processors
     log = TurnLog(
         tier=models.components["llm"],
         models=models.models,
@@ -142,7 +149,11 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         clock=MonotonicClock(),
         # A call is silent for as long as its user is; who hangs up closes the socket.
         idle_timeout_secs=None,
-        observers=[TurnObserver(log, rtvi, watch, transport.account), SynthesisTimes(models.synthesised)],
+        observers=[
+            TurnObserver(log, rtvi, watch, transport.account),
+            SynthesisTimes(models.synthesised),
+            watchdog.observer,
+        ],
         params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
         rtvi_processor=rtvi,
         enable_tracing=traced,

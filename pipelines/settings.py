@@ -89,6 +89,16 @@ class BargeIn(Table):
     """How much softer than the caller a voice is that is somebody else's, in decibels; 0 for no such difference."""
 
 
+class Watchdog(Table):
+    """How long a caller may be left in silence; see docs/turns.md."""
+
+    silence_ms: Annotated[int, Field(ge=1000, le=120_000)] = 8000
+    """What the caller waits for must do something within this time. A language model or a tool is then said to be still
+    working; anything else has hung: the caller is told, or the call is ended."""
+    give_up_ms: Annotated[int, Field(ge=1000, le=600_000)] = 60_000
+    """A language model or a tool that is still working after this time has hung, too."""
+
+
 class Settings(Table):
     """A whole pipeline, as resolved: every value that was used."""
 
@@ -99,6 +109,7 @@ class Settings(Table):
     vad: Vad = Vad()
     turns: Turns = Turns()
     barge_in: BargeIn = BargeIn()
+    watchdog: Watchdog = Watchdog()
     asr: Annotated[AsrTable, OneOf("engine", RECOGNISERS)]
     llm: Annotated[
         Annotated[ResponderTable, Tag("responder")] | Annotated[Tiers, Tag("tiers")],

@@ -103,10 +103,10 @@ UNHEARD: frozenset[EndedBy] = frozenset({"recogniser_failed", "nothing_heard", "
 def is_answerless(turn: Reported) -> bool:
     """Whether nothing that the user heard was an answer.
 
-    It was an apology, a phrase that bridged the wait for an answer that never came, or speech that followed words that
-    were never recognised.
+    It was an apology, a phrase that bridged the wait for an answer that never came, the reason why something hung, or
+    speech that followed words that were never recognised.
     """
-    if turn.ended_by in UNHEARD:
+    if turn.ended_by in UNHEARD or (turn.hung is not None and not turn.hung.answered):
         return True
     used = in_use(turn.attempts, turn.responses)
     if any(attempt.outcome == "spoken" for attempt in used):

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
+from latency.record.hang import HangRecord
 from latency.record.json_form import TurnError, from_json, shown, to_json
 from latency.record.llm.answer import AnswerRecord
 from latency.record.llm.attempt import AttemptRecord
@@ -71,6 +72,8 @@ class Reported:
     """Whether the user spoke before the answer was over."""
     failed: str | None = None
     """What broke, in one sentence."""
+    hung: HangRecord | None = None
+    """The last part that hung in it; None when none did."""
     marks: Marks = field(default_factory=Marks)
     attempts: tuple[AttemptRecord, ...] = ()
     """Requests to language models, in order."""

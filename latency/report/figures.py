@@ -1,7 +1,7 @@
 """A report's figures other than latencies: turn counts, barge-in, quality, and the unexplained residual."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from latency.judge.barge_in import BargeInResult
@@ -11,6 +11,7 @@ from latency.judge.reconcile import FLAGGED
 from latency.judge.scoring import word_error_rate
 from latency.judge.session_outcome import SessionOutcome
 from latency.judge.unanswered import LOST
+from latency.record.server_turn import ServerTurn
 from latency.report.stats import Spread
 
 
@@ -70,6 +71,8 @@ class Quality:
     """The most that was heard of a first answer to one of these turns; None without any."""
     early: int | None
     """Answers that were heard less than 200 ms after the user's end."""
+    hung: dict[str, int]
+    """How often which part hung, and the caller was told so or the call was ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +125,10 @@ def sounds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
     return found
 
 
+def _server_turns(sessions: Iterable[SessionOutcome]) -> Iterator[ServerTurn]:
+    return (one for session in sessions for outcome in session.outcomes for one in outcome.turn.server_turns)
+
+
 def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Quality:
     """Cut-offs, gaps and word errors; a `scripted` recogniser knows the words, so it has no word error rate."""
     recorded = [session for session in sessions if session.recorded]
@@ -137,6 +144,7 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
         joined=len(heard) if outcomes else None,
         joined_heard_ms=round(1000 * max(heard), 1) if heard else None,
         early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
+        hung=dict(Counter(one.hung.part for one in _server_turns(sessions) if one.hung)),
     )
 
 

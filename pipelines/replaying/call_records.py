@@ -126,6 +126,7 @@ def _record(
         smart_turn=last.smart_turn if last else None,
         interrupted=bool(last and last.interrupted),
         failed=failed,
+        hung=last.hung if last else None,
     )
     client = _client_marks(result, placed, horizon, last)
     try:

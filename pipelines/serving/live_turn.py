@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from latency.record.hang import HangRecord
 from latency.record.llm.attempt import AttemptOutcome, AttemptRecord
 from latency.record.marks import Mark, Marks
 from latency.record.overlap import OverlapRecord
@@ -40,6 +41,7 @@ class LiveTurn:
     joined: bool = False
     """Whether it continues the turn before it, which was committed too early."""
     failed: str | None = None
+    hung: HangRecord | None = None
     final: bool = False
     tier: str | None = None
     """Name of the tier, for a model whose requests are not reported in `AttemptsFrame`s."""
@@ -98,6 +100,7 @@ class LiveTurn:
             joined=self.joined,
             overlaps=tuple(self.overlaps.values()),
             failed=self.failed,
+            hung=self.hung,
             attempts=self._attempts(),
             answer_pending=self.awaits_answer,
             responses=tuple(frame.answer for frame in self.answers.values()),

@@ -45,6 +45,7 @@ from voice.llm.answer.answer_frames import (
 from voice.server.bookkeeping import Account
 from voice.server.loop_watch import LoopWatch
 from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, TurnEndFrame, TurnJoinsFrame
+from voice.watchdog.hang_frames import HangFrame
 from voice.wire.messages import TurnMessage
 
 
@@ -147,6 +148,8 @@ class TurnObserver(BaseObserver):
                 log.tool_called(now)
             case FunctionCallResultFrame() | ToolReturnedFrame():
                 log.tool_returned(now)
+            case HangFrame():
+                return log.hung(frame.hang, frame.reason, now)
             case LLMFailureFrame():
                 return log.llm_failed(frame.reason, now)
             case LLMTextFrame():

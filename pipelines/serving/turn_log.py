@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from latency.record.hang import HEARING, HangRecord
 from latency.record.marks import Mark
 from latency.record.server_turn import SmartTurnOpinion, SpeculationRecord
 from pipelines.serving.live_turn import LiveTurn, Stalls
@@ -230,6 +231,16 @@ class TurnLog:
         turn.failed = reason
         turn.llm_end = now
         turn.apologises = Mark.LLM_FIRST_TOKEN not in turn.marks
+        return turn
+
+    def hung(self, hang: HangRecord, reason: str, now: float) -> LiveTurn:
+        """A part hung; if the pipeline could not even begin the caller's turn, the turn begins here."""
+        if self.turn is None or (self.turn.final and hang.part in HEARING):
+            self.user_started(now)
+        turn = self.turn
+        assert turn is not None
+        turn.hung, turn.failed = hang, reason
+        turn.final = turn.final or hang.ended_call
         return turn
 
     def llm_ended(self, now: float) -> None:

@@ -16,6 +16,7 @@ from voice.page.files import FILES_PATH, HEADERS, INDEX, PAGE_PATH, page_files
 from voice.redaction import printable
 from voice.server.access import Access
 from voice.server.bookkeeping import Books
+from voice.server.closing import shortened
 from voice.server.headroom.admission import NotNow
 from voice.server.headroom.headroom import Headroom
 from voice.server.interventions import RELEASE_AFTER, Interventions
@@ -43,8 +44,6 @@ MOST_BEGINNING = 16
 BEGIN_EVERY = 0.05
 """Seconds left to the other calls after each beginning."""
 
-CLOSE_REASON_BYTES = 123
-"""Bytes of the reason with which a WebSocket is closed."""
 log = logging.getLogger(__name__)
 
 
@@ -179,10 +178,10 @@ class Calls:
             nonlocal why
             why = "the caller hung up"
             try:
-                if reason := transport.serializer.refusal:
-                    why = f"refused: {reason}"
-                    log.warning("call closed: %s", reason)
-                    await transport.refuse(reason)
+                if ending := transport.ending:
+                    why = f"{ending.kind}: {ending.reason}"
+                    log.warning("call closed: %s", ending.reason)
+                    await transport.close(ending)
             finally:
                 await worker.cancel()
 
@@ -197,17 +196,6 @@ class Calls:
     def _release(self, worker: PipelineWorker) -> None:
         if self._interventions:
             self._interventions.call_ended(worker, others=len(self.active))
-
-
-def shortened(reason: str) -> str:
-    """A reason that fits `CLOSE_REASON_BYTES` of UTF-8; a longer one is cut between words and ends in "…"."""
-    encoded = reason.encode()
-    if len(encoded) <= CLOSE_REASON_BYTES:
-        return reason
-    # The byte after the room for the "…" shows whether the last word is whole.
-    room = CLOSE_REASON_BYTES - len("…".encode())
-    kept = encoded[: room + 1].decode(errors="ignore")
-    return (kept.rpartition(" ")[0] or encoded[:room].decode(errors="ignore")).rstrip(" ,;:") + "…"
 
 
 def create_app(calls: Calls, access: Access) -> FastAPI:

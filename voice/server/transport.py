@@ -1,5 +1,7 @@
 """One call's transport: pipecat's WebSocket transport with strict input; its output is in `voice.server.output`."""
 
+import asyncio
+import logging
 import time
 from collections.abc import Callable
 
@@ -13,6 +15,7 @@ from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPI
 
 from voice.errors import WireError
 from voice.server.bookkeeping import Account
+from voice.server.closing import CLOSE_WITHIN, Ending, shortened
 from voice.server.output import HeadStartOutput
 from voice.wire.endpoint import IN_RATE
 
@@ -29,6 +32,7 @@ WINDOW_BYTES = 2 * 512
 
 IN_RATES = range(8000, 48001)
 """Hertz of audio that is taken; it is resampled to `IN_RATE`."""
+log = logging.getLogger(__name__)
 
 
 class StrictSerializer(ProtobufFrameSerializer):
@@ -42,6 +46,9 @@ class StrictSerializer(ProtobufFrameSerializer):
     Args:
         clock: seconds, monotonic.
     """
+
+    heard: Callable[[], None] = staticmethod(lambda: None)
+    """Called with each frame of audio that is passed on; set per call."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -102,6 +109,7 @@ class StrictSerializer(ProtobufFrameSerializer):
             return None
         windows = bytes(self._unheard[:whole])
         del self._unheard[:whole]
+        self.heard()
         return InputAudioRawFrame(audio=windows, sample_rate=IN_RATE, num_channels=1)
 
     def _check_rate(self) -> None:
@@ -130,6 +138,7 @@ class CallTransport(FastAPIWebsocketTransport):
         """The books on the call; None where none are kept."""
         self.serializer = StrictSerializer()
         self._socket = websocket
+        self._why_ended: str | None = None
         params = FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_in_sample_rate=IN_RATE,
@@ -151,8 +160,25 @@ class CallTransport(FastAPIWebsocketTransport):
         """Let no utterance begin while the caller may be starting to speak."""
         self._output.user_may_be_starting = user_may_be_starting
 
-    async def refuse(self, reason: str) -> None:
-        """Close the call because of what its client sent; `reason` is at most 123 bytes."""
+    async def end(self, reason: str) -> None:
+        """End the call because it cannot go on; `reason` is a clause."""
+        self._why_ended = reason
+        await self._client.trigger_client_disconnected()
+
+    @property
+    def ending(self) -> Ending | None:
+        """Why this side ends the call; None if the client has hung up."""
+        if self._why_ended is not None:
+            return Ending(1011, self._why_ended, "given up")
+        refusal = self.serializer.refusal
+        return None if refusal is None else Ending(1007, refusal, "refused")
+
+    async def close(self, ending: Ending) -> None:
+        """Tell the client why the call ends, unless it does not read."""
         # Otherwise pipecat would close it again at the end of the pipeline, and log that it cannot.
         self._client._closing = True
-        await self._socket.close(1007, reason)
+        try:
+            async with asyncio.timeout(CLOSE_WITHIN):
+                await self._socket.close(ending.code, shortened(ending.reason))
+        except TimeoutError:
+            log.warning("the client of a call that is ended does not read why")

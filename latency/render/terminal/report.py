@@ -75,6 +75,10 @@ def _figures(report: Report) -> Iterator[str]:
             f"{things(quality.joined, 'turn')} ended too early and then joined by what followed, answered as one; "
             f"at most {ms(quality.joined_heard_ms)} ms of a first answer were heard",
         )
+    if quality.hung:
+        yield labelled(
+            "hung", f"{counted(quality.hung)} (did nothing for so long that the caller was told, or hung up on)"
+        )
     times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
     missed = f", missed {stop.missed} (the bot talked on)" if stop.missed else ""
     own = f"; own {stop.own} (turns that its own voice in the microphone began)" if stop.own else ""

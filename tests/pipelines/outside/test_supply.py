@@ -13,7 +13,7 @@ from pipecat.services.openai.llm import OpenAILLMService
 from pipelines import Agent
 from pipelines.outside.supply import Supply, load
 from voice.errors import ConfigurationError
-from voice.server.app import shortened
+from voice.server.closing import shortened
 
 OPENAI = "pipecat.services.openai.llm.OpenAILLMService"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.server.app import CLOSE_REASON_BYTES, shortened
+from voice.server.closing import CLOSE_REASON_BYTES, shortened
 
 
 @pytest.mark.parametrize(

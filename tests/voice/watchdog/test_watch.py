@@ -1,0 +1,249 @@
+"""When a part has hung, by a manual clock."""
+
+import pytest
+
+from voice.watchdog.watch import BLOCKED, CallWatch, Hang, Limits, Reminder
+
+SILENCE, GIVE_UP = 8.0, 30.0
+
+
+@pytest.fixture
+def watch() -> CallWatch:
+    return CallWatch(Limits(silence=SILENCE, give_up=GIVE_UP))
+
+
+def said(watch: CallWatch, at: float) -> None:
+    """The caller speaks for a second, to whose end this is the time."""
+    watch.speech_started(at - 1)
+    watch.turn_opened(at - 0.9)
+    watch.speech_stopped(at)
+
+
+def committed(watch: CallWatch, at: float) -> None:
+    """The caller's turn is over at this time, and a model is asked."""
+    said(watch, at - 0.3)
+    watch.heard(at - 0.1, final=True)
+    watch.turn_ended(at, wants_answer=True, answering=False)
+    watch.turn_closed(at, decided=True)
+    watch.asked(at)
+
+
+def hang(found: object) -> Hang:
+    assert isinstance(found, Hang)
+    return found
+
+
+def test_a_silent_caller_waits_for_nothing(watch: CallWatch) -> None:
+    assert watch.due is None
+    watch.speech_started(1)
+    watch.speech_stopped(2)
+    assert watch.due is None, "a sound that is no turn"
+
+
+def test_a_recogniser_without_text(watch: CallWatch) -> None:
+    said(watch, 10)
+    assert watch.due == 10 + SILENCE
+    assert watch.check(17.9) is None
+    found = hang(watch.check(18))
+    assert (found.part, found.seconds, found.times, found.ends_call) == ("recogniser", 8, 1, False)
+    assert watch.due is None, "it is found once"
+
+
+def test_text_in_parts_keeps_the_recogniser_alive(watch: CallWatch) -> None:
+    said(watch, 10)
+    watch.heard(15, final=False)
+    assert watch.due == 15 + SILENCE
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_a_turn_that_the_pipeline_ended_without_turn_taking(watch: CallWatch, words: bool) -> None:
+    said(watch, 10)
+    if words:
+        watch.heard(10.1, final=True)
+    watch.turn_closed(15, decided=False)
+    # With words, a processor between recogniser and turn taking may have dropped them; without, they are still owed.
+    assert watch.due == (None if words else 18)
+
+
+def test_an_end_of_turn_that_is_never_decided(watch: CallWatch) -> None:
+    said(watch, 10)
+    watch.heard(10.2, final=True)
+    assert hang(watch.check(18.2)).part == "turn taking"
+
+
+def test_a_turn_that_nobody_answers(watch: CallWatch) -> None:
+    said(watch, 10)
+    watch.heard(10.2, final=True)
+    watch.turn_ended(10.5, wants_answer=True, answering=False)
+    watch.turn_closed(10.5, decided=True)
+    assert hang(watch.check(18.5)).part == "turn taking"
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_turn_without_words_waits_for_nothing(watch: CallWatch, answered: bool) -> None:
+    said(watch, 10)
+    if answered:
+        watch.heard_nothing(10.2)
+    watch.turn_ended(10.5, wants_answer=False, answering=False)
+    watch.turn_closed(10.5, decided=False)
+    assert watch.due is None
+
+
+def test_the_caller_goes_on(watch: CallWatch) -> None:
+    said(watch, 10)
+    watch.speech_started(12)
+    assert watch.due is None
+    watch.speech_stopped(30)
+    assert watch.due == 38
+
+
+def test_a_model_is_said_to_work_until_it_is_given_up(watch: CallWatch) -> None:
+    committed(watch, 10)
+    assert watch.check(18) == Reminder(part="language model")
+    watch.to_speak(18)
+    watch.speech_begun(18)
+    watch.speech_made(18.1, 1.0)
+    watch.speech_sent(18.9, 1.0)
+    watch.spoke(19)
+    assert watch.check(27) == Reminder(part="language model")
+    assert watch.check(35) == Reminder(part="language model")
+    found = hang(watch.check(43))
+    assert (found.part, found.seconds, found.ends_call) == ("language model", 33, False)
+
+
+def test_a_model_whose_answer_is_on_the_way_when_the_turn_ends(watch: CallWatch) -> None:
+    said(watch, 10)
+    watch.heard(10.1, final=True)
+    watch.turn_ended(10.2, wants_answer=True, answering=True)
+    watch.turn_closed(10.2, decided=True)
+    assert watch.check(18.2) == Reminder(part="language model")
+
+
+def test_a_model_that_ends_without_a_word(watch: CallWatch) -> None:
+    committed(watch, 10)
+    watch.model_ended(11)
+    assert watch.due == 10 + SILENCE
+
+
+def test_a_tool_that_does_not_return(watch: CallWatch) -> None:
+    committed(watch, 10)
+    watch.tool_began(11, "a")
+    watch.model_ended(11)
+    assert watch.check(19) == Reminder(part="tool")
+    watch.tool_ended(20, "a", goes_on=True)
+    assert watch.check(28) == Reminder(part="language model")
+    watch.tool_began(29, "b")
+    assert hang(watch.check(29 + GIVE_UP)).part == "tool"
+
+
+def test_a_tool_after_which_nothing_is_asked(watch: CallWatch) -> None:
+    committed(watch, 10)
+    watch.tool_began(11, "a")
+    watch.model_ended(11)
+    watch.tool_ended(12, "a", goes_on=False)
+    assert watch.due is None
+
+
+def answering(watch: CallWatch, *, clauses: int) -> None:
+    """A model has given so many clauses by 11, and is done."""
+    committed(watch, 10)
+    watch.text_came(11, clauses=clauses)
+    watch.model_ended(11)
+
+
+def test_synthesis_without_a_sound(watch: CallWatch) -> None:
+    answering(watch, clauses=1)
+    watch.speech_begun(11.1)
+    found = hang(watch.check(19))
+    assert (found.part, found.ends_call, found.answered) == ("synthesis", False, False)
+    watch.to_speak(19, reason=True)
+    found = hang(watch.check(27))
+    assert (found.part, found.ends_call) == ("synthesis", True), "the reason cannot be said either"
+
+
+def test_synthesis_that_loses_a_later_clause(watch: CallWatch) -> None:
+    answering(watch, clauses=2)
+    watch.speech_begun(11.1)
+    watch.speech_made(11.2, 1.0)
+    watch.speech_sent(12, 1.0)
+    watch.spoke(12)
+    found = hang(watch.check(20))
+    assert (found.part, found.answered) == ("synthesis", True)
+
+
+def test_a_long_answer_is_no_silence(watch: CallWatch) -> None:
+    answering(watch, clauses=2)
+    for _ in range(2):
+        watch.speech_begun(11.1)
+        watch.speech_made(11.2, 10.0)
+    for second in range(12, 32):
+        assert watch.check(second) is None
+        watch.speech_sent(second, 1.0)
+    watch.spoke(32)
+    assert watch.due is None
+
+
+def test_a_transport_that_sends_nothing_ends_the_call(watch: CallWatch) -> None:
+    answering(watch, clauses=1)
+    watch.speech_begun(11.1)
+    watch.speech_made(11.2, 10.0)
+    watch.speech_sent(12, 0.02)
+    found = hang(watch.check(20))
+    assert (found.part, found.ends_call, found.answered) == ("transport", True, True)
+
+
+def test_while_the_caller_speaks_over_it_nothing_is_due(watch: CallWatch) -> None:
+    answering(watch, clauses=1)
+    watch.speech_started(12)
+    assert watch.due is None
+    watch.turn_opened(12.5)
+    watch.speech_stopped(13)
+    watch.heard_nothing(13.2)
+    assert watch.due is None
+
+
+def test_the_third_hang_in_a_row_ends_the_call(watch: CallWatch) -> None:
+    for number in range(3):
+        said(watch, 100 * number)
+        found = hang(watch.check(100 * number + SILENCE))
+        assert (found.times, found.ends_call) == (number + 1, number == 2)
+
+
+def test_an_answer_between_two_hangs(watch: CallWatch) -> None:
+    said(watch, 0)
+    assert hang(watch.check(SILENCE)).times == 1
+    answering(watch, clauses=0)
+    said(watch, 100)
+    assert hang(watch.check(100 + SILENCE)).times == 1
+
+
+def test_audio_that_does_not_come_through(watch: CallWatch) -> None:
+    for _ in range(2 * BLOCKED):
+        watch.audio_came()
+    assert watch.due is None, "a pipeline whose processors keep audio to themselves is not watched for it"
+    watch.audio_through(1)
+    for _ in range(BLOCKED):
+        watch.audio_came()
+    watch.speech_started(2)
+    found = hang(watch.check(9))
+    assert (found.part, found.times, found.ends_call) == (None, 1, False)
+    assert watch.due is None, "a client that sends nothing more is not waited for"
+    for _ in range(BLOCKED):
+        watch.audio_came()
+    assert hang(watch.check(17)).ends_call
+
+
+def test_a_microphone_that_is_switched_off(watch: CallWatch) -> None:
+    for _ in range(BLOCKED - 1):
+        watch.audio_came()
+    watch.audio_through(1)
+    watch.audio_came()
+    assert watch.due is None
+
+
+def test_nobody_waits_while_the_client_is_away(watch: CallWatch) -> None:
+    answering(watch, clauses=1)
+    watch.paused(True, 12)
+    assert watch.due is None
+    watch.paused(False, 40)
+    assert watch.due == 48

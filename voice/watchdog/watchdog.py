@@ -1,0 +1,122 @@
+"""The watchdog of a call: it says why nothing is heard, frees what hangs, and ends a call that cannot go on."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from pipecat.frames.frames import Frame, InputAudioRawFrame
+from pipecat.observers.base_observer import BaseObserver
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+
+from latency.record.hang import HangRecord
+from voice.llm.answer.answer_frames import HoldPhraseFrame
+from voice.llm.answer.bridging import DELAY, PROGRESS
+from voice.watchdog.follow import WatchObserver
+from voice.watchdog.hang_frames import HangFrame, HangReasonFrame
+from voice.watchdog.reasons import sentence, spoken
+from voice.watchdog.stuck import stuck
+from voice.watchdog.watch import CallWatch, Hang, Limits, Reminder
+
+TOLD_WITHIN = 0.1
+"""Seconds for the report of what hung to reach the client before its call is closed."""
+log = logging.getLogger(__name__)
+
+
+class Watchdog(FrameProcessor):
+    """Stands in front of synthesis, so that it can speak whatever becomes of recogniser, turn taking and models.
+
+    An interruption frees most of what hangs: pipecat then cancels what a processor awaits. A coroutine that blocks the
+    event loop is beyond it; `voice.server.loop_watch` reports that.
+
+    Args:
+        limits: how long the call may be silent.
+        end_call: ends the call for a reason, a clause; called when nothing can be said, or after hang upon hang.
+    """
+
+    def __init__(self, limits: Limits, end_call: Callable[[str], Awaitable[None]]) -> None:
+        super().__init__()
+        self.watch = CallWatch(limits)
+        self.observer: BaseObserver = WatchObserver(self.watch, self.changed)
+        self.parts: Sequence[FrameProcessor] = ()
+        """The processors of the pipeline; set once it is built."""
+        self._end_call = end_call
+        self._timer: asyncio.TimerHandle | None = None
+        self._acting: asyncio.Task[None] | None = None
+        self._ended = False
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Note that audio comes through, and pass everything on."""
+        await super().process_frame(frame, direction)
+        if isinstance(frame, InputAudioRawFrame):
+            self.watch.audio_through(time.monotonic())
+        await self.push_frame(frame, direction)
+
+    async def cleanup(self) -> None:
+        """The call is over."""
+        self._ended = True
+        if self._timer is not None:
+            self._timer.cancel()
+        acting, self._acting = self._acting, None
+        if acting is not None and acting is not asyncio.current_task():
+            await self.cancel_task(acting)
+        await super().cleanup()  # type: ignore[no-untyped-call]
+
+    def audio_came(self) -> None:
+        """A message of the caller's audio has arrived."""
+        self.watch.audio_came()
+        if self._timer is None:
+            self.changed()
+
+    def changed(self) -> None:
+        """Look again when something is due."""
+        due = self.watch.due
+        if due is None or self._ended or self._acting is not None:
+            return
+        loop = asyncio.get_running_loop()
+        at = loop.time() + max(0.0, due - time.monotonic())
+        if self._timer is not None:
+            if self._timer.when() <= at:
+                # It looks when something is due by then.
+                return
+            self._timer.cancel()
+        self._timer = loop.call_at(at, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        found = self.watch.check(time.monotonic())
+        if found is not None:
+            self._acting = self.create_task(self._act(found), "watchdog")
+            self._acting.add_done_callback(self._acted)
+        else:
+            self.changed()
+
+    def _acted(self, _task: asyncio.Task[None]) -> None:
+        self._acting = None
+        self.changed()
+
+    async def _act(self, found: Reminder | Hang) -> None:
+        if isinstance(found, Reminder):
+            text = PROGRESS[1] if found.part == "tool" else DELAY[1]
+            await self.push_frame(HoldPhraseFrame(text=text, kind="progress" if found.part == "tool" else "delay"))
+            return
+        part, name = (found.part, None) if found.part is not None else stuck(self.parts)
+        reason = sentence(part, found, name)
+        log.warning("%s; %s", reason, "the call is ended" if found.ends_call else "the caller is told")
+        hang = HangRecord(
+            part=part,
+            at=time.monotonic(),
+            seconds=round(found.seconds, 3),
+            answered=found.answered,
+            ended_call=found.ends_call,
+        )
+        await self.push_frame(HangFrame(hang=hang, reason=reason))
+        if found.ends_call:
+            self._ended = True
+            await asyncio.sleep(TOLD_WITHIN)
+            await self._end_call(reason)
+            return
+        if found.part is not None:
+            # What blocks the audio blocks this, too.
+            await self.broadcast_interruption()  # type: ignore[no-untyped-call]
+        await self.push_frame(HangReasonFrame(text=spoken(part, found)))

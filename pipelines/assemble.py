@@ -54,6 +54,8 @@ from voice.wire.endpoint import IN_RATE
 
 LAG_REMEMBERED = 0.5
 """Seconds after a stall of the event loop in which nothing is answered ahead."""
+CANCEL_WITHIN = 3.0
+"""Seconds that a call may take to end when its client has gone; one whose part hangs is taken apart after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         clock=MonotonicClock(),
         # A call is silent for as long as its user is; who hangs up closes the socket.
         idle_timeout_secs=None,
+        cancel_timeout_secs=CANCEL_WITHIN,
         observers=[
             TurnObserver(log, rtvi, watch, transport.account),
             SynthesisTimes(models.synthesised),

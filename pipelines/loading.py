@@ -13,6 +13,7 @@ from voice.server.headroom.headroom import Headroom
 from voice.turns.models import TurnModels
 from voice.turns.speculation import Waiting
 from voice.turns.words.sentence_end import SentenceEnds
+from voice.watchdog.reasons import UNSPOKEN
 
 
 @dataclass(slots=True)
@@ -47,7 +48,7 @@ class Engines:
         recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
         turning = asyncio.create_task(_load_turn_models(settings.turns))
-        speaking = asyncio.create_task(synthesiser.start(models.phrases))
+        speaking = asyncio.create_task(synthesiser.start((*models.phrases, UNSPOKEN)))
         try:
             turns, *_ = await asyncio.gather(turning, speaking, recognising, answering, asyncio.to_thread(versions))
         except BaseException:

@@ -19,6 +19,7 @@ from pipecat.frames.frames import (
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMTextFrame,
+    OutputTransportMessageUrgentFrame,
     TranscriptionFrame,
     TTSAudioRawFrame,
     TTSTextFrame,
@@ -46,7 +47,7 @@ from voice.server.bookkeeping import Account
 from voice.server.loop_watch import LoopWatch
 from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, TurnEndFrame, TurnJoinsFrame
 from voice.watchdog.hang_frames import HangFrame
-from voice.wire.messages import TurnMessage
+from voice.wire.messages import TurnMessage, to_rtvi
 
 
 class MonotonicClock(BaseClock):
@@ -104,11 +105,17 @@ class TurnObserver(BaseObserver):
             # Frames that go both ways count once.
             return
         changed = self._note(data.frame, data.timestamp / 1e9)
-        if changed:
-            report = changed.report()
-            if self._account:
-                self._account.note(report.turn)
-            await self._rtvi.send_server_message(TurnMessage(report).to_json())
+        if not changed:
+            return
+        report = changed.report()
+        if self._account:
+            self._account.note(report.turn)
+        message = TurnMessage(report)
+        if isinstance(data.frame, HangFrame):
+            # What hangs may be between RTVI, at the head of the pipeline, and the transport.
+            await data.source.push_frame(OutputTransportMessageUrgentFrame(message=to_rtvi(message)))
+        else:
+            await self._rtvi.send_server_message(message.to_json())
 
     def _note(self, frame: Frame, now: float) -> LiveTurn | None:
         log = self.log

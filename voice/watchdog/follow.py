@@ -28,7 +28,7 @@ from pipecat.services.llm_service import LLMService
 from pipecat.transports.base_output import BaseOutputTransport
 
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.llm.answer.answer_frames import AnswerTextFrame, ToolCalledFrame, ToolReturnedFrame
+from voice.llm.answer.answer_frames import HOLD_PHRASE, AnswerTextFrame, ToolCalledFrame, ToolReturnedFrame
 from voice.turns.turn_frames import OwnVoiceFrame, TurnEndFrame
 from voice.watchdog.hang_frames import HangReasonFrame
 from voice.watchdog.watch import CallWatch
@@ -121,7 +121,7 @@ class WatchObserver(BaseObserver):
             case TTSSpeakFrame():
                 watch.to_speak(now, reason=isinstance(frame, HangReasonFrame))
             case AggregatedTextFrame() if frame.will_be_spoken and not isinstance(frame, TTSTextFrame):
-                watch.speech_begun(now)
+                watch.speech_begun(now, of_answer=frame.text_type != HOLD_PHRASE)
             case BotStoppedSpeakingFrame():
                 watch.spoke(now)
             case _:

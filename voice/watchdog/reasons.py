@@ -8,6 +8,7 @@ from voice.watchdog.watch import Hang
 UNFINISHED = "Sorry, that takes too long, and I have stopped it. Please ask me again."
 UNSPOKEN = "Sorry, something went wrong. Please say that again."
 """Said when synthesis hangs, so it is prepared before the call."""
+_NAMES: dict[Part, str] = {"turn taking": "turn taking", "synthesis": "speech synthesis"}
 _DID_NOT: dict[Part, str] = {
     "voice detector": "let no audio through",
     "recogniser": "gave no text",
@@ -28,7 +29,7 @@ def sentence(part: Part, hang: Hang, name: str | None = None) -> str:
         hang: how it was found.
         name: the name of the processor, where audio did not come through.
     """
-    what = f"the {part}" if name is None else f"the {part} ({name})"
+    what = _NAMES.get(part, f"the {part}") + (f" ({name})" if name is not None else "")
     did_not = "let no audio through" if name is not None else _DID_NOT[part]
     return f"{what} {did_not} for {hang.seconds:.0f} s"
 

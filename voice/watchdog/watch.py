@@ -72,7 +72,7 @@ class CallWatch:
         self._tools: set[str] = set()
         self._answered = self._reasoning = False
         """Whether some of the answer has been spoken, and whether the reason for a silence is being said."""
-        self._text = False
+        self._text, self._of_answer = False, True
         self._unsent = 0.0
         self._clauses = 0
         """Clauses that synthesis has not begun."""
@@ -212,8 +212,9 @@ class CallWatch:
         self._clauses += clauses
         self._wait("synthesis", now)
 
-    def speech_begun(self, now: float) -> None:
+    def speech_begun(self, now: float, *, of_answer: bool = True) -> None:
         """Synthesis has begun a clause."""
+        self._of_answer = of_answer
         self._clauses = max(0, self._clauses - 1)
         self._wait("synthesis", now)
 
@@ -223,7 +224,7 @@ class CallWatch:
         if not self._clauses:
             self._forget("synthesis")
         self._unsent += seconds
-        self._answered = self._answered or not self._reasoning
+        self._answered = self._answered or self._of_answer
         self._wait("transport", now)
 
     def speech_sent(self, now: float, seconds: float) -> None:

@@ -18,6 +18,8 @@ from voice.watchdog.reasons import sentence, spoken
 from voice.watchdog.stuck import stuck
 from voice.watchdog.watch import CallWatch, Hang, Limits, Reminder
 
+FREED = frozenset({"language model", "tool", "synthesis"})
+"""Parts that an interruption frees. What blocks the audio would block the interruption, too."""
 TOLD_WITHIN = 0.1
 """Seconds for the report of what hung to reach the client before its call is closed."""
 log = logging.getLogger(__name__)
@@ -116,7 +118,6 @@ class Watchdog(FrameProcessor):
             await asyncio.sleep(TOLD_WITHIN)
             await self._end_call(reason)
             return
-        if found.part is not None:
-            # What blocks the audio blocks this, too.
+        if found.part in FREED:
             await self.broadcast_interruption()  # type: ignore[no-untyped-call]
         await self.push_frame(HangReasonFrame(text=spoken(part, found)))

@@ -163,7 +163,7 @@ ServerMessage: TypeAlias = (
 
 
 def to_rtvi(
-    message: ClientReady | ClientMessage | BotReady | Speaking | DuckMessage, *, id: str = ""
+    message: ClientReady | ClientMessage | BotReady | Speaking | TurnMessage | DuckMessage, *, id: str = ""
 ) -> dict[str, Any]:
     """The message as JSON; `id` is that of messages without their own."""
     match message:
@@ -175,6 +175,8 @@ def to_rtvi(
             return _envelope("client-message", message.id, data)
         case BotReady():
             return _envelope("bot-ready", id, {"version": RTVI_VERSION})
+        case TurnMessage():
+            return _envelope("server-message", id, message.to_json())
         case DuckMessage():
             return _envelope("server-message", id, {"type": "duck", "gain": message.gain})
         case Speaking():

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from latency.judge.verdict import is_answerless, judge
+from latency.record.hang import HangRecord
 from latency.record.turn import TurnRecord
 from tests.latency.budgeted_turns import attempt, response, turn
 
@@ -161,3 +162,9 @@ def test_apologies_and_phrases_alone_are_no_answer(
 @pytest.mark.parametrize("ended_by", ["recogniser_failed", "nothing_heard", "own_voice"])
 def test_what_follows_words_that_were_not_recognised_is_no_answer(ended_by: str) -> None:
     assert is_answerless(replace(turn([attempt("large", 2.0, 2.2)]), ended_by=ended_by))
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_the_reason_why_something_hung_is_no_answer(answered: bool) -> None:
+    hung = replace(turn([attempt("large", 2.0, 2.2)]), hung=HangRecord(part="synthesis", answered=answered))
+    assert is_answerless(hung) is not answered

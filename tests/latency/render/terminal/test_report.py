@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from latency.record.hang import HangRecord
 from latency.record.run import Run
+from latency.record.server_turn import ServerTurn
 from latency.record.turn import TurnRecord
 from latency.render.terminal.report import write
 from latency.report.build import build
@@ -81,6 +83,25 @@ def test_a_single_cold_turn_is_a_sentence_instead_of_tables_of_dashes(
     usual = drawn(build(load(make_run(both, Conversation(18).bot(2.7, 4).bot(12.5, 14).samples))))
     assert "Turn latency  p50 500" in usual
     assert "turn cold" in usual
+
+
+def test_what_hung_is_named(make_run: MakeRun, load: Callable[[Path], Run]) -> None:
+    reason = "the recogniser gave no text for 8 s"
+    hang = HangRecord(part="recogniser", at=12.0, seconds=8.0)
+    own = ServerTurn(turn=0, final=True, failed=reason, hung=hang)
+    turn = TurnRecord(
+        session="commands",
+        turn=0,
+        speech=((1.0, 2.0),),
+        wants_answer=True,
+        failed=reason,
+        hung=hang,
+        server_turns=(own,),
+    )
+    text = " ".join(drawn(build(load(make_run([turn], Conversation(16).bot(12.2, 14).samples)))).split())
+    assert "hung recogniser 1 (did nothing for so long" in text
+    assert "unanswered 1 (component failed 1)" in text
+    assert reason in text
 
 
 def test_a_run_without_answers_has_no_tables_of_dashes(make_run: MakeRun, load: Callable[[Path], Run]) -> None:

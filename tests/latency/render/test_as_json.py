@@ -44,6 +44,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
         "joined",
         "joined_heard_ms",
         "early",
+        "hung",
     ]
     assert list(found["speculation"]) == [
         "started", "discarded", "saved_p50_ms", "used", "spoken_ahead", "hints", "early",

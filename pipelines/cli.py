@@ -122,6 +122,13 @@ def parser() -> Parser:
         help="seconds that calls may take to end after SIGTERM (30)",
     )
     serve.add_argument(
+        "--resume",
+        type=_duration,
+        default=30.0,
+        metavar="S",
+        help="seconds for which a call waits for a client whose connection broke; 0 ends it at once (30)",
+    )
+    serve.add_argument(
         "--allow-origin",
         action="append",
         default=[],

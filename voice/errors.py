@@ -41,5 +41,13 @@ class CallRefused(ComponentError):
         self.reason = reason
 
 
+class CallUnknown(ComponentError):
+    """A server has no such call to take up again."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url} cannot go on with the call: {reason.rstrip('.')}.")
+        self.reason = reason
+
+
 class WireError(ComponentError):
     """The other end of a call sent something that is not this protocol; the sentence says what."""

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from voice.errors import ConfigurationError
 from voice.server.access import SHORTEST_TOKEN, Access, is_local
-from voice.server.app import MOST_CALLS
+from voice.server.app import MOST_CALLS, RESUME_WITHIN
 from voice.wire.endpoint import TOKEN_VARIABLE
 
 
@@ -27,6 +27,8 @@ class Address:
     """The most calls at once."""
     drain: float = 30.0
     """Seconds that the calls under way may take after SIGTERM."""
+    resume: float = RESUME_WITHIN
+    """Seconds for which a call waits for a client whose connection broke; 0 ends it at once."""
     allow_origins: tuple[str, ...] = ()
     """Other web pages that may call, as "https://example.org"; "*" for all."""
     tls_cert: str | None = None

@@ -34,6 +34,11 @@ class DrainingServer(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what is left; calls whose clients are away cannot be told."""
+        self._calls.end_waiting()
+        await super().shutdown(sockets)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal came."""
         if sig == signal.SIGTERM and self._loop is not None and not self._calls.closing and self._calls.active:

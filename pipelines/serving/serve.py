@@ -49,7 +49,7 @@ async def serve_agent(
     sock = listen(address.host, address.port)
     with Interventions(asyncio.get_running_loop()) as interventions:
         metrics = _metrics(agent)
-        calls = Calls(agent, interventions, most=address.calls, books=metrics)
+        calls = Calls(agent, interventions, most=address.calls, books=metrics, resume_within=address.resume)
 
         def take_calls() -> None:
             interventions.models_loaded()
@@ -163,6 +163,7 @@ def run_serve(args: argparse.Namespace) -> int:
         port=args.port,
         calls=args.calls,
         drain=args.drain,
+        resume=args.resume,
         allow_origins=tuple(args.allow_origin),
         tls_cert=args.tls_cert,
         tls_key=args.tls_key,

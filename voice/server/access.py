@@ -53,6 +53,10 @@ class Access:
         """
         return self._foreign(headers) or self._unknown(headers, given, now)
 
+    def refusal_of_page(self, headers: Mapping[str, str]) -> Refusal | None:
+        """Why a request comes from the wrong page or to the wrong name, whatever it knows; None when it may pass."""
+        return self._foreign(headers)
+
     def refusal_of_stranger(self, headers: Mapping[str, str]) -> Refusal | None:
         """Why a request for anything else is refused, which only the token itself opens; None when it may pass."""
         return self._foreign(headers) or self._unknown(headers, None, math.inf)

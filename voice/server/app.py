@@ -20,6 +20,7 @@ from voice.server.closing import shortened
 from voice.server.headroom.admission import NotNow
 from voice.server.headroom.headroom import Headroom
 from voice.server.interventions import RELEASE_AFTER, Interventions
+from voice.server.resuming.resumable_socket import ResumableSocket
 from voice.server.transport import CallTransport
 from voice.wire.endpoint import (
     CALL_PATH,
@@ -32,15 +33,20 @@ from voice.wire.endpoint import (
     OUT_RATES,
     RATE_PARAMETER,
     READY_PATH,
+    RESUMES_PARAMETER,
     START_PATH,
     TOKEN_PARAMETER,
     out_rate,
 )
+from voice.wire.resumption import RECEIVED_HEADER, RECEIVED_PARAMETER, RESUME_HEADER, RESUME_PARAMETER
 
 MOST_CALLS = 32
 """Calls that a server takes at once, unless it is set: more than two cores can answer in time."""
 MOST_BEGINNING = 16
 """Calls that may wait to begin; each takes some 0.1 s of the event loop."""
+RESUME_WITHIN = 30.0
+"""Seconds for which a call waits for a client whose connection broke, unless it is set."""
+GONE = "There is no such call to take up again: it has ended, waited too long, or lost too much; call anew."
 BEGIN_EVERY = 0.05
 """Seconds left to the other calls after each beginning."""
 
@@ -69,6 +75,7 @@ class Calls:
         interventions: called when calls have ended; None leaves their memory to Python.
         most: how many calls may be under way.
         books: are told what becomes of calls.
+        resume_within: seconds for which a call waits for a client whose connection broke; 0 ends it at once.
     """
 
     def __init__(
@@ -78,6 +85,7 @@ class Calls:
         *,
         most: int = MOST_CALLS,
         books: Books | None = None,
+        resume_within: float = RESUME_WITHIN,
     ) -> None:
         self.agent = agent
         self.books = books
@@ -93,6 +101,8 @@ class Calls:
         self._most = most
         self._begins = asyncio.Lock()
         self._beginning = 0
+        self._resume_within = resume_within
+        self._resumable: set[ResumableSocket] = set()
 
     def why_not(self) -> NotNow | None:
         """Why no call is taken now; None when one is."""
@@ -111,8 +121,32 @@ class Calls:
         now = time.monotonic()
         return self.headroom.refusal(now, ages=[now - began for began in self.began.values()])
 
-    async def take(self, websocket: WebSocket, sample_rate: str, *, ducks: bool = False) -> None:
-        """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason."""
+    def end_waiting(self) -> None:
+        """End the calls that wait for their clients: the server is about to end."""
+        for socket in self._resumable:
+            socket.abandon()
+
+    async def resume(self, websocket: WebSocket, token: str, received: str) -> None:
+        """Take a call up again that a token names, on a new connection; `received` says where its client is."""
+        count = int(received) if received.isascii() and received.isdigit() and len(received) < 12 else -1
+        # All are compared, so that the time does not tell which one is right.
+        found = [one for one in self._resumable if one.is_for(token, count)]
+        if not found:
+            await websocket.send_denial_response(JSONResponse({"error": GONE}, 410))
+            return
+        await websocket.accept()
+        await found[0].attach(websocket, count)
+        await found[0].until_left(websocket)
+
+    async def take(self, websocket: WebSocket, sample_rate: str, *, ducks: bool = False, resumes: bool = False) -> None:
+        """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason.
+
+        Args:
+            websocket: the client's connection.
+            sample_rate: what the client asks for; see `out_rate`.
+            ducks: whether its loudspeaker becomes softer when it is told to.
+            resumes: whether it takes the call up again when its connection breaks.
+        """
         await websocket.accept()
         if refusal := self.why_not():
             if self.books:
@@ -129,7 +163,7 @@ class Calls:
         self.active.add(task)
         self.began[task] = time.monotonic()
         try:
-            await self._run(websocket, rate, ducks=ducks)
+            await self._run(await self._resumes(websocket) if resumes else websocket, rate, ducks=ducks)
         except VoiceError as error:
             log.warning("a call could not begin: %s", error)
             await websocket.close(1011, shortened(str(error)))
@@ -152,7 +186,30 @@ class Calls:
         finally:
             self._beginning -= 1
 
-    async def _run(self, websocket: WebSocket, rate: int, *, ducks: bool) -> None:
+    async def _resumes(self, websocket: WebSocket) -> ResumableSocket | WebSocket:
+        """The connection of a call that is taken up again when it breaks."""
+        if not self._resume_within:
+            return websocket
+        # Otherwise clients that call and vanish would fill the server for as long as their calls wait.
+        most = max(1, self._most // 2)
+        socket = ResumableSocket(
+            within=self._resume_within, may_wait=lambda: sum(one.away for one in self._resumable) < most
+        )
+        await socket.attach(websocket)
+        return socket
+
+    async def _run(self, websocket: WebSocket | ResumableSocket, rate: int, *, ducks: bool) -> None:
+        if not isinstance(websocket, ResumableSocket):
+            await self._keep_books(websocket, rate, ducks=ducks)
+            return
+        self._resumable.add(websocket)
+        try:
+            await self._keep_books(websocket, rate, ducks=ducks)
+        finally:
+            self._resumable.discard(websocket)
+            websocket.end()
+
+    async def _keep_books(self, websocket: WebSocket | ResumableSocket, rate: int, *, ducks: bool) -> None:
         transport = CallTransport(websocket, sample_rate=rate)
         transport.voice.ducked_by_client = ducks
         if self.books is None:
@@ -263,13 +320,23 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         websocket: WebSocket,
         sample_rate: str = Query(str(DEFAULT_OUT_RATE), alias=RATE_PARAMETER),
         ducks: str = Query("", alias=DUCKS_PARAMETER),
+        resumes: str = Query("", alias=RESUMES_PARAMETER),
     ) -> None:
+        query, headers = websocket.query_params, websocket.headers
+        if token := headers.get(RESUME_HEADER) or query.get(RESUME_PARAMETER):
+            foreign = access.refusal_of_page(headers)
+            if foreign:
+                await websocket.send_denial_response(JSONResponse({"error": foreign.reason}, foreign.status))
+                return
+            received = headers.get(RECEIVED_HEADER) or query.get(RECEIVED_PARAMETER) or ""
+            await calls.resume(websocket, token, received)
+            return
         refusal = access.refusal(websocket.headers, _given(websocket.query_params), time.time())
         if refusal:
             log.warning("a call was refused: %s", printable(refusal.reason))
             await websocket.send_denial_response(JSONResponse({"error": refusal.reason}, refusal.status))
             return
-        await calls.take(websocket, sample_rate, ducks=ducks == "1")
+        await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1")
 
     return app
 

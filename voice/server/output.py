@@ -55,6 +55,8 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
     """Gain of a ducked answer; set per call."""
     ducked_by_client = False
     """Whether the client makes its loudspeaker softer when it is told to; set per call."""
+    present: asyncio.Event | None = None
+    """Set while the client is there; None for a client that does not come back. Set per call."""
     saying = ""
     """The clause that is being spoken."""
     _played_until: float | None = None
@@ -129,7 +131,9 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         await super().push_frame(frame, direction)
 
     async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
-        """Send one chunk and wait until the next is due."""
+        """Send one chunk and wait until the next is due; while the client is away, wait for it."""
+        if self.present is not None and not self.present.is_set():
+            await self.present.wait()
         if frame.interruptible:
             await self._hold()
             if not self._may_sound.is_set():
@@ -147,6 +151,10 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         return await super().write_audio_frame(
             OutputAudioRawFrame(audio=audio, sample_rate=self.sample_rate, num_channels=1)
         )
+
+    def sent_again(self, chunks: int) -> None:
+        """So many chunks go to a client that has come back, all at once: they are its head start."""
+        self._played_until = time.monotonic() + chunks * self._send_interval
 
     async def _wait_silently(self) -> None:
         """Take back what the client has not played, wait for the decision, and take the answer up again."""

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from typing import cast
 
 from fastapi import WebSocket
 from google.protobuf.message import DecodeError
@@ -17,6 +18,7 @@ from voice.errors import WireError
 from voice.server.bookkeeping import Account
 from voice.server.closing import CLOSE_WITHIN, Ending, shortened
 from voice.server.output import HeadStartOutput
+from voice.server.resuming.resumable_socket import ResumableSocket
 from voice.wire.endpoint import IN_RATE
 
 AHEAD = 10.0
@@ -133,12 +135,14 @@ class StrictSerializer(ProtobufFrameSerializer):
 class CallTransport(FastAPIWebsocketTransport):
     """One call's transport: 16 kHz mono in, `sample_rate` mono out in 20 ms messages."""
 
-    def __init__(self, websocket: WebSocket, *, sample_rate: int) -> None:
+    def __init__(self, websocket: WebSocket | ResumableSocket, *, sample_rate: int) -> None:
         self.account: Account | None = None
         """The books on the call; None where none are kept."""
         self.serializer = StrictSerializer()
         self._socket = websocket
         self._why_ended: str | None = None
+        self.away: Callable[[bool], None] = lambda _: None
+        """Called with True when the client has gone and may come back, and with False when it has come back."""
         params = FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_in_sample_rate=IN_RATE,
@@ -148,8 +152,23 @@ class CallTransport(FastAPIWebsocketTransport):
             audio_out_end_silence_secs=0,
             serializer=self.serializer,
         )
-        super().__init__(websocket, params)
+        resumable = websocket if isinstance(websocket, ResumableSocket) else None
+        if resumable:
+            # While the client is away, a chunk of audio waits for it.
+            params.audio_out_write_timeout_secs += resumable.within
+        # A resumable socket has what pipecat uses of a WebSocket.
+        super().__init__(cast(WebSocket, websocket), params)
         self._output: HeadStartOutput = HeadStartOutput(self, self._client, params, name=self._output_name)
+
+        if resumable:
+            self._output.present = resumable.present
+            resumable.changed = self._came_or_went
+
+    def _came_or_went(self, there: bool) -> None:
+        assert isinstance(self._socket, ResumableSocket)
+        if there:
+            self._output.sent_again(self._socket.audio_resent())
+        self.away(not there)
 
     @property
     def voice(self) -> HeadStartOutput:

@@ -70,6 +70,11 @@ class Watchdog(FrameProcessor):
         if self._timer is None:
             self.changed()
 
+    def paused(self, away: bool) -> None:
+        """The client has gone and may come back, or it has come back: meanwhile nobody waits."""
+        self.watch.paused(away, time.monotonic())
+        self.changed()
+
     def changed(self) -> None:
         """Look again when something is due."""
         due = self.watch.due

@@ -28,6 +28,9 @@ DUCKS_PARAMETER = "ducks"
 """Query parameter with which a client says (`ducks=1`) that its loudspeaker becomes softer when it is told to: at once,
 where audio that is on its way cannot become softer any more."""
 
+RESUMES_PARAMETER = "resumes"
+"""Query parameter with which a client says (`resumes=1`) that it takes its call up again when its connection breaks."""
+
 NATIVE = "native"
 """The voice's own rate."""
 
@@ -75,10 +78,19 @@ def with_rate(url: str, rate: int | str) -> str:
 
 def with_ducking(url: str) -> str:
     """`url` with the promise that the client's loudspeaker becomes softer when it is told to."""
+    return _with_promise(url, DUCKS_PARAMETER)
+
+
+def with_resuming(url: str) -> str:
+    """`url` with the promise that the client takes its call up again when its connection breaks."""
+    return _with_promise(url, RESUMES_PARAMETER)
+
+
+def _with_promise(url: str, parameter: str) -> str:
     parts = urlsplit(url)
-    if DUCKS_PARAMETER in parse_qs(parts.query):
+    if parameter in parse_qs(parts.query):
         return url
-    query = "&".join(filter(None, (parts.query, urlencode({DUCKS_PARAMETER: 1}))))
+    query = "&".join(filter(None, (parts.query, urlencode({parameter: 1}))))
     return urlunsplit(parts._replace(query=query))
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from latency.record.json_form import TurnError
@@ -124,6 +124,31 @@ class DuckMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumeMessage:
+    """How a call that lost its connection can be taken up again (`voice.wire.resumption`)."""
+
+    token: str = field(repr=False)
+    within: float
+    """Seconds for which the server waits for the client."""
+    received: int
+    """How many messages of the client the server has received."""
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "ResumeMessage | None":
+        """Read the data of a `server-message`; None when it is about something else.
+
+        Raises:
+            WireError: something is missing.
+        """
+        if data.get("type") != "resume":
+            return None
+        token, within, received = (data.get(key) for key in ("token", "within", "received"))
+        if not isinstance(token, str) or not isinstance(within, int | float) or not isinstance(received, int):
+            raise WireError("The server sent a resume message without token, within or received.")
+        return cls(token, float(within), received)
+
+
+@dataclass(frozen=True, slots=True)
 class RequestAnswer:
     """What the server replies to the client message of this id."""
 
@@ -156,6 +181,7 @@ ServerMessage: TypeAlias = (
     | ServerFailure
     | TurnMessage
     | DuckMessage
+    | ResumeMessage
     | RequestAnswer
     | Refusal
     | UnknownMessage
@@ -163,7 +189,9 @@ ServerMessage: TypeAlias = (
 
 
 def to_rtvi(
-    message: ClientReady | ClientMessage | BotReady | Speaking | TurnMessage | DuckMessage, *, id: str = ""
+    message: ClientReady | ClientMessage | BotReady | Speaking | TurnMessage | DuckMessage | ResumeMessage,
+    *,
+    id: str = "",
 ) -> dict[str, Any]:
     """The message as JSON; `id` is that of messages without their own."""
     match message:
@@ -179,6 +207,9 @@ def to_rtvi(
             return _envelope("server-message", id, message.to_json())
         case DuckMessage():
             return _envelope("server-message", id, {"type": "duck", "gain": message.gain})
+        case ResumeMessage():
+            data = {"type": "resume", "token": message.token, "within": message.within, "received": message.received}
+            return _envelope("server-message", id, data)
         case Speaking():
             return _envelope(f"{message.who}-{'started' if message.started else 'stopped'}-speaking", id, {})
 
@@ -212,7 +243,12 @@ def _read(type: str, id: str, data: Mapping[str, Any]) -> ServerMessage:
         case "bot-started-speaking" | "bot-stopped-speaking":
             return Speaking("bot", "started" in type)
         case "server-message":
-            return TurnMessage.from_json(data) or DuckMessage.from_json(data) or UnknownMessage(type)
+            return (
+                TurnMessage.from_json(data)
+                or DuckMessage.from_json(data)
+                or ResumeMessage.from_json(data)
+                or UnknownMessage(type)
+            )
         case "server-response":
             return RequestAnswer(id, read_reply(str(data.get("t")), data.get("d")))
         case "error-response":

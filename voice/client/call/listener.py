@@ -36,6 +36,12 @@ class CallListener:
     def on_turn(self, turn: ServerTurn) -> None:
         """The server's report of a turn, again whenever it changes."""
 
+    def on_lost(self) -> None:
+        """The connection broke, and is made again."""
+
+    def on_resumed(self, seconds: float) -> None:
+        """It has been made again after so many seconds; the call goes on."""
+
     def on_error(self, text: str) -> None:
         """The server reports a failure."""
 

@@ -3,17 +3,15 @@
 import asyncio
 import contextlib
 import itertools
+import math
 import time
 from collections.abc import Callable
 
-from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed
-from websockets.frames import CloseCode
-
 from voice.client.call.call_result import CallResult, ReportedTurn
 from voice.client.call.clock import PINGS, ClockExchange, aligned
-from voice.client.call.connection import check_url, close_reason, connect_call
+from voice.client.call.connection import check_url
 from voice.client.call.line import Line
+from voice.client.call.link import CallOver, Link
 from voice.client.call.listener import CallListener, LiveEvents
 from voice.client.playback.playout import Playout
 from voice.client.playback.recorder import Recorder
@@ -72,6 +70,7 @@ class CallSession:
         self._asked: dict[str, ClientMessage] = {}
         self._outbox: asyncio.Queue[bytes] = asyncio.Queue()
         self._closed: str | None = None
+        self._outages: list[tuple[float, float]] = []
 
     async def run(self) -> CallResult:
         """Make the call until the line hangs up or the server closes it; the recording is kept either way.
@@ -82,14 +81,21 @@ class CallSession:
             CallRefused: the server takes no more calls now.
             ComponentError: the server cannot be reached, is not ready in time, or the line's device fails.
         """
-        socket = await connect_call(self.url, sample_rate=self._sample_rate)
+        link = Link(
+            self.url,
+            sample_rate=self._sample_rate,
+            lost=self._connection_lost,
+            resumed=self._connected_again,
+            clock=self._clock,
+        )
+        await link.open()
         try:
-            early = await self._handshake(socket)
+            early = await self._handshake(link)
             self._begin(early)
-            await self._converse(socket)
+            await self._converse(link)
         finally:
             self._line.close()
-            await socket.close()
+            await link.close()
         return self.result()
 
     def send(self, request: SwapRequest | Custom) -> ClientMessage:
@@ -139,18 +145,19 @@ class CallSession:
             underruns=tuple(self._playout.underruns),
             flushes=tuple(self._playout.flushes),
             ducked=tuple(self._playout.ducked),
+            outages=tuple(self._outages),
             closed=self._closed,
             recorder=self._recorder,
         )
 
-    async def _handshake(self, socket: ClientConnection) -> list[Incoming]:
+    async def _handshake(self, link: Link) -> list[Incoming]:
         """Announce the client and wait until the bot is ready; returns what else arrived meanwhile."""
         early: list[Incoming] = []
         try:
-            await socket.send(framing.encode(ClientReady()))
+            await link.send(framing.encode(ClientReady()))
             async with asyncio.timeout(READY_WITHIN):
                 while True:
-                    incoming = framing.decode(await socket.recv())
+                    incoming = await link.receive()
                     if isinstance(incoming, BotReady):
                         return early
                     early.append(incoming)
@@ -158,12 +165,10 @@ class CallSession:
             raise ComponentError(
                 f"{self.url} answered, but its bot was not ready within {READY_WITHIN:g} s; see the server's log."
             ) from None
-        except ConnectionClosed:
-            if socket.close_code == CloseCode.TRY_AGAIN_LATER:
-                raise CallRefused(self.url, socket.close_reason or "it takes no more calls now") from None
-            raise ComponentError(
-                f"{self.url} ended the call before its bot was ready: {close_reason(socket)}."
-            ) from None
+        except CallOver as over:
+            if link.refused is not None:
+                raise CallRefused(self.url, link.refused) from None
+            raise ComponentError(f"{self.url} ended the call before its bot was ready: {over}.") from None
 
     def _begin(self, early: list[Incoming]) -> None:
         self._playout = self._line.open(keep=self._record)
@@ -173,15 +178,15 @@ class CallSession:
         for incoming in early:
             self._handle(incoming, now)
 
-    async def _converse(self, socket: ClientConnection) -> None:
-        sender = asyncio.create_task(self._send(socket))
-        receiver = asyncio.create_task(self._receive(socket))
-        pinger = asyncio.create_task(self._ping(socket))
-        poster = asyncio.create_task(self._post(socket))
+    async def _converse(self, link: Link) -> None:
+        sender = asyncio.create_task(self._send(link))
+        receiver = asyncio.create_task(self._receive(link))
+        pinger = asyncio.create_task(self._ping(link))
+        poster = asyncio.create_task(self._post(link))
         tasks = (sender, receiver, pinger, poster)
         try:
             await asyncio.wait((sender, receiver), return_when=asyncio.FIRST_COMPLETED)
-            if socket.close_code is not None:
+            if link.over is not None:
                 # The sender noticed the end of the connection first; messages from before it are still to be read.
                 await asyncio.wait((receiver,), timeout=1)
         finally:
@@ -192,7 +197,7 @@ class CallSession:
             if not task.cancelled() and (error := task.exception()):
                 raise error
 
-    async def _send(self, socket: ClientConnection) -> None:
+    async def _send(self, link: Link) -> None:
         placed = 0
         async with contextlib.aclosing(self._line.frames()) as frames:
             async for frame in frames:
@@ -201,32 +206,41 @@ class CallSession:
                     self._listener.on_placed(turn)
                 placed = len(self._line.placed)
                 try:
-                    await socket.send(framing.encode_audio(frame))
-                except ConnectionClosed:
+                    await link.send(framing.encode_audio(frame))
+                except CallOver:
                     return
 
-    async def _receive(self, socket: ClientConnection) -> None:
+    async def _receive(self, link: Link) -> None:
         try:
             while True:
-                data = await socket.recv()
-                self._handle(framing.decode(data), self._clock())
-        except ConnectionClosed:
-            self._closed = close_reason(socket)
+                self._handle(await link.receive(), self._clock())
+        except CallOver as over:
+            self._closed = str(over)
         except WireError as error:
             self._closed = str(error)
 
-    async def _ping(self, socket: ClientConnection) -> None:
-        with contextlib.suppress(ConnectionClosed):
+    async def _ping(self, link: Link) -> None:
+        with contextlib.suppress(CallOver):
             for number in itertools.count():
                 now = self._clock()
                 self._pings[str(number)] = now
-                await socket.send(framing.encode(ClientMessage(str(number), ClockPing(now))))
+                await link.send(framing.encode(ClientMessage(str(number), ClockPing(now))))
                 await asyncio.sleep(PING_GAP if number < PINGS else PING_EVERY)
+                link.check(2 * PING_EVERY)
 
-    async def _post(self, socket: ClientConnection) -> None:
-        with contextlib.suppress(ConnectionClosed):
+    async def _post(self, link: Link) -> None:
+        with contextlib.suppress(CallOver):
             while True:
-                await socket.send(await self._outbox.get())
+                await link.send(await self._outbox.get())
+
+    def _connection_lost(self) -> None:
+        self._outages.append((self._clock() - self._line.origin, math.inf))
+        self._listener.on_lost()
+
+    def _connected_again(self) -> None:
+        start, now = self._outages[-1][0], self._clock() - self._line.origin
+        self._outages[-1] = (start, now)
+        self._listener.on_resumed(now - start)
 
     def _handle(self, incoming: Incoming, now: float) -> None:
         match incoming:

@@ -98,6 +98,8 @@ class Session:
     """When an interruption emptied the loudspeaker."""
     ducked: tuple[tuple[Instant, Instant], ...] = ()
     """When the loudspeaker was softer because the user might be interrupting, (start, end)."""
+    outages: tuple[tuple[Instant, Instant], ...] = ()
+    """When the client had no connection, (start, end); the call went on after each but perhaps the last."""
     self_interruptions: Count | None = None
     """Turns that the agent's own voice began; None from a server that does not tell."""
     server: ServerLoad | None = None

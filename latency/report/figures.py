@@ -71,6 +71,8 @@ class Quality:
     """The most that was heard of a first answer to one of these turns; None without any."""
     early: int | None
     """Answers that were heard less than 200 ms after the user's end."""
+    outages_ms: tuple[float, ...]
+    """How long the client had no connection each time; the call went on after it, or ended with it."""
     hung: dict[str, int]
     """How often which part hung, and the caller was told so or the call was ended."""
 
@@ -144,6 +146,7 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
         joined=len(heard) if outcomes else None,
         joined_heard_ms=round(1000 * max(heard), 1) if heard else None,
         early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
+        outages_ms=tuple(round(1000 * (end - at), 1) for one in sessions for at, end in one.session.outages),
         hung=dict(Counter(one.hung.part for one in _server_turns(sessions) if one.hung)),
     )
 

@@ -74,6 +74,7 @@ def session_record(
         underruns=_rounded_all(result.underruns),
         flushes=tuple(_rounded(at) for at in result.flushes),
         ducked=_rounded_all((start, min(end, result.seconds)) for start, end in result.ducked),
+        outages=_rounded_all((start, min(end, result.seconds)) for start, end in result.outages),
         self_interruptions=_self_interruptions(result),
         server=server,
         closed=result.closed,

@@ -109,6 +109,18 @@ class CallProgress(CallListener):
         if turn.turn > self._reported_before:
             self._reports[turn.turn] = turn
 
+    def on_lost(self) -> None:
+        """Print that the connection broke."""
+        _print(
+            self._console, Text("line    ", "yellow"), Text("the connection broke; connecting again, the call waits")
+        )
+
+    def on_resumed(self, seconds: float) -> None:
+        """Print that the call goes on."""
+        _print(
+            self._console, Text("line    ", "yellow"), Text(f"connected again after {seconds:.1f} s; the call goes on")
+        )
+
     def on_error(self, text: str) -> None:
         """Print a failure that the server reports."""
         _print(self._console, Text("server  ", "red"), Text(text))

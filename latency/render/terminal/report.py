@@ -75,6 +75,12 @@ def _figures(report: Report) -> Iterator[str]:
             f"{things(quality.joined, 'turn')} ended too early and then joined by what followed, answered as one; "
             f"at most {ms(quality.joined_heard_ms)} ms of a first answer were heard",
         )
+    if quality.outages_ms:
+        yield labelled(
+            "connection",
+            f"lost {things(len(quality.outages_ms), 'time')}, for {ms(max(quality.outages_ms))} ms at most; turns that "
+            f"had to wait for it count as they were heard",
+        )
     if quality.hung:
         yield labelled(
             "hung", f"{counted(quality.hung)} (did nothing for so long that the caller was told, or hung up on)"

@@ -44,6 +44,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
         "joined",
         "joined_heard_ms",
         "early",
+        "outages_ms",
         "hung",
     ]
     assert list(found["speculation"]) == [

@@ -24,10 +24,10 @@ from voice.errors import CallRefused, ComponentError, ConfigurationError
 @pytest.mark.parametrize(
     ("suffix", "how", "asked"),
     [
-        ("", {}, "/ws?sample_rate=native&ducks=1"),
-        ("", {"sample_rate": 48000}, "/ws?sample_rate=48000&ducks=1"),
-        ("?key=a", {}, "/ws?key=a&sample_rate=native&ducks=1"),
-        ("?sample_rate=8000", {}, "/ws?sample_rate=8000&ducks=1"),
+        ("", {}, "/ws?sample_rate=native&ducks=1&resumes=1"),
+        ("", {"sample_rate": 48000}, "/ws?sample_rate=48000&ducks=1&resumes=1"),
+        ("?key=a", {}, "/ws?key=a&sample_rate=native&ducks=1&resumes=1"),
+        ("?sample_rate=8000", {}, "/ws?sample_rate=8000&ducks=1&resumes=1"),
     ],
 )
 async def test_the_call_asks_for_the_voices_own_rate(suffix: str, how: dict[str, Any], asked: str) -> None:

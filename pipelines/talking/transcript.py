@@ -130,6 +130,14 @@ class Transcript(CallListener):
         """The user has interrupted the agent."""
         self._show("listening")
 
+    def on_lost(self) -> None:
+        """The connection broke."""
+        self.note("the connection broke; connecting again, the call waits", label="line")
+
+    def on_resumed(self, seconds: float) -> None:
+        """The call goes on."""
+        self.note(f"connected again after {seconds:.1f} s; the call goes on", label="line")
+
     def on_error(self, text: str) -> None:
         """Print a failure that the server reports."""
         self._console.print(f"[red]error[/]  {escape(text)}")

@@ -117,6 +117,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     limits = Limits(silence=settings.watchdog.silence_ms / 1000, give_up=settings.watchdog.give_up_ms / 1000)
     watchdog = Watchdog(limits, transport.end)
     transport.serializer.heard = watchdog.audio_came
+    user.heard = watchdog.audio_through
     transport.away = watchdog.paused
     pipeline = Pipeline(
         [

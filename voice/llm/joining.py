@@ -1,5 +1,6 @@
 """Joins what a caller says to the turn that was taken for over too early, so that the conversation has one message."""
 
+from collections.abc import Callable
 from typing import Any
 
 from pipecat.frames.frames import Frame, InputAudioRawFrame, LLMContextAssistantTurnFrame
@@ -36,6 +37,8 @@ class JoiningUserAggregator(LLMUserAggregator):
 
     passes_audio = True
     """Whether the caller's audio is passed on; set per call."""
+    heard: Callable[[], None] = staticmethod(lambda: None)
+    """Called when a frame of the caller's audio has come this far; set per call."""
 
     def __init__(self, context: LLMContext, *, params: LLMUserAggregatorParams) -> None:
         super().__init__(context, params=params)
@@ -56,7 +59,10 @@ class JoiningUserAggregator(LLMUserAggregator):
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
         """Pass a frame on, unless it is audio that nobody behind listens to."""
-        if self.passes_audio or not isinstance(frame, InputAudioRawFrame):
+        is_audio = isinstance(frame, InputAudioRawFrame)
+        if is_audio:
+            self.heard()
+        if self.passes_audio or not is_audio:
             await super().push_frame(frame, direction)
 
     async def _note(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:

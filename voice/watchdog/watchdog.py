@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from pipecat.frames.frames import Frame, InputAudioRawFrame
+from pipecat.frames.frames import Frame
 from pipecat.observers.base_observer import BaseObserver
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
@@ -48,10 +48,8 @@ class Watchdog(FrameProcessor):
         self._ended = False
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Note that audio comes through, and pass everything on."""
+        """Pass everything on."""
         await super().process_frame(frame, direction)
-        if isinstance(frame, InputAudioRawFrame):
-            self.watch.audio_through(time.monotonic())
         await self.push_frame(frame, direction)
 
     async def cleanup(self) -> None:
@@ -69,6 +67,10 @@ class Watchdog(FrameProcessor):
         self.watch.audio_came()
         if self._timer is None:
             self.changed()
+
+    def audio_through(self) -> None:
+        """A frame of the caller's audio has passed recogniser and turn taking."""
+        self.watch.audio_through(time.monotonic())
 
     def paused(self, away: bool) -> None:
         """The client has gone and may come back, or it has come back: meanwhile nobody waits."""

@@ -4,7 +4,7 @@ Real sockets, the embedded engines; one part of each call does not return what t
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from pipecat.frames.frames import Frame, InputAudioRawFrame
+from pipecat.frames.frames import Frame, InputAudioRawFrame, TranscriptionFrame, VADUserStoppedSpeakingFrame
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.audio.vad_processor import VADProcessor
-from pipecat.processors.frame_processor import FrameProcessor
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.services.settings import STTSettings
+from pipecat.services.stt_service import STTService
+from pipecat.utils.time import time_now_iso8601
 
 from latency.record.server_turn import ServerTurn
 from latency.record.turn import TurnRecord
@@ -184,6 +187,22 @@ def parts(whole: FrameProcessor) -> list[FrameProcessor]:
     return [part for one in whole.processors for part in (one, *parts(one))]
 
 
+class ScriptedRecogniser(STTService):
+    """Hears what the caller is known to say, in no time: a real one on a busy machine may look hung."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(settings=STTSettings(model="scripted:", language=None), ttfs_p99_latency=0.4)
+        self._text = text
+
+    async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
+        yield None
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if isinstance(frame, VADUserStoppedSpeakingFrame):
+            await self.push_frame(TranscriptionFrame(self._text, "", time_now_iso8601(), finalized=True))
+
+
 class HangingAgent(Agent):
     """An agent of the embedded pipeline; in each call a part hangs."""
 
@@ -191,7 +210,12 @@ class HangingAgent(Agent):
     worker: PipelineWorker
 
     def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
-        self.worker = worker = super().build_call(transport, sample_rate=sample_rate)
+        assert self.engines is not None
+        with pytest.MonkeyPatch.context() as patch:
+            if self.hang.at is not SphinxSTTService:
+                words = QUESTION if self.hang.asks else "set a timer for ten minutes"
+                patch.setattr(self.engines.recogniser, "service", lambda **_: ScriptedRecogniser(words))
+            self.worker = worker = super().build_call(transport, sample_rate=sample_rate)
         (part,) = [one for one in parts(worker.pipeline) if isinstance(one, self.hang.at)]
         self.hang.how(part)
         return worker

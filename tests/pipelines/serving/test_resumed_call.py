@@ -52,7 +52,7 @@ async def test_an_answer_goes_on_where_it_was_cut(server: ServerProcess, times: 
     async with proxy_to(int(server.url.rsplit(":", 1)[1].removesuffix("/ws"))) as proxy:
         cutter = Cutter(proxy, times=times, seconds=seconds)
         # A cut is no end of the answer: the caller is patient.
-        line = PacedLine(ScriptedCaller(fixture.turns, hang_up_after=4.0))
+        line = PacedLine(ScriptedCaller(fixture.turns, hang_up_after=4.0, reply_wait=15.0))
         session = CallSession(f"ws://127.0.0.1:{proxy.port}/ws", line, listener=cutter)
         result = await session.run()
     assert result.closed is None

@@ -28,6 +28,7 @@ CONVERSATIONS = frozenset(
         "replaying/test_recorded_calls",
         "replaying/test_robustness",
         "serving/test_concurrent_calls",
+        "serving/test_page",
         "serving/test_pipecat_client",
         "serving/test_stalls",
         "talking/test_own_voice",

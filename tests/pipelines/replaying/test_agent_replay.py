@@ -44,7 +44,7 @@ def test_it_answers_in_time(turnaround_replay):
     with pytest.raises(AssertionError, match="turn p95 < 10000: the 95th percentile needs 20 turns and this run has 1"):
         replay.check("turn p95 < 10000")
     again = turnaround_replay(agent, {str(SAMPLE)!r})
-    with pytest.raises(AssertionError, match="turn p95 < 9999: nothing of that kind was measured"):
+    with pytest.raises(AssertionError, match="turn p95 < 9999: (nothing of that kind was measured|the run is refused)"):
         again.check("turn p95 < 9999")
 """
 

@@ -1,6 +1,8 @@
 """A real Chromium on a server's page: its microphone plays a recording, and what its loudspeaker plays is captured."""
 
+import os
 import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import soundfile
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import Page, Playwright, async_playwright
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is missing: apt-get install chromium")
+CHROMIUM_PATH = shutil.which("chromium") or shutil.which("chromium-browser")
+needs_chromium = pytest.mark.skipif(CHROMIUM_PATH is None, reason="Chromium is missing: apt-get install chromium")
 RATE = 24000
 # What goes to the loudspeaker also goes to a recorder, with the instant of each piece on the page's clock.
 CAPTURE = """
@@ -75,22 +78,34 @@ async def browsing(
         options.append("--use-fake-ui-for-media-stream")
     if microphone:
         options.append(f"--use-file-for-fake-audio-capture={microphone}%noloop")
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=options)
-        context = await browser.new_context(viewport={"width": width, "height": 900})
-        if allowed:
-            await context.grant_permissions(["microphone"])
-        await context.add_init_script(CAPTURE)
-        page = await context.new_page()
-        open_page = Browser(page)
-        page.on("pageerror", lambda error: open_page.trouble.append(str(error)))
-        page.on("console", lambda line: open_page.trouble.append(line.text) if line.type == "error" else None)
-        page.on("request", lambda asked: None if asked.url.startswith(url) else open_page.trouble.append(asked.url))
-        await page.goto(url)
-        try:
-            yield open_page
-        finally:
-            await browser.close()
+    with tempfile.TemporaryDirectory() as home:
+        # The tests' own settings point where no settings are; a browser would make them.
+        kept = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "XDG_RUNTIME_DIR": home}
+        async with async_playwright() as playwright, _launched(playwright, options, os.environ | kept) as browser:
+            yield await _opened(browser, url, allowed=allowed, width=width)
+
+
+@asynccontextmanager
+async def _launched(playwright: Playwright, options: list[str], environment: dict[str, str]) -> AsyncIterator[Chromium]:
+    browser = await playwright.chromium.launch(executable_path=CHROMIUM_PATH, args=options, env=dict(environment))
+    try:
+        yield browser
+    finally:
+        await browser.close()
+
+
+async def _opened(browser: Chromium, url: str, *, allowed: bool, width: int) -> Browser:
+    context = await browser.new_context(viewport={"width": width, "height": 900})
+    if allowed:
+        await context.grant_permissions(["microphone"])
+    await context.add_init_script(CAPTURE)
+    page = await context.new_page()
+    opened = Browser(page)
+    page.on("pageerror", lambda error: opened.trouble.append(str(error)))
+    page.on("console", lambda line: opened.trouble.append(line.text) if line.type == "error" else None)
+    page.on("request", lambda asked: None if asked.url.startswith(url) else opened.trouble.append(asked.url))
+    await page.goto(url)
+    return opened
 
 
 def microphone(folder: Path, *pieces: npt.NDArray[np.int16] | float) -> Path:

@@ -92,6 +92,10 @@ class Agent:
         """
         # Its libraries are not for the first call to import.
         await asyncio.to_thread(tracing)
+        if self.settings.call.transcripts:
+            from voice.conversation.transcript import check_folder
+
+            await asyncio.to_thread(check_folder, self.settings.call.transcripts)
         for supply in (*self.behaviour.before_llm, *self.behaviour.before_tts):
             supply.prepare()
         # Tools are called by their names where no language model answers.

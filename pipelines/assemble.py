@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
@@ -11,7 +12,12 @@ from pipecat.audio.vad.vad_analyzer import VADParams
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.aggregators.llm_response_universal import LLMAssistantAggregator, LLMUserAggregatorParams
+from pipecat.processors.aggregators.llm_response_universal import (
+    LLMAssistantAggregator,
+    LLMUserAggregator,
+    LLMUserAggregatorParams,
+)
+from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.processors.frameworks.rtvi import RTVIObserverParams
 from pipecat.services.llm_service import LLMService
 from pipecat.turns.user_start import BaseUserTurnStartStrategy
@@ -26,8 +32,12 @@ from pipelines.serving.call_worker import CallWorker
 from pipelines.serving.observer import MonotonicClock, TurnObserver
 from pipelines.serving.synthesis_times import SynthesisTimes
 from pipelines.serving.turn_log import TurnLog
+from pipelines.settings import Call
 from pipelines.telemetry import tracing
 from voice.asr.reprompt import Reprompt
+from voice.conversation.goodbye import EndsAtGoodbye
+from voice.conversation.silence import ask_once
+from voice.conversation.transcript import Transcript
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.context_window import bound
@@ -107,7 +117,12 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     spoken = SpokenWords()
     own_voice = OwnVoiceGate(spoken)
     strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])
-    user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
+    user = JoiningUserAggregator(
+        context,
+        params=LLMUserAggregatorParams(
+            user_turn_strategies=strategies, user_idle_timeout=settings.call.silence_ms / 1000
+        ),
+    )
     # What stands behind the language model may be a recorder that wants the caller's audio.
     user.passes_audio = bool(behaviour.before_tts)
     assistant = LLMAssistantAggregator(context)
@@ -134,6 +149,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             engines.synthesiser.service(),
             transport.output(),
             SpokenWordsTap(spoken),
+            *manners(settings.call, user, assistant, context),
             assistant,
         ]
     )
@@ -165,6 +181,17 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         enable_turn_tracking=traced,
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
     )
+
+
+def manners(
+    call: Call, user: LLMUserAggregator, assistant: LLMAssistantAggregator, context: LLMContext
+) -> list[FrameProcessor]:
+    """What happens when nobody speaks and at goodbye, and what is kept; returns processors for behind the output."""
+    if call.silence_ms:
+        ask_once(user, call.silence_question)
+    if call.transcripts:
+        Transcript(Path(call.transcripts).expanduser()).follow(user, assistant)
+    return [EndsAtGoodbye(context)] if call.hang_up else []
 
 
 def _turn_starts(

@@ -18,6 +18,7 @@ from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from pipelines.registry import RECOGNISERS, SYNTHESISERS
 from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
+from voice.conversation import STILL_THERE
 from voice.errors import ConfigurationError
 from voice.redaction import redacted
 from voice.turns.early import EXTRA
@@ -99,6 +100,19 @@ class Watchdog(Table):
     """A language model or a tool that is still working after this time has hung, too."""
 
 
+class Call(Table):
+    """What happens when nobody speaks and at goodbye, and what is kept of the words; see docs/turns.md."""
+
+    silence_ms: Annotated[int, Field(ge=0, le=3_600_000)] = 30_000
+    """The silence after which the caller is asked, once, whether they are still there; 0 never asks."""
+    silence_question: Annotated[str, Field(min_length=1, max_length=200)] = STILL_THERE
+    """What is asked then."""
+    hang_up: bool = True
+    """Whether the agent ends the call after it has answered a goodbye."""
+    transcripts: str = ""
+    """The folder in which a transcript of each call is kept; empty keeps none."""
+
+
 class Settings(Table):
     """A whole pipeline, as resolved: every value that was used."""
 
@@ -110,6 +124,7 @@ class Settings(Table):
     turns: Turns = Turns()
     barge_in: BargeIn = BargeIn()
     watchdog: Watchdog = Watchdog()
+    call: Call = Call()
     asr: Annotated[AsrTable, OneOf("engine", RECOGNISERS)]
     llm: Annotated[
         Annotated[ResponderTable, Tag("responder")] | Annotated[Tiers, Tag("tiers")],

@@ -152,6 +152,8 @@ def run_serve(args: argparse.Namespace) -> int:
         # A parent process shows these itself.
         for reason in agent.choice.reasons:
             print(reason, file=sys.stderr)
+        if folder := agent.settings.call.transcripts:
+            print(f"A transcript of each call is kept in {folder}.", file=sys.stderr)
 
     def announce(line: str) -> None:
         print(line, flush=True)

@@ -22,6 +22,7 @@ from pipelines.talking.latencies import Latencies, latency_of
 from pipelines.talking.swap_keys import SwapKeys
 from pipelines.talking.talk_keys import TalkKeys
 from pipelines.talking.transcript import Transcript
+from voice.client.call.connection import AGENT_ENDED
 from voice.client.call.session import CallSession
 from voice.client.caller.live_turns import with_live_turns
 from voice.client.sound.device_line import DeviceLine
@@ -93,7 +94,9 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
         writer.finish("complete", load_after=os.getloadavg()[0])
     if args.record or args.out:
         progress.saved(writer.folder)
-    if result.closed:
+    if result.closed == AGENT_ENDED:
+        print("The agent ended the call.", file=sys.stderr)
+    elif result.closed:
         raise ComponentError(f"The call ended: {result.closed}.")
     return writer.folder, bool(result.placed)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from pipecat.frames.frames import Frame, InputAudioRawFrame, LLMContextAssistantTurnFrame
+from pipecat.frames.frames import Frame, InputAudioRawFrame, LLMContextAssistantTurnFrame, StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregator,
@@ -56,6 +56,9 @@ class JoiningUserAggregator(LLMUserAggregator):
             case _:
                 pass
         await super().process_frame(frame, direction)
+        if isinstance(frame, StartFrame):
+            # pipecat waits for the caller only once the agent has spoken; a call may begin with nobody speaking.
+            await self._user_idle_controller.wait_for_user()
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
         """Pass a frame on, unless it is audio that nobody behind listens to."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
-from websockets.frames import CLOSE_CODE_EXPLANATIONS
+from websockets.frames import CLOSE_CODE_EXPLANATIONS, CloseCode
 
 from voice.errors import CallRefused, CallUnknown, ComponentError, ConfigurationError
 from voice.wire.endpoint import CALL_PATH, TOKEN_VARIABLE, with_ducking, with_rate, with_resuming
@@ -87,6 +87,10 @@ def _said(body: str) -> str:
         return body[:200]
 
 
+AGENT_ENDED = "the agent ended the call"
+"""Why a call is over that the agent has ended, as after a goodbye."""
+
+
 def credentials() -> dict[str, str]:
     """The headers that let a client in: the token in `VOICE_TOKEN`, if there is one."""
     token = os.environ.get(TOKEN_VARIABLE)
@@ -97,5 +101,7 @@ def close_reason(socket: ClientConnection) -> str:
     """Why the server closed the connection, as a clause."""
     if socket.close_code is None or socket.close_code == 1006:
         return "the connection to the server was lost"
+    if socket.close_code == CloseCode.NORMAL_CLOSURE and not socket.close_reason:
+        return AGENT_ENDED
     reason = socket.close_reason or CLOSE_CODE_EXPLANATIONS.get(socket.close_code)
     return f"the server closed the call ({socket.close_code}{f': {reason}' if reason else ''})"

@@ -1,0 +1,93 @@
+"""Ends a call after a farewell: the caller has said goodbye, the agent has answered, and nobody speaks any more."""
+
+import asyncio
+
+from loguru import logger
+from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
+    CancelFrame,
+    EndFrame,
+    EndWorkerFrame,
+    Frame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
+    VADUserStoppedSpeakingFrame,
+)
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage, standard_message_text
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+
+from voice.conversation.farewell import is_farewell
+from voice.turns.words.agent_question import asked
+
+GRACE = 2.0
+"""Seconds after the agent's farewell in which the caller may still speak: the call then goes on."""
+
+
+class EndsAtGoodbye(FrameProcessor):
+    """Stands behind the output and ends the call once a farewell has been answered and played.
+
+    A caller who speaks again within `grace` seconds keeps the call, and so does an answer that asks something ("Is
+    there anything else?").
+
+    Args:
+        context: the call's conversation.
+        grace: seconds between the end of the agent's farewell and that of the call.
+    """
+
+    def __init__(self, context: LLMContext, *, grace: float = GRACE) -> None:
+        super().__init__()
+        self._context = context
+        self._grace = grace
+        self._speaking = self._answered = False
+        self._ending: asyncio.Task[None] | None = None
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Follow who speaks; pass everything on."""
+        await super().process_frame(frame, direction)
+        match frame:
+            case UserStartedSpeakingFrame():
+                self._speaking, self._answered = True, False
+                await self._go_on()
+            case UserStoppedSpeakingFrame():
+                self._speaking = False
+            case BotStoppedSpeakingFrame() if not self._speaking:
+                self._answered = True
+                self._wait()
+            case VADUserStoppedSpeakingFrame():
+                # It was no turn: a cough, or a word to somebody else.
+                self._wait()
+            case VADUserStartedSpeakingFrame() | BotStartedSpeakingFrame() | EndFrame() | CancelFrame():
+                await self._go_on()
+            case _:
+                pass
+        await self.push_frame(frame, direction)
+
+    async def cleanup(self) -> None:
+        """The call is over."""
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
+        await self._go_on()
+
+    def _wait(self) -> None:
+        if self._answered and self._ending is None and is_farewell(self._last("user")):
+            self._ending = self.create_task(self._end(), "end after a farewell")
+
+    async def _end(self) -> None:
+        await asyncio.sleep(self._grace)
+        self._ending = None
+        if asked(self._last("assistant")) is None:
+            logger.info("The caller said goodbye: the call ends.")
+            await self.push_frame(EndWorkerFrame(reason="the caller said goodbye"))
+
+    async def _go_on(self) -> None:
+        ending, self._ending = self._ending, None
+        if ending is not None:
+            await self.cancel_task(ending)
+
+    def _last(self, role: str) -> str:
+        """The text of the latest message with this role."""
+        for message in reversed(self._context.get_messages()):
+            if not isinstance(message, LLMSpecificMessage) and message.get("role") == role:
+                return standard_message_text(message) or ""
+        return ""

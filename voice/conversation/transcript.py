@@ -1,0 +1,124 @@
+"""Writes what was said in a call to a text file, when the pipeline asks for it."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from loguru import logger
+from pipecat.processors.aggregators.llm_response_universal import (
+    AssistantTurnStoppedMessage,
+    LLMAssistantAggregator,
+    LLMUserAggregator,
+    UserTurnMessageAddedMessage,
+)
+
+from voice.errors import ConfigurationError
+from voice.llm.joining import BROKEN_OFF
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What somebody said: when it was complete, local time; who; the words, of the agent those that were heard."""
+
+    at: datetime
+    who: Literal["caller", "agent"]
+    text: str
+
+
+def with_entry(entries: tuple[Entry, ...], new: Entry) -> tuple[Entry, ...]:
+    """The entries with a new one. A caller's words that contain the ones before them take their place: a turn went on.
+
+    What was heard of the answer in between stays, before them.
+    """
+    callers = [index for index, entry in enumerate(entries) if entry.who == "caller"]
+    if new.who == "caller" and callers:
+        last = callers[-1]
+        between = entries[last + 1 :]
+        went_on = new.text.startswith(f"{entries[last].text.rstrip('.?!')}") and new.text != entries[last].text
+        if went_on and all(entry.text.endswith(BROKEN_OFF) for entry in between):
+            return (*entries[:last], *between, new)
+    return (*entries, new)
+
+
+def as_text(entries: tuple[Entry, ...]) -> str:
+    """One line for each entry: "11:30:02 caller: what time is it"."""
+    return "".join(f"{entry.at:%H:%M:%S} {entry.who}: {entry.text}\n" for entry in entries)
+
+
+def check_folder(name: str) -> None:
+    """Make the folder for transcripts; "~" is the home folder.
+
+    Raises:
+        ConfigurationError: it cannot be made or written to.
+    """
+    folder = Path(name).expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        trial = folder / ".writable"
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise ConfigurationError(
+            f"call.transcripts: {folder} cannot be written to ({error.strerror}); name another folder."
+        ) from error
+
+
+class Transcript:
+    """A call's transcript, written anew after each thing that is said, so that none is lost with the process.
+
+    Args:
+        folder: where it is written, under the time at which the call began; made if it is not there.
+        clock: returns local time.
+    """
+
+    def __init__(self, folder: Path, *, clock: Callable[[], datetime] = datetime.now) -> None:
+        self._clock = clock
+        self._folder = folder
+        self._began = clock()
+        self._path: Path | None = None
+        self._entries: tuple[Entry, ...] = ()
+        self._writing = asyncio.Lock()
+
+    def follow(self, user: LLMUserAggregator, assistant: LLMAssistantAggregator) -> None:
+        """Note what the aggregators of a call add to its conversation."""
+
+        @user.event_handler("on_user_turn_message_added")  # type: ignore[untyped-decorator]
+        async def caller(_user: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
+            await self.add("caller", message.content or "")
+
+        @assistant.event_handler("on_assistant_turn_stopped")  # type: ignore[untyped-decorator]
+        async def agent(_assistant: LLMAssistantAggregator, message: AssistantTurnStoppedMessage) -> None:
+            await self.add("agent", message.content + (BROKEN_OFF if message.interrupted and message.content else ""))
+
+    async def add(self, who: Literal["caller", "agent"], text: str) -> None:
+        """Note and write what was said; a file that cannot be written is logged, and the call goes on."""
+        text = " ".join(text.split())
+        if not text:
+            return
+        self._entries = with_entry(self._entries, Entry(self._clock(), who, text))
+        async with self._writing:
+            try:
+                await asyncio.to_thread(self._write, as_text(self._entries))
+            except OSError as error:
+                logger.warning(f"The transcript in {self._folder} cannot be written: {error.strerror}.")
+
+    def _write(self, text: str) -> None:
+        path = self._path or self._new_path()
+        path.write_text(text, encoding="utf-8")
+
+    def _new_path(self) -> Path:
+        """A name that no other call has: calls may begin in the same second."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for number in range(1, 10_000):
+            ending = "" if number == 1 else f"-{number}"
+            path = self._folder / f"{self._began:%Y%m%d-%H%M%S}{ending}.txt"
+            try:
+                path.touch(mode=0o600, exist_ok=False)
+            except FileExistsError:
+                continue
+            self._path = path
+            return path
+        raise FileExistsError(0, "there are too many transcripts of this second")

@@ -115,6 +115,15 @@ def parser() -> Parser:
     serve.add_argument("--port", type=_port, default=8765, help="0 takes a free one (8765)")
     serve.add_argument("--calls", type=count, default=32, metavar="N", help="the most calls at once (32)")
     serve.add_argument(
+        "--calls-from-one",
+        type=count,
+        metavar="N",
+        help="the most calls at once from one other machine (8; any number behind a proxy)",
+    )
+    serve.add_argument(
+        "--longest-call", type=_seconds, default=60.0, metavar="MIN", help="minutes after which a call is closed (60)"
+    )
+    serve.add_argument(
         "--drain",
         type=_seconds,
         default=30.0,
@@ -271,7 +280,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f'takes a number of seconds above 0, not "{text}"')
+        raise argparse.ArgumentTypeError(f'takes a number above 0, not "{text}"')
     return number
 
 

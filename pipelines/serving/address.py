@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from voice.errors import ConfigurationError
 from voice.server.access import SHORTEST_TOKEN, Access, is_local
-from voice.server.app import MOST_CALLS, RESUME_WITHIN
+from voice.server.app import LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_WITHIN
 from voice.wire.endpoint import TOKEN_VARIABLE
 
 
@@ -25,6 +25,10 @@ class Address:
     """0 chooses a free one."""
     calls: int = MOST_CALLS
     """The most calls at once."""
+    calls_from_one: int | None = None
+    """The most calls at once from one other machine; None: 8, or any number behind a proxy."""
+    longest: float = LONGEST_CALL
+    """Seconds after which a call is closed."""
     drain: float = 30.0
     """Seconds that the calls under way may take after SIGTERM."""
     resume: float = RESUME_WITHIN
@@ -42,6 +46,11 @@ class Address:
     def tls(self) -> bool:
         """Whether the server itself encrypts the calls."""
         return self.tls_cert is not None
+
+    @property
+    def most_from_one(self) -> int | None:
+        """The most calls at once from one other machine; None for any number."""
+        return self.calls_from_one or (None if self.behind_proxy else MOST_FROM_ONE)
 
     def access(self) -> Access:
         """Who may come in.

@@ -49,7 +49,15 @@ async def serve_agent(
     sock = listen(address.host, address.port)
     with Interventions(asyncio.get_running_loop()) as interventions:
         metrics = _metrics(agent)
-        calls = Calls(agent, interventions, most=address.calls, books=metrics, resume_within=address.resume)
+        calls = Calls(
+            agent,
+            interventions,
+            most=address.calls,
+            books=metrics,
+            resume_within=address.resume,
+            from_one=address.most_from_one,
+            longest=address.longest,
+        )
 
         def take_calls() -> None:
             interventions.models_loaded()
@@ -166,6 +174,8 @@ def run_serve(args: argparse.Namespace) -> int:
         calls=args.calls,
         drain=args.drain,
         resume=args.resume,
+        calls_from_one=args.calls_from_one,
+        longest=args.longest_call * 60,
         allow_origins=tuple(args.allow_origin),
         tls_cert=args.tls_cert,
         tls_key=args.tls_key,

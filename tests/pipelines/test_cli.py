@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
             ["simulate", "--preset", "feild"],
             'voice simulate: --preset takes field or optimistic, not "feild"; did you mean "field"?',
         ),
-        (["simulate", "--socket-life", "0"], "voice simulate: --socket-life takes a number of seconds above 0, not "),
+        (["simulate", "--socket-life", "0"], "voice simulate: --socket-life takes a number above 0, not "),
     ],
 )
 def test_a_mistake_gets_one_sentence_and_status_2(

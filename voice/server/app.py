@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ from pipecat.workers.runner import WorkerRunner
 from voice.errors import VoiceError
 from voice.page.files import FILES_PATH, HEADERS, INDEX, PAGE_PATH, page_files
 from voice.redaction import printable
-from voice.server.access import Access
+from voice.server.access import Access, is_local
 from voice.server.bookkeeping import Books
 from voice.server.closing import shortened
 from voice.server.headroom.admission import NotNow
@@ -44,6 +45,10 @@ MOST_CALLS = 32
 """Calls that a server takes at once, unless it is set: more than two cores can answer in time."""
 MOST_BEGINNING = 16
 """Calls that may wait to begin; each takes some 0.1 s of the event loop."""
+MOST_FROM_ONE = 8
+"""Calls that a server takes at once from one other machine, unless it is set."""
+LONGEST_CALL = 3600.0
+"""Seconds after which a call is closed, unless it is set."""
 RESUME_WITHIN = 30.0
 """Seconds for which a call waits for a client whose connection broke, unless it is set."""
 GONE = "There is no such call to take up again: it has ended, waited too long, or lost too much; call anew."
@@ -76,6 +81,8 @@ class Calls:
         most: how many calls may be under way.
         books: are told what becomes of calls.
         resume_within: seconds for which a call waits for a client whose connection broke; 0 ends it at once.
+        from_one: how many calls may come from one other machine; None for any number.
+        longest: seconds after which a call is closed.
     """
 
     def __init__(
@@ -86,6 +93,8 @@ class Calls:
         most: int = MOST_CALLS,
         books: Books | None = None,
         resume_within: float = RESUME_WITHIN,
+        from_one: int | None = MOST_FROM_ONE,
+        longest: float = LONGEST_CALL,
     ) -> None:
         self.agent = agent
         self.books = books
@@ -101,6 +110,9 @@ class Calls:
         self._most = most
         self._begins = asyncio.Lock()
         self._beginning = 0
+        self._from_one, self._longest = from_one, longest
+        self._callers: Counter[str] = Counter()
+        """The calls under way by address."""
         self._resume_within = resume_within
         self._resumable: set[ResumableSocket] = set()
 
@@ -120,6 +132,14 @@ class Calls:
             return None
         now = time.monotonic()
         return self.headroom.refusal(now, ages=[now - began for began in self.began.values()])
+
+    def too_many_from(self, address: str) -> NotNow | None:
+        """Why no further call from this address is taken; None when one is. This machine's own are not counted."""
+        local = is_local(f"[{address}]" if ":" in address else address)
+        if self._from_one is None or local or self._callers[address] < self._from_one:
+            return None
+        reason = f"{self._callers[address]} calls from your address are under way, the most for one; call later"
+        return NotNow(kind="address", reason=reason)
 
     def end_waiting(self) -> None:
         """End the calls that wait for their clients: the server is about to end."""
@@ -148,7 +168,8 @@ class Calls:
             resumes: whether it takes the call up again when its connection breaks.
         """
         await websocket.accept()
-        if refusal := self.why_not():
+        address = websocket.client.host if websocket.client else ""
+        if refusal := self.why_not() or self.too_many_from(address):
             if self.books:
                 self.books.refused(refusal.kind)
             await websocket.close(1013, refusal.reason)
@@ -161,6 +182,7 @@ class Calls:
         task = asyncio.current_task()
         assert task is not None
         self.active.add(task)
+        self._callers[address] += 1
         self.began[task] = time.monotonic()
         try:
             await self._run(await self._resumes(websocket) if resumes else websocket, rate, ducks=ducks)
@@ -173,6 +195,9 @@ class Calls:
         finally:
             self.active.discard(task)
             self.began.pop(task, None)
+            self._callers[address] -= 1
+            if not self._callers[address]:
+                del self._callers[address]
 
     async def _begin(self, transport: CallTransport, rate: int) -> PipelineWorker:
         """Build a call's pipeline, when it is its turn: building many at once would hold up the calls under way."""
@@ -243,12 +268,18 @@ class Calls:
                 await worker.cancel()
 
         runner = WorkerRunner(handle_sigint=False)
+        limit = asyncio.create_task(self._end_in_time(transport))
         try:
             await runner.add_workers(worker)
             await runner.run()
         finally:
+            limit.cancel()
             asyncio.get_running_loop().call_later(RELEASE_AFTER, self._release, worker)
         return why
+
+    async def _end_in_time(self, transport: CallTransport) -> None:
+        await asyncio.sleep(self._longest)
+        await transport.end(f"it has lasted {self._longest / 60:g} minutes, the longest for this server")
 
     def _release(self, worker: PipelineWorker) -> None:
         if self._interventions:

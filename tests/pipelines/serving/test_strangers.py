@@ -231,3 +231,13 @@ def test_the_addresses_of_this_machine_need_nothing(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("VOICE_TOKEN", raising=False)
     for host in ("127.0.0.1", "::1", "localhost"):
         assert Address(host=host).access().local
+
+
+async def test_a_call_that_lasts_too_long_is_closed_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VOICE_TOKEN", raising=False)
+    with running_server("--pipeline", "embedded", "--longest-call", "0.05") as server:
+        async with connect(server.url) as call:
+            await ready(call)
+            await asyncio.wait_for(call.wait_closed(), 30)
+            assert call.close_code == 1011
+            assert call.close_reason == "it has lasted 0.05 minutes, the longest for this server"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["loading", "ending", "full", "beginning", "overloaded"]
+Kind = Literal["loading", "ending", "full", "beginning", "overloaded", "address"]
 """The models are loading; the server is about to end; as many calls as it may take are under way, or about to begin;
 or the calls under way need what it has."""
 

@@ -19,6 +19,7 @@ TRY_LATER = (429, 503)
 """HTTP statuses of a server that takes no more calls now."""
 UNKNOWN = (401, 403, 404, 410)
 """HTTP statuses of a server that does not go on with a call."""
+LOST = "the connection to the server was lost"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -100,7 +101,7 @@ def credentials() -> dict[str, str]:
 def close_reason(socket: ClientConnection) -> str:
     """Why the server closed the connection, as a clause."""
     if socket.close_code is None or socket.close_code == 1006:
-        return "the connection to the server was lost"
+        return LOST
     if socket.close_code == CloseCode.NORMAL_CLOSURE and not socket.close_reason:
         return AGENT_ENDED
     reason = socket.close_reason or CLOSE_CODE_EXPLANATIONS.get(socket.close_code)

@@ -8,7 +8,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
-from voice.client.call.connection import close_reason, connect_call
+from voice.client.call.connection import LOST, close_reason, connect_call
 from voice.errors import CallRefused, CallUnknown, ComponentError
 from voice.wire import framing
 from voice.wire.framing import Incoming
@@ -17,6 +17,8 @@ from voice.wire.resumption import Outbox
 
 CONNECT_WITHIN = 3.0
 """Seconds that one attempt to connect again may take."""
+REFUSED_FOR = 4.0
+"""Seconds for which nobody may listen at the server's address: its process has ended, and the call with it."""
 FIRST_WAIT, LONGEST_WAIT = 0.05, 1.0
 """Seconds after a failed attempt before the next one; the wait doubles from attempt to attempt."""
 
@@ -113,6 +115,11 @@ class Link:
         if self._socket is not None:
             await self._socket.close()
 
+    @property
+    def away(self) -> bool:
+        """Whether the connection is being made again."""
+        return self._away
+
     def check(self, patience: float) -> None:
         """Give the connection up if nothing has come for so many seconds, and make it again."""
         if not self._away and self._resumable and self._clock() - self._heard > patience:
@@ -145,7 +152,7 @@ class Link:
         assert resume is not None
         self._away = True
         self._lost()
-        until, wait = self._clock() + resume.within, FIRST_WAIT
+        began, wait, listened = self._clock(), FIRST_WAIT, self._clock()
         while True:
             try:
                 if await self._attempt(resume):
@@ -153,7 +160,13 @@ class Link:
             except (CallRefused, CallUnknown) as error:
                 raise self._given_up(str(error.reason)) from error
             except ComponentError as error:
-                if self._clock() + wait >= until:
+                now = self._clock()
+                if not isinstance(error.__cause__, ConnectionRefusedError):
+                    listened = now
+                if now - listened > REFUSED_FOR:
+                    self.over = LOST
+                    raise CallOver(LOST) from error
+                if now + wait >= began + resume.within:
                     raise self._given_up(f"the server was not reached within {resume.within:g} s") from error
             await asyncio.sleep(wait)
             wait = min(2 * wait, LONGEST_WAIT)
@@ -184,5 +197,5 @@ class Link:
         return True
 
     def _given_up(self, reason: str) -> CallOver:
-        self.over = f"the connection to the server was lost, and the call cannot be taken up again: {reason}"
+        self.over = f"{LOST}, and the call cannot be taken up again: {reason}"
         return CallOver(self.over)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from voice.client.call.call_result import CallResult, ReportedTurn
 from voice.client.call.clock import PINGS, ClockExchange, aligned
-from voice.client.call.connection import check_url
+from voice.client.call.connection import LOST, check_url
 from voice.client.call.line import Line
 from voice.client.call.link import CallOver, Link
 from voice.client.call.listener import CallListener, LiveEvents
@@ -189,6 +189,9 @@ class CallSession:
             if link.over is not None:
                 # The sender noticed the end of the connection first; messages from before it are still to be read.
                 await asyncio.wait((receiver,), timeout=1)
+            elif link.away:
+                # The line hung up before the server could be reached again.
+                self._closed = LOST
         finally:
             for task in tasks:
                 task.cancel()

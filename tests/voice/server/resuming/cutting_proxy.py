@@ -13,6 +13,11 @@ class CuttingProxy:
         self._writers: set[asyncio.StreamWriter] = set()
         self._frozen: set[asyncio.StreamWriter] = set()
         self.closed = False
+        self.server: asyncio.Server | None = None
+
+    def stop_listening(self) -> None:
+        if self.server:
+            self.server.close()
 
     def cut(self) -> None:
         for writer in self._writers:
@@ -45,6 +50,7 @@ class CuttingProxy:
 async def proxy_to(port: int) -> AsyncIterator[CuttingProxy]:
     proxy = CuttingProxy(port)
     server = await asyncio.start_server(proxy._serve, "127.0.0.1", 0)
+    proxy.server = server
     proxy.port = server.sockets[0].getsockname()[1]
     try:
         yield proxy

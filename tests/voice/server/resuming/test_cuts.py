@@ -17,6 +17,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.voice.server.resuming.cutting_proxy import CuttingProxy, proxy_to
+from voice.client.call import link
 from voice.client.call.link import CallOver, Link
 from voice.server.access import Access
 from voice.server.app import GONE, Calls, create_app
@@ -209,6 +210,15 @@ async def test_a_call_waits_for_its_client_only_so_long() -> None:
         assert caller.over is not None
         assert "cannot be taken up again: the server was not reached within 0.3 s" in caller.over
         await until(lambda: not calls.active)
+
+
+async def test_a_server_that_is_gone_is_not_asked_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "REFUSED_FOR", 0.2)
+    async with serving() as (_, _calls, proxy), calling(proxy) as caller:
+        proxy.stop_listening()
+        proxy.cut()
+        await until(lambda: caller.over is not None)
+        assert caller.over == "the connection to the server was lost"
 
 
 async def test_who_hangs_up_is_not_waited_for() -> None:

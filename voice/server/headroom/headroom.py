@@ -21,7 +21,7 @@ FULL_WAIT = {"event_loop": 0.05, "synthesis": 0.25, "recognition": 0.5}
 """Seconds that nine in ten waits for a stage do not exceed, likewise. The client bridges 0.1 s without audio."""
 STAGES = {"event_loop": "the event loop", "synthesis": "the voice", "recognition": "the recogniser"}
 SETTLED = 5.0
-"""Seconds after which what a call needs is part of what is measured."""
+"""Seconds after which all that a call needs is part of what is measured: the window of the loop's load."""
 FEWEST = 4
 """Calls from which on the loop's work says what a further one would need. With fewer it may be other programs that keep
 the loop waiting, and its waits tell."""
@@ -58,11 +58,11 @@ class Headroom:
             tail = self._tail(queue, now)
             if tail >= FULL_WAIT[queue.stage]:
                 return _refused(f"calls wait {tail:.2f} s for {STAGES[queue.stage]} ({len(ages)} under way)")
-        settled = sum(age >= SETTLED for age in ages)
-        if self.loop is None or not settled or len(ages) < FEWEST:
+        measured = sum(min(1.0, age / SETTLED) for age in ages)
+        if self.loop is None or measured < 1 or len(ages) < FEWEST:
             return None
         busy = self.loop.busy(now)
-        expected = busy * (len(ages) + 1) / settled
+        expected = busy * (len(ages) + 1) / measured
         if expected >= FULL_BUSY:
             return _refused(f"{len(ages)} calls need {busy:.0%} of what this server can do")
         return None

@@ -57,9 +57,15 @@ def test_calls_that_have_just_begun_count_before_they_are_measured() -> None:
     assert headroom.refusal(NOW, ages=[OLD] * 4 + [0.5] * 3) is not None
 
 
+def test_calls_that_begin_one_after_the_other_are_taken_while_there_is_room() -> None:
+    # Each needs a tenth, of which as much is measured as it has been there.
+    ages = [SETTLED, 0.8 * SETTLED, 0.6 * SETTLED, 0.4 * SETTLED, 0.2 * SETTLED]
+    assert Headroom(busy(0.3)).refusal(NOW, ages=ages) is None
+
+
 def test_before_any_call_is_measured_calls_are_taken() -> None:
     assert Headroom(busy(0.9)).refusal(NOW, ages=[]) is None
-    assert Headroom(busy(0.9)).refusal(NOW, ages=[0.5, 1.0] * FEWEST) is None
+    assert Headroom(busy(0.9)).refusal(NOW, ages=[0.1] * 2 * FEWEST) is None
 
 
 def test_a_loop_that_is_busy_with_few_calls_may_be_kept_waiting_by_others() -> None:

@@ -10,15 +10,18 @@ from dataclasses import dataclass, field
 
 from voice.queue_waits import QueueWaits
 from voice.server.headroom.admission import NotNow
-from voice.server.headroom.loop_load import LoopLoad
+from voice.server.headroom.loop_load import WINDOW, LoopLoad
 
-SCARCE_BUSY, FULL_BUSY = 0.55, 0.7
+SCARCE_BUSY, FULL_BUSY = 0.66, 0.75
 """The share of time in which the event loop works, from which optional work is left out, and which no further call may
 exceed. It is one thread. With a recogniser in other processes on two cores, eight calls need 0.62 and have no
-drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many (docs/operating.md)."""
+drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many (docs/operating.md). Without
+speculative answers, eight calls would be 0.2 s slower for nothing."""
 SCARCE_WAIT = {"event_loop": 0.02, "synthesis": 0.1, "recognition": 0.2}
 FULL_WAIT = {"event_loop": 0.05, "synthesis": 0.25, "recognition": 0.5}
 """Seconds that nine in ten waits for a stage do not exceed, likewise. The client bridges 0.1 s without audio."""
+BEGINNING = 0.1
+"""Seconds of the loop's work with which a call begins, which it does not need afterwards."""
 STAGES = {"event_loop": "the event loop", "synthesis": "the voice", "recognition": "the recogniser"}
 SETTLED = 5.0
 """Seconds after which all that a call needs is part of what is measured: the window of the loop's load."""
@@ -62,7 +65,8 @@ class Headroom:
         if self.loop is None or measured < 1 or len(ages) < FEWEST:
             return None
         busy = self.loop.busy(now)
-        expected = busy * (len(ages) + 1) / measured
+        began = sum(age < SETTLED for age in ages) * BEGINNING / WINDOW
+        expected = max(0.0, busy - began) * (len(ages) + 1) / measured
         if expected >= FULL_BUSY:
             return _refused(f"{len(ages)} calls need {busy:.0%} of what this server can do")
         return None

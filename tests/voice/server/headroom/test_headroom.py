@@ -35,24 +35,24 @@ def test_a_quiet_server_leaves_nothing_out_and_takes_calls() -> None:
 
 
 def test_optional_work_is_left_out_before_a_call_is_refused() -> None:
-    headroom = Headroom(busy(0.58))
+    headroom = Headroom(busy(0.67))
     assert headroom.is_scarce(NOW)
-    assert headroom.refusal(NOW, ages=[OLD] * 8) is None
+    assert headroom.refusal(NOW, ages=[OLD] * 20) is None
 
 
 def test_a_call_is_refused_that_would_need_more_than_there_is() -> None:
-    # Four calls need 0.6, so that five would need 0.75.
-    refusal = Headroom(busy(0.601)).refusal(NOW, ages=[OLD] * 4)
+    # Four calls need 0.61, so that five would need 0.76.
+    refusal = Headroom(busy(0.611)).refusal(NOW, ages=[OLD] * 4)
     assert refusal is not None
     assert (refusal.kind, refusal.retry_after) == ("overloaded", RETRY_AFTER)
-    assert refusal.reason == "4 calls need 60% of what this server can do; call again in 10 s"
+    assert refusal.reason == "4 calls need 61% of what this server can do; call again in 10 s"
     assert len(refusal.reason.encode()) <= 123
     # Of ten calls, each needs less.
-    assert Headroom(busy(0.601)).refusal(NOW, ages=[OLD] * 10) is None
+    assert Headroom(busy(0.611)).refusal(NOW, ages=[OLD] * 10) is None
 
 
 def test_calls_that_have_just_begun_count_before_they_are_measured() -> None:
-    headroom = Headroom(busy(0.4))
+    headroom = Headroom(busy(0.5))
     assert headroom.refusal(NOW, ages=[OLD] * 4) is None
     assert headroom.refusal(NOW, ages=[OLD] * 4 + [0.5] * 3) is not None
 
@@ -61,6 +61,13 @@ def test_calls_that_begin_one_after_the_other_are_taken_while_there_is_room() ->
     # Each needs a tenth, of which as much is measured as it has been there.
     ages = [SETTLED, 0.8 * SETTLED, 0.6 * SETTLED, 0.4 * SETTLED, 0.2 * SETTLED]
     assert Headroom(busy(0.3)).refusal(NOW, ages=ages) is None
+
+
+def test_what_a_call_takes_to_begin_is_not_expected_of_it_later() -> None:
+    # As measured: eight calls that have all been there for a while need 0.62.
+    ages = [10.0, 8.6, 7.1, 5.7, 4.3, 2.9, 1.4]
+    assert Headroom(busy(0.52)).refusal(NOW, ages=ages) is None
+    assert Headroom(busy(0.65)).refusal(NOW, ages=ages) is not None
 
 
 def test_before_any_call_is_measured_calls_are_taken() -> None:

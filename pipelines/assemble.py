@@ -147,9 +147,9 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             *(supply.take() for supply in behaviour.before_tts),
             watchdog,
             engines.synthesiser.service(),
+            *manners(settings.call, user, assistant, context),
             transport.output(),
             SpokenWordsTap(spoken),
-            *manners(settings.call, user, assistant, context),
             assistant,
         ]
     )
@@ -186,7 +186,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
 def manners(
     call: Call, user: LLMUserAggregator, assistant: LLMAssistantAggregator, context: LLMContext
 ) -> list[FrameProcessor]:
-    """What happens when nobody speaks and at goodbye, and what is kept; returns processors for behind the output."""
+    """What happens when nobody speaks and at goodbye, and what is kept; returns processors for before the output."""
     if call.silence_ms:
         ask_once(user, call.silence_question)
     if call.transcripts:

@@ -10,6 +10,7 @@ from pipecat.frames.frames import (
     EndFrame,
     EndWorkerFrame,
     Frame,
+    OutputTransportMessageUrgentFrame,
     UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
     VADUserStartedSpeakingFrame,
@@ -20,13 +21,14 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voice.conversation.farewell import is_farewell
 from voice.turns.words.agent_question import asked
+from voice.wire.messages import EndedMessage, to_rtvi
 
 GRACE = 2.0
 """Seconds after the agent's farewell in which the caller may still speak: the call then goes on."""
 
 
 class EndsAtGoodbye(FrameProcessor):
-    """Stands behind the output and ends the call once a farewell has been answered and played.
+    """Stands before the output and ends the call once a farewell has been answered and played; clients are told first.
 
     A caller who speaks again within `grace` seconds keeps the call, and so does an answer that asks something ("Is
     there anything else?").
@@ -78,7 +80,9 @@ class EndsAtGoodbye(FrameProcessor):
         self._ending = None
         if asked(self._last("assistant")) is None:
             logger.info("The caller said goodbye: the call ends.")
-            await self.push_frame(EndWorkerFrame(reason="the caller said goodbye"))
+            reason = "the caller said goodbye"
+            await self.push_frame(OutputTransportMessageUrgentFrame(message=to_rtvi(EndedMessage(reason))))
+            await self.push_frame(EndWorkerFrame(reason=reason))
 
     async def _go_on(self) -> None:
         ending, self._ending = self._ending, None

@@ -124,6 +124,17 @@ class DuckMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedMessage:
+    """The agent ends the call: the connection that closes next is not broken. Only browsers need to be told.
+
+    Parameters:
+        reason: why, as a clause.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ResumeMessage:
     """How a call that lost its connection can be taken up again (`voice.wire.resumption`)."""
 
@@ -189,7 +200,14 @@ ServerMessage: TypeAlias = (
 
 
 def to_rtvi(
-    message: ClientReady | ClientMessage | BotReady | Speaking | TurnMessage | DuckMessage | ResumeMessage,
+    message: ClientReady
+    | ClientMessage
+    | BotReady
+    | Speaking
+    | TurnMessage
+    | DuckMessage
+    | ResumeMessage
+    | EndedMessage,
     *,
     id: str = "",
 ) -> dict[str, Any]:
@@ -205,6 +223,8 @@ def to_rtvi(
             return _envelope("bot-ready", id, {"version": RTVI_VERSION})
         case TurnMessage():
             return _envelope("server-message", id, message.to_json())
+        case EndedMessage():
+            return _envelope("server-message", id, {"type": "ended", "reason": message.reason})
         case DuckMessage():
             return _envelope("server-message", id, {"type": "duck", "gain": message.gain})
         case ResumeMessage():

@@ -43,6 +43,8 @@ async def spoken(call: ClientConnection, within: float) -> list[str]:
                 frame = framing.frames_pb2.Frame()
                 frame.ParseFromString(await call.recv())
                 message = json.loads(frame.message.data) if frame.WhichOneof("frame") == "message" else {}
+                if message.get("type") == "server-message" and message["data"]["type"] == "ended":
+                    found.append(f"({message['data']['reason']})")
                 if message.get("type") == "bot-tts-text":
                     found.append(message["data"]["text"])
     return found
@@ -71,7 +73,7 @@ async def test_goodbye_ends_the_call_after_the_farewell(url: str, kept: Path) ->
     async with connect(url) as call:
         await ready(call)
         saying = asyncio.create_task(say(call, ROOT / "samples" / "tour" / "10.wav"))
-        assert await spoken(call, 15) == ["Goodbye."]
+        assert await spoken(call, 15) == ["Goodbye.", "(the caller said goodbye)"]
         await saying
         assert close_reason(call) == AGENT_ENDED
     (path,) = set(kept.glob("*.txt")) - before  # noqa: ASYNC240

@@ -133,10 +133,12 @@ export class Call extends EventTarget {
   #told(message) {
     if (message?.type === "turn") this.#emit("turn", message);
     if (message?.type === "duck") this.sound.duck(message.gain);
+    if (message?.type === "ended") this.#ended = true;
   }
 
   #changed(state) {
-    if ((state === "error" || state === "disconnected") && this.state === "live" && !this.#ended) void this.#lost();
+    if ((state !== "error" && state !== "disconnected") || this.state !== "live") return;
+    void (this.#ended ? this.end() : this.#lost());
   }
 
   async #lost() {

@@ -12,12 +12,12 @@ from voice.queue_waits import QueueWaits
 from voice.server.headroom.admission import NotNow
 from voice.server.headroom.loop_load import WINDOW, LoopLoad
 
-SCARCE_BUSY, FULL_BUSY = 0.66, 0.75
+SCARCE_BUSY, FULL_BUSY = 0.7, 0.75
 """The share of time in which the event loop works, from which optional work is left out, and which no further call may
 exceed. It is one thread. With a recogniser in other processes on two cores, eight calls need 0.62 and have no
 drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many (docs/operating.md). Without
 speculative answers, eight calls would be 0.2 s slower for nothing."""
-SCARCE_WAIT = {"event_loop": 0.02, "synthesis": 0.1, "recognition": 0.2}
+SCARCE_WAIT = {"event_loop": 0.03, "synthesis": 0.1, "recognition": 0.3}
 FULL_WAIT = {"event_loop": 0.05, "synthesis": 0.25, "recognition": 0.5}
 """Seconds that nine in ten waits for a stage do not exceed, likewise. The client bridges 0.1 s without audio."""
 BEGINNING = 0.1

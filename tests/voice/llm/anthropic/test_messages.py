@@ -114,7 +114,9 @@ async def test_headers_that_count_down_end_the_fast_speed_before_it_refuses(capl
     answer = " ".join(["word"] * 20) + "."
     now = [0.0]
     simulator = Simulator(seed=1, answer=answer, clock=lambda: now[0])
-    async with calling(f"{FAST}&fast_tokens=120", sim=simulator, speed="fast", max_tokens=20) as (call,):
+    async with calling(f"{FAST}&fast_tokens=120", sim=simulator, speed="fast", max_tokens=20, prompt="Brief.") as (
+        call,
+    ):
         attempts = [await call.ask(f"turn {turn}") for turn in range(8)]
         exchanges = list(call.requests)
     assert all(exchange.outcome == "completed" for exchange in exchanges), "the last fast request was not refused"

@@ -48,7 +48,6 @@ NATIVE = 1
 LOADING = 6
 """The default executor's threads: as many as parts load side by side, idle from then on."""
 CALL = {
-    "ThreadPoolExecutor": 1,  # Silero
     "asyncio-waitpid": WAIT,  # the recogniser's end
 }
 
@@ -68,7 +67,8 @@ class Serving:
         """How many of each kind, told by the first part of their names."""
         self.process.send_signal(signal.SIGUSR1)
         assert self.process.stderr is not None
-        names = json.loads(self.process.stderr.readline())
+        # Before it, people are told where the page is.
+        names = json.loads(next(line for line in self.process.stderr if line.startswith("[")))
         return Counter(re.sub(r"[-_]\d+(_\d+)?$", "", name) for name in names)
 
 

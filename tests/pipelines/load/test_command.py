@@ -101,7 +101,7 @@ def test_a_server_that_is_not_there_is_a_failure(
     ("arguments", "told"),
     [
         (("--callers", "0"), "--callers takes a whole number of 1 or more"),
-        (("--callers", "2", "--ramp", "-1"), "--ramp takes a number of seconds"),
+        (("--callers", "2", "--ramp", "-1"), "--ramp takes a number above 0"),
         ((), "--callers"),
         (("--callers", "1", "--check", "calls lost == 0"), "of calls there is taken, refused"),
     ],

@@ -32,6 +32,8 @@ def uncollected() -> Iterator[None]:
 
 
 class Socket:
+    client = None
+
     async def accept(self) -> None:
         """Nobody is there."""
 

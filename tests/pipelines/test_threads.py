@@ -89,13 +89,13 @@ def at(calls: int, found: Counter[str]) -> Counter[str]:
 
 
 async def in_calls(serving: Serving, folder: Path, calls: int) -> tuple[Counter[str], Counter[str]]:
-    """The threads when most were there during calls at the same time, and when their turn models had gone."""
+    """The most threads of each kind during calls at the same time, and those when their turn models had gone."""
     (fixture,) = load_fixtures([folder])
     sessions = [CallSession(serving.url, PacedLine(ScriptedCaller(fixture.turns))) for _ in range(calls)]
     talking = [asyncio.create_task(session.run()) for session in sessions]
     most: Counter[str] = Counter()
     while not all(task.done() for task in talking):
-        most = max(most, await asyncio.to_thread(serving.threads), key=lambda found: found.total())
+        most |= await asyncio.to_thread(serving.threads)
         await asyncio.sleep(0.2)
     assert [result.closed for result in await asyncio.gather(*talking)] == [None] * calls
     end = time.monotonic() + 20
@@ -112,7 +112,8 @@ async def test_threads_are_the_stated_ones_with_no_call_one_and_four(
     folder = conversation("time", ("commands/01", "it is"))
     for calls in (1, 4):
         most, left = await in_calls(serving, folder, calls)
-        assert most == at(calls, most)
+        # On a busy machine the spare recogniser may be loaded only when a call is over.
+        assert at(calls, most) - Counter({"asyncio-waitpid": WAIT}) <= most <= at(calls, most)
         assert left == at(0, left)
 
 

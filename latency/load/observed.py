@@ -41,7 +41,7 @@ class ServerSample:
     cpu_seconds: Number
     """Of its processes, since they began."""
     rss_mb: Number
-    """Resident memory of its processes; what they share is counted for each."""
+    """Resident memory of its processes; what they share counts once on Linux, elsewhere for each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

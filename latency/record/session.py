@@ -69,7 +69,7 @@ class ServerLoad:
     cpu_cores: Number | None = None
     """CPU seconds per second."""
     rss_mb: Number | None = None
-    """Resident memory at the end, MB."""
+    """Resident memory of its processes at the end, MB; what they share counts once on Linux, elsewhere for each."""
     rss_peak_mb: Number | None = None
     """The most resident memory that was seen, MB; None where only the end was looked at."""
 

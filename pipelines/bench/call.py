@@ -131,7 +131,7 @@ async def _watching(server: Server) -> AsyncIterator[list[int]]:
     seen = [0]
 
     async def watch() -> None:
-        while load := server.load():
+        while load := await asyncio.to_thread(server.load):
             seen.append(load.resident_bytes)
             await asyncio.sleep(LOOK_EVERY)
 

@@ -28,6 +28,7 @@ class Load:
 
     cpu_seconds: float
     resident_bytes: int
+    """On Linux, memory that processes share counts once; elsewhere it counts in each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,19 @@ class Server:
                 times = process.cpu_times()
                 # What ended children have used counts with their parent.
                 cpu += times.user + times.system + times.children_user + times.children_system
-                rss += process.memory_info().rss
+                rss += _resident(process)
         except psutil.NoSuchProcess:
             return None
         return Load(cpu, rss)
+
+
+def _resident(process: psutil.Process) -> int:
+    if not sys.platform.startswith("linux"):
+        return int(process.memory_info().rss)
+    try:
+        return int(process.memory_full_info().pss)
+    except psutil.AccessDenied:  # another user's
+        return int(process.memory_info().rss)
 
 
 def seen_here(server: Server) -> Server:

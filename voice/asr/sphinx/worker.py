@@ -2,21 +2,26 @@
 
 It is a process of its own because the decoder holds Python's lock while it computes, and because one decoder serves one
 speaker. It uses no event loop, no pipeline and no numpy: it reads commands (`worker_protocol`) from standard input,
-replies on standard output, and exits when its input ends.
+replies on standard output, and exits when its input ends. With `--template` it is the process from which such workers
+are forked instead (`template.py`).
 """
 
 import argparse
+import contextlib
 import os
 import select
 import signal
+import socket
 import sys
 import time
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import pocketsphinx
 
 from voice.asr.sphinx.cepstral_mean import CepstralMean
+from voice.asr.sphinx.template import fork_on_request
 from voice.asr.sphinx.worker_protocol import (
     BYTES_PER_SECOND,
     SAMPLE_RATE,
@@ -208,29 +213,53 @@ def _write(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
+def serve_to_the_end(recognition: Recognition, commands: int, replies: int) -> int:
+    """Like `serve`, but tells the service why the worker fails; returns the exit status, 1 after a failure."""
+    try:
+        serve(recognition, commands, replies)
+    except BrokenPipeError:
+        return 0
+    except Exception as error:  # the service must learn why its worker exits, whatever the error is
+        return _fail(error, replies)
+    return 0
+
+
+def _fail(error: Exception, replies: int) -> int:
+    with contextlib.suppress(BrokenPipeError):  # the service is gone, too
+        _write(replies, encode(Failed(f"{type(error).__name__}: {error}")))
+    return 1
+
+
 def main(argv: list[str] | None = None) -> int:
     """Load the decoder, report it, and serve until standard input ends; returns 1 if the decoder fails."""
     parser = argparse.ArgumentParser(prog="python -m voice.asr.sphinx.worker", description=__doc__.split("\n")[0])
     parser.add_argument("--language-model", type=Path, help="a trigram model to use instead of the general English one")
     parser.add_argument("--name", default="en-us", help="name of the models in reports")
+    parser.add_argument(
+        "--template",
+        type=int,
+        metavar="SOCKET",
+        help="only fork a worker for each request on this descriptor",
+    )
     arguments = parser.parse_args(argv)
     process_stands_behind()
     # Ctrl-C reaches the whole process group, but the service ends its workers by closing their input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Only replies may reach the pipe: what libraries print goes to the logs.
-    replies = os.dup(sys.stdout.fileno())
+    replies = os.dup(sys.stdout.fileno()) if arguments.template is None else arguments.template
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     start = time.perf_counter()
     try:
         decoder = load_decoder(arguments.language_model)
         models = f"pocketsphinx {version('pocketsphinx')} {arguments.name}"
-        serve(Recognition(decoder, models, time.perf_counter() - start), sys.stdin.fileno(), replies)
-    except BrokenPipeError:
-        return 0
-    except Exception as error:  # the service must learn why its worker exits, whatever the error is
-        _write(replies, encode(Failed(f"{type(error).__name__}: {error}")))
-        return 1
-    return 0
+    except Exception as error:  # likewise
+        return _fail(error, replies)
+    recognition = Recognition(decoder, models, time.perf_counter() - start)
+    if arguments.template is None:
+        return serve_to_the_end(recognition, sys.stdin.fileno(), replies)
+    return fork_on_request(
+        socket.socket(fileno=arguments.template), recognition.ready, partial(serve_to_the_end, recognition)
+    )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import time
 from types import TracebackType
 from typing import Any
@@ -27,12 +28,29 @@ CHUNK = 640
 
 def workers() -> set[int]:
     """The process ids of the recogniser's workers."""
-    found = set()
-    for child in psutil.Process().children():
+    return {process.pid for process in _processes() if not _is_template(process)}
+
+
+def templates() -> set[int]:
+    """The process ids of the processes from which workers are forked."""
+    return {process.pid for process in _processes() if _is_template(process)}
+
+
+def _processes() -> list[psutil.Process]:
+    found = []
+    for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):  # ended just now
             if "voice.asr.sphinx.worker" in child.cmdline():
-                found.add(child.pid)
+                found.append(child)
     return found
+
+
+def _is_template(process: psutil.Process) -> bool:
+    # A forked worker has the command line of its template.
+    try:
+        return "--template" in process.cmdline() and process.ppid() == os.getpid()
+    except psutil.NoSuchProcess:
+        return False
 
 
 def busiest() -> int:

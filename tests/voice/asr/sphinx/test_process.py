@@ -6,20 +6,25 @@ from collections.abc import AsyncIterator
 import psutil
 import pytest
 
+from voice.asr.sphinx.forking import CAN_FORK, Forks
 from voice.asr.sphinx.language_model import GENERAL
 from voice.asr.sphinx.process import SphinxWorker, WorkerDied
 from voice.asr.sphinx.worker_protocol import Audio, Final, FinishUtterance, Partial, Reply, StartUtterance
 from voice.priority import BEHIND
 
+FORKED = pytest.param(True, id="forked", marks=pytest.mark.skipif(not CAN_FORK, reason="workers are forked on Linux"))
 
-@pytest.fixture
-async def worker() -> AsyncIterator[SphinxWorker]:
-    worker = await SphinxWorker.spawn(GENERAL)
+
+@pytest.fixture(params=[FORKED, pytest.param(False, id="executed")])
+async def worker(request: pytest.FixtureRequest) -> AsyncIterator[SphinxWorker]:
+    forks = Forks(GENERAL)
     async with asyncio.timeout(60):
+        worker = await (forks.worker() if request.param else SphinxWorker.spawn(GENERAL))
         await worker.wait_ready()
     yield worker
     worker.kill()
     await worker.stop()
+    await forks.close()
     assert not psutil.pid_exists(worker.pid)
 
 
@@ -43,7 +48,7 @@ async def test_a_worker_stands_behind_the_process_that_sends_audio(worker: Sphin
     assert psutil.Process(worker.pid).nice() == max(BEHIND, psutil.Process().nice())
     # Linux would share the processor among sessions, whatever their priority.
     assert os.getsid(worker.pid) == os.getsid(0)
-    assert os.getpgid(worker.pid) == worker.pid
+    assert os.getpgid(worker.pid) != os.getpgid(0)
 
 
 async def test_a_worker_survives_ctrl_c_and_ends_with_its_input(worker: SphinxWorker) -> None:

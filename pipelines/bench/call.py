@@ -23,7 +23,7 @@ from voice.errors import ComponentError
 REPLY_WAIT = 6.0
 """Seconds a caller waits for an answer; a stock bot's slowest answers take more than 4."""
 LOOK_EVERY = 0.5
-"""Seconds between two readings of a server's memory."""
+"""Seconds between two readings of a server's memory; each of several callers at once reads it less often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,7 +102,7 @@ async def observe(server: Server, fixture: Fixture, journal: Journal, *, at_once
     if at_once == 1:
         await journal.fresh()  # what came between two calls belongs to none
     before = server.load()
-    async with _watching(server) as peaks:
+    async with _watching(server, every=LOOK_EVERY * at_once) as peaks:
         result = await CallSession(server.url, line, listener=ends).run()
     after = server.load()
     load = load_between(before, after, result.seconds)
@@ -126,14 +126,14 @@ class TurnEnds(CallListener):
 
 
 @asynccontextmanager
-async def _watching(server: Server) -> AsyncIterator[list[int]]:
-    """Reads the server's memory every `LOOK_EVERY` seconds; yields the readings, in bytes."""
+async def _watching(server: Server, *, every: float) -> AsyncIterator[list[int]]:
+    """Reads the server's memory every so many seconds; yields the readings, in bytes."""
     seen = [0]
 
     async def watch() -> None:
         while load := await asyncio.to_thread(server.load):
             seen.append(load.resident_bytes)
-            await asyncio.sleep(LOOK_EVERY)
+            await asyncio.sleep(every)
 
     watching = asyncio.create_task(watch())
     try:

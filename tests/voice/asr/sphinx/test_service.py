@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import pocketsphinx
 import pytest
 from pipecat.frames.frames import (
     CancelFrame,
@@ -23,7 +24,7 @@ from pipecat.tests.utils import run_test
 from tests.voice.asr.sphinx.sphinx_call import Call, audio, busiest, utterance, workers
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx import service
-from voice.asr.sphinx.language_model import GENERAL, LanguageModel
+from voice.asr.sphinx.language_model import LanguageModel
 from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
@@ -232,8 +233,8 @@ async def test_a_recogniser_that_cannot_start_loses_each_utterance_and_is_tried_
     tmp_path: Path, speak: Speak, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(service, "RETRY_AFTER", 0.2)
-    broken = LanguageModel(name="broken", path=tmp_path / "none")
-    pool = SphinxPool(language_model=broken)
+    missing = tmp_path / "en-us.lm.bin"
+    pool = SphinxPool(language_model=LanguageModel(name="missing at first", path=missing))
     async with Call(pool) as call:
         await call.send(*utterance(bytes(32000)))
         (first,) = await call.wait_for(RecogniserFailedFrame)
@@ -242,7 +243,7 @@ async def test_a_recogniser_that_cannot_start_loses_each_utterance_and_is_tried_
         assert "did not start" in error.error
         await call.send(*utterance(bytes(32000)))
         await call.wait_for(RecogniserFailedFrame, count=2)
-        pool._language_model = GENERAL
+        missing.symlink_to(Path(pocketsphinx.get_model_path()) / "en-us" / "en-us.lm.bin")
         async with asyncio.timeout(60):
             while not call.service._worker.is_held:
                 await asyncio.sleep(0.05)

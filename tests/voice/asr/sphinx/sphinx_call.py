@@ -53,9 +53,9 @@ def _is_template(process: psutil.Process) -> bool:
         return False
 
 
-def busiest() -> int:
-    """The process id of the worker with the most processor time: a caller's, not the spare one."""
-    return max(workers(), key=lambda pid: psutil.Process(pid).cpu_times().user)
+def oldest() -> int:
+    """The process id of the worker that was made first: the only caller's, not the spare one."""
+    return min(workers(), key=lambda pid: (psutil.Process(pid).create_time(), pid))
 
 
 def audio(pcm: bytes) -> list[Frame]:

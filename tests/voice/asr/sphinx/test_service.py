@@ -21,7 +21,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.tests.utils import run_test
 
-from tests.voice.asr.sphinx.sphinx_call import Call, audio, busiest, utterance, workers
+from tests.voice.asr.sphinx.sphinx_call import Call, audio, oldest, utterance, workers
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx import service
 from voice.asr.sphinx.language_model import LanguageModel
@@ -126,7 +126,7 @@ async def test_a_worker_killed_mid_utterance_fails_that_turn_and_not_the_next(po
         await call.send(*frames[:60])
         await call.wait_for(VADUserStartedSpeakingFrame)
         await asyncio.sleep(0.2)
-        busy = busiest()
+        busy = oldest()
         os.kill(busy, signal.SIGKILL)
         async with asyncio.timeout(60):
             while not call.above.of(ErrorFrame):
@@ -150,7 +150,7 @@ async def test_a_worker_killed_between_utterances_fails_no_turn(pool: SphinxPool
     async with Call(pool) as call:
         await call.send(*utterance(speak("what time is it")))
         await call.wait_for(TranscriptionFrame)
-        os.kill(busiest(), signal.SIGKILL)
+        os.kill(oldest(), signal.SIGKILL)
         await call.send(*utterance(speak("good morning")))
         _, heard = await call.wait_for(TranscriptionFrame, RecogniserFailedFrame, count=2)
         # Speech that begins while the death is not yet known may be lost with the dead worker, but never silently.
@@ -178,7 +178,7 @@ async def test_a_worker_that_hangs_at_the_end_of_an_utterance_fails_the_turn(poo
         await call.send(*speech)
         await call.wait_for(VADUserStartedSpeakingFrame)
         await asyncio.sleep(0.2)
-        os.kill(busiest(), signal.SIGSTOP)
+        os.kill(oldest(), signal.SIGSTOP)
         await call.send(stop)
         (failed,) = await call.wait_for(RecogniserFailedFrame)
         assert "signal 9" in failed.reason
@@ -190,7 +190,7 @@ async def test_a_worker_that_hangs_in_long_speech_fails_only_that_turn(pool: Sph
         await call.send(*frames[:60])
         await call.wait_for(VADUserStartedSpeakingFrame)
         await asyncio.sleep(0.2)
-        os.kill(busiest(), signal.SIGSTOP)
+        os.kill(oldest(), signal.SIGSTOP)
         await call.send(*audio(bytes(40 * 32000)), VADUserStoppedSpeakingFrame())
         (failed,) = await call.wait_for(RecogniserFailedFrame)
         assert "recogniser process" in failed.reason
@@ -260,7 +260,7 @@ async def test_a_worker_killed_before_it_gives_the_final_text_fails_the_turn_at_
     async with Call(pool) as call:
         await call.send(*utterance(speak("what time is it")))
         await call.wait_for(VADUserStoppedSpeakingFrame)
-        os.kill(busiest(), signal.SIGKILL)
+        os.kill(oldest(), signal.SIGKILL)
         (failed,) = await call.wait_for(RecogniserFailedFrame)
         assert "signal 9" in failed.reason
         assert not call.below.of(TranscriptionFrame)

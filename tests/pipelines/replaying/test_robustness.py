@@ -255,7 +255,8 @@ async def test_a_killed_recogniser_fails_its_turn_and_the_next_one_works(
     result = await session.run()
     first, second = turn_records(result, fixture, "killed")
     assert first.ended_by == "recogniser_failed"
-    assert "was ended by signal 9" in str(first.failed)
+    # What it was forked from, which would have told how, is killed too.
+    assert ("has ended" if CAN_FORK else "was ended by signal 9") in str(first.failed)
     assert not first.heard
     assert any("speech recogniser broke down" in text for text in listener.errors)
     assert second.failed is None

@@ -1,13 +1,15 @@
 """Writes what was said in a call to a text file, when the pipeline asks for it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from loguru import logger
+from pipecat.frames.frames import Frame, LLMMessagesAppendFrame
+from pipecat.processors.aggregators.llm_context import LLMSpecificMessage, standard_message_text
 from pipecat.processors.aggregators.llm_response_universal import (
     AssistantTurnStoppedMessage,
     LLMAssistantAggregator,
@@ -17,6 +19,9 @@ from pipecat.processors.aggregators.llm_response_universal import (
 
 from voice.errors import ConfigurationError
 from voice.llm.joining import BROKEN_OFF
+
+TYPED = " (typed)"
+"""What follows words that were typed, not spoken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,12 @@ class Transcript:
         async def caller(_user: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
             await self.add("caller", message.content or "")
 
+        @user.event_handler("on_before_process_frame")  # type: ignore[untyped-decorator]
+        async def typed(_user: LLMUserAggregator, frame: Frame) -> None:
+            if isinstance(frame, LLMMessagesAppendFrame):
+                for text in _texts(frame):
+                    await self.add("caller", f"{text}{TYPED}")
+
         @assistant.event_handler("on_assistant_turn_stopped")  # type: ignore[untyped-decorator]
         async def agent(_assistant: LLMAssistantAggregator, message: AssistantTurnStoppedMessage) -> None:
             await self.add("agent", message.content + (BROKEN_OFF if message.interrupted and message.content else ""))
@@ -122,3 +133,10 @@ class Transcript:
             self._path = path
             return path
         raise FileExistsError(0, "there are too many transcripts of this second")
+
+
+def _texts(frame: LLMMessagesAppendFrame) -> Iterator[str]:
+    """What the client sent as the caller's words."""
+    for message in frame.messages:
+        if not isinstance(message, LLMSpecificMessage) and message.get("role") == "user":
+            yield standard_message_text(message) or ""

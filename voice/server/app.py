@@ -39,7 +39,7 @@ from voice.wire.endpoint import (
     TOKEN_PARAMETER,
     out_rate,
 )
-from voice.wire.resumption import RECEIVED_HEADER, RECEIVED_PARAMETER, RESUME_HEADER, RESUME_PARAMETER
+from voice.wire.resumption import GONE, RECEIVED_HEADER, RECEIVED_PARAMETER, RESUME_HEADER, RESUME_PARAMETER
 
 MOST_CALLS = 32
 """Calls that a server takes at once, unless it is set: more than two cores can answer in time."""
@@ -51,7 +51,7 @@ LONGEST_CALL = 3600.0
 """Seconds after which a call is closed, unless it is set."""
 RESUME_WITHIN = 30.0
 """Seconds for which a call waits for a client whose connection broke, unless it is set."""
-GONE = "There is no such call to take up again: it has ended, waited too long, or lost too much; call anew."
+NO_SUCH_CALL = "There is no such call to take up again: it has ended, waited too long, or lost too much; call anew."
 BEGIN_EVERY = 0.05
 """Seconds left to the other calls after each beginning."""
 
@@ -151,10 +151,13 @@ class Calls:
         count = int(received) if received.isascii() and received.isdigit() and len(received) < 12 else -1
         # All are compared, so that the time does not tell which one is right.
         found = [one for one in self._resumable if one.is_for(token, count)]
-        if not found:
-            await websocket.send_denial_response(JSONResponse({"error": GONE}, 410))
+        if not found and RESUME_PARAMETER not in websocket.query_params:
+            await websocket.send_denial_response(JSONResponse({"error": NO_SUCH_CALL}, 410))
             return
         await websocket.accept()
+        if not found:
+            await websocket.close(GONE, NO_SUCH_CALL)
+            return
         await found[0].attach(websocket, count)
         await found[0].until_left(websocket)
 

@@ -13,6 +13,8 @@ RESUME_HEADER, RECEIVED_HEADER = "Resume-Call", "Resume-Received"
 """Headers with which a client takes its call up again: the call's token, and how many messages it has received."""
 RESUME_PARAMETER, RECEIVED_PARAMETER = "resume", "received"
 """The same as query parameters, for browsers: they cannot send headers with a WebSocket."""
+GONE: Final = 4410
+"""With which a browser's connection is closed when there is no such call any more: it cannot read a status of HTTP."""
 
 
 class Outbox:

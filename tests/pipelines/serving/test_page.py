@@ -11,7 +11,8 @@ import soundfile
 
 from latency.audio.onset import utterances
 from tests.pipelines.server_process import ServerProcess, running_server
-from tests.pipelines.serving.browser import RATE, browsing, microphone, needs_chromium
+from tests.pipelines.serving.browser import RATE, Browser, browsing, microphone, needs_chromium
+from tests.voice.server.resuming.cutting_proxy import CuttingProxy, proxy_to
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 TOKEN = "a token of the test"
@@ -24,8 +25,13 @@ def sample(name: str) -> npt.NDArray[np.int16]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[ServerProcess]:
-    with running_server("--pipeline", "embedded") as process:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("transcripts")
+
+
+@pytest.fixture(scope="module")
+def server(kept: Path) -> Iterator[ServerProcess]:
+    with running_server("--pipeline", "embedded", "--set", f"call.transcripts={kept}") as process:
         yield process
 
 
@@ -34,7 +40,7 @@ def page_of(server: ServerProcess) -> str:
 
 
 async def test_a_recording_at_the_microphone_is_answered_aloud_and_the_turn_is_shown(
-    server: ServerProcess, tmp_path: Path
+    server: ServerProcess, kept: Path, tmp_path: Path
 ) -> None:
     async with browsing(page_of(server), microphone(tmp_path, 1.0, sample("arithmetic/01"), 10.0)) as browser:
         await browser.call()
@@ -47,9 +53,11 @@ async def test_a_recording_at_the_microphone_is_answered_aloud_and_the_turn_is_s
         (answer,) = utterances(await browser.played(), RATE)
         assert answer.end - answer.start > 1, "it is heard, and in one piece"
         assert 0 < shown < 5000
-        await browser.page.fill("#text", "what is two plus two")
-        await browser.page.click("#send")
-        await browser.says("#turns", "4.")
+        await browser.types("what is two plus two")
+        typed = "#turns li:nth-child(2)"
+        await browser.says(typed, "2 plus 2 is 4.")
+        assert "what is two plus two" in await browser.page.inner_text(typed)
+        assert "caller: what is two plus two (typed)\n" in transcript_in(kept)
         await browser.page.click("#call")
         await browser.says("#state", "Ready")
     assert browser.trouble == []
@@ -70,6 +78,68 @@ async def test_an_interruption_silences_the_loudspeaker_and_what_was_not_heard_s
         wide = await browser.page.evaluate("() => document.documentElement.scrollWidth")
         assert wide <= 390, "nothing is cut off on a phone"
     assert browser.trouble == []
+
+
+@pytest.mark.parametrize("how", ["cut", pytest.param("freeze", marks=pytest.mark.slow)])
+async def test_an_answer_goes_on_where_its_connection_broke(server: ServerProcess, how: str) -> None:
+    port = int(server.url.rsplit(":", 1)[1].removesuffix("/ws"))
+    async with proxy_to(port) as proxy, browsing(f"http://127.0.0.1:{proxy.port}/", None) as browser:
+        await browser.call()
+        await browser.page.click("#mute")
+        await browser.types("spell giraffe")
+        await browser.says("#turns", "G, I")
+        await browser.page.wait_for_timeout(700)
+        await broken(proxy, how, browser)
+        await browser.says("#trouble", "the call goes on where it was")
+        assert await browser.page.inner_text("#state") == "On the line"
+        await browser.page.wait_for_function("() => !document.querySelector('.unheard')?.textContent")
+        await browser.page.wait_for_timeout(1000)
+        spoken = sum(one.end - one.start for one in utterances(await browser.played(), RATE))
+        assert 2.5 < spoken < 5, "seven letters and two words, once"
+        await browser.types("what is two plus two")
+        await browser.says("#turns li:last-child", "4.")
+
+
+def transcript_in(folder: Path) -> str:
+    (transcript,) = folder.iterdir()
+    return transcript.read_text()
+
+
+async def broken(proxy: CuttingProxy, how: str, browser: Browser) -> None:
+    """Break the connection, and wait until the page says so."""
+    proxy.closed = how == "cut"
+    getattr(proxy, how)()
+    await browser.says("#state", "The connection was lost; taking the call up again")
+    if how == "cut":
+        await browser.page.wait_for_timeout(1500)
+    proxy.closed = False
+
+
+async def test_after_a_farewell_the_call_is_over_and_another_one_is_offered(server: ServerProcess) -> None:
+    async with browsing(page_of(server), None) as browser:
+        await browser.call()
+        await browser.page.click("#mute")
+        await browser.types("goodbye")
+        await browser.says("#state", "The call is over")
+        assert await browser.page.inner_text("#call") == "Call again"
+        assert await browser.page.is_hidden("#trouble")
+        (farewell,) = utterances(await browser.played(), RATE)
+        assert farewell.end - farewell.start > 0.3
+        await browser.call()
+
+
+async def test_a_full_server_is_said_in_a_sentence_and_calls_the_second_of_two_tabs_later() -> None:
+    with running_server("--pipeline", "embedded", "--calls", "1") as small:
+        async with browsing(page_of(small), None) as browser:
+            await browser.call()
+            second = Browser(await browser.page.context.new_page())
+            await second.page.goto(page_of(small))
+            await second.page.click("#call")
+            await second.says("#trouble", "1 calls are under way, the most for this server; call later")
+            assert await second.page.inner_text("#state") == "Ready"
+            await browser.page.close()
+            await second.page.wait_for_timeout(500)
+            await second.call()
 
 
 async def test_without_a_microphone_the_page_says_what_to_do(server: ServerProcess) -> None:

@@ -1,9 +1,12 @@
 // A call: pipecat's client with the page's sound, the server's clock, and what the server sends beyond RTVI.
 import { LogLevel, PipecatClient, ProtobufFrameSerializer, WebSocketTransport } from "./pipecat.js";
+import { ResumingSocket } from "./resuming_socket.js";
+import { endingOf } from "./resumption.js";
 import { Sound } from "./sound.js";
 
 const INTERRUPTION = (5 << 3) | 2; // The first byte of pipecat's protobuf frame "interruption", which the library lacks.
 const TOKEN_NEEDED = 401;
+const PING_EVERY = 5; // Seconds; a connection over which nothing comes for twice as long is made again.
 
 export class Refused extends Error {
   constructor(message, needsToken = false) {
@@ -26,13 +29,36 @@ class Serializer extends ProtobufFrameSerializer {
   }
 }
 
-// Events: "state" (idle, calling, live, lost), "turn", "said", "heard", "quiet", "sound", "level", "trouble", "models".
+class Transport extends WebSocketTransport {
+  constructor(options, events) {
+    super(options);
+    this.events = events;
+  }
+
+  // pipecat's own connects again, too, but to another call.
+  initializeWebsocket() {
+    this.socket = new ResumingSocket(this._wsUrl, {
+      decode: (data) => this._serializer.deserialize(data),
+      receive: ({ type, audio, message }) => {
+        if (type === "audio") this._mediaManager.bufferBotAudio(audio);
+        if (type === "message" && message.label === "rtvi-ai") this._onMessage(message);
+      },
+      ...this.events,
+    });
+    return this.socket;
+  }
+}
+
+// Events: "state" (idle, calling, live, away, lost, over), "resumed" (seconds without a connection), "turn", "said", "heard", "quiet", "sound", "level", "trouble", "models".
 export class Call extends EventTarget {
   state = "idle";
   sound = new Sound();
   #client = null;
+  #transport = null;
   #offset = null;
-  #ended = false;
+  #farewell = false;
+  #refuse = () => {};
+  #pinging = null;
 
   constructor() {
     super();
@@ -45,13 +71,14 @@ export class Call extends EventTarget {
 
   // Begins a call. Throws `Refused` with a sentence.
   async start(token = "") {
-    this.#ended = false;
+    this.#farewell = false;
     this.#become("calling");
     try {
       const wsUrl = await this.#address(token);
       await this.sound.initialize();
+      const refused = new Promise((_, reject) => (this.#refuse = reject));
       this.#client = this.#made();
-      await this.#client.connect({ wsUrl });
+      await Promise.race([this.#client.connect({ wsUrl }), refused]);
     } catch (error) {
       await this.#drop();
       this.#become("idle");
@@ -59,11 +86,11 @@ export class Call extends EventTarget {
     }
     this.#become("live");
     await this.#readClock();
+    this.#pinging = setInterval(() => this.#ping(), PING_EVERY * 1000);
     await this.swap({});
   }
 
   async end() {
-    this.#ended = true;
     await this.#drop();
     this.#become("idle");
   }
@@ -87,16 +114,19 @@ export class Call extends EventTarget {
   }
 
   #made() {
-    const transport = new WebSocketTransport({
-      mediaManager: this.sound,
-      serializer: new Serializer(() => this.sound.flush()),
-    });
+    this.#transport = new Transport(
+      { mediaManager: this.sound, serializer: new Serializer(() => this.sound.flush()) },
+      {
+        lost: () => this.state === "live" && this.#become("away"),
+        resumed: (seconds) => this.#resumed(seconds),
+        closed: (code, reason) => void this.#closed(code, reason),
+      },
+    );
     const client = new PipecatClient({
-      transport,
+      transport: this.#transport,
       enableMic: true,
       enableCam: false,
       callbacks: {
-        onTransportStateChanged: (state) => this.#changed(state),
         onUserTranscript: ({ text, final }) => this.#emit("heard", { text, final }),
         onBotOutput: (output) => this.#emit("said", output),
         onServerMessage: (message) => this.#told(message),
@@ -114,12 +144,12 @@ export class Call extends EventTarget {
     });
     const said = await response.json().catch(() => ({}));
     if (!response.ok) throw new Refused(said.error ?? `The server answered ${response.status}.`, response.status === TOKEN_NEEDED);
-    return `${said.wsUrl}${said.wsUrl.includes("?") ? "&" : "?"}ducks=1`;
+    return `${said.wsUrl}${said.wsUrl.includes("?") ? "&" : "?"}ducks=1&resumes=1`;
   }
 
   async #readClock() {
     let best = Infinity;
-    for (let count = 0; count < 5; count++) {
+    for (let count = 0; count < 5 && this.#client; count++) {
       const sent = performance.now() / 1000;
       const pong = await this.#client.sendClientRequest("clock", { client: sent }, 5000).catch(() => null);
       const back = performance.now() / 1000;
@@ -133,17 +163,29 @@ export class Call extends EventTarget {
   #told(message) {
     if (message?.type === "turn") this.#emit("turn", message);
     if (message?.type === "duck") this.sound.duck(message.gain);
-    if (message?.type === "ended") this.#ended = true;
+    if (message?.type === "ended") this.#farewell = true;
   }
 
-  #changed(state) {
-    if ((state !== "error" && state !== "disconnected") || this.state !== "live") return;
-    void (this.#ended ? this.end() : this.#lost());
+  #resumed(seconds) {
+    if (this.state !== "away") return;
+    this.#become("live");
+    this.#emit("resumed", seconds);
   }
 
-  async #lost() {
-    this.#become("lost");
+  async #closed(code, reason) {
+    const { again, sentence } = endingOf(code, reason, this.#farewell);
+    this.#refuse(new Refused(sentence || "The connection was lost before the call began: call again."));
+    if (this.state !== "live" && this.state !== "away") return;
+    if (sentence) this.#emit("trouble", sentence);
+    if (!again) await this.sound.drained();
+    if (this.state !== "live" && this.state !== "away") return;
+    this.#become(again ? "lost" : "over");
     await this.#drop();
+  }
+
+  #ping() {
+    this.#transport?.socket.check(2 * PING_EVERY);
+    void this.#client?.sendClientRequest("clock", {}, 5000).catch(() => null);
   }
 
   async #unplugged() {
@@ -153,7 +195,8 @@ export class Call extends EventTarget {
 
   async #drop() {
     const client = this.#client;
-    this.#client = this.#offset = null;
+    this.#client = this.#transport = this.#offset = null;
+    clearInterval(this.#pinging);
     await client?.disconnect().catch(() => {});
     await this.sound.disconnect().catch(() => {});
   }

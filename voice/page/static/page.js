@@ -6,7 +6,15 @@ import { LIMIT, costOf, percentile } from "./turns.js";
 const MOST_SHOWN = 50;
 const ENOUGH = 20; // Turns that a 95th percentile needs.
 const RETRIES = [0.5, 1, 2, 4, 8]; // Seconds between attempts after the connection was lost.
-const STATES = { idle: "Ready", calling: "Connecting…", live: "On the line", lost: "The connection was lost; trying again…" };
+const STATES = {
+  idle: "Ready",
+  calling: "Connecting…",
+  live: "On the line",
+  away: "The connection was lost; taking the call up again…",
+  lost: "The connection was lost; calling again…",
+  over: "The call is over",
+};
+const NOTICE = 10; // Seconds for which it is said that a call goes on.
 
 const page = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const call = new Call();
@@ -103,14 +111,20 @@ function fill(select, options, chosen = select.value) {
 }
 
 call.addEventListener("state", ({ detail: state }) => {
-  const live = state === "live";
+  const live = state === "live" || state === "away";
   page.state.textContent = STATES[state];
-  page.call.textContent = live ? "Hang up" : state === "calling" ? "…" : "Call";
+  page.call.textContent = live ? "Hang up" : state === "calling" ? "…" : state === "over" ? "Call again" : "Call";
   page.call.classList.toggle("live", live);
   page.call.disabled = state === "calling";
   for (const id of ["mute", "text", "send"]) page[id].disabled = !live;
   if (!live) page.level.value = 0;
   if (state === "lost") void again();
+});
+
+call.addEventListener("resumed", ({ detail: seconds }) => {
+  const sentence = `The connection was lost for ${seconds.toFixed(1)} s; the call goes on where it was.`;
+  trouble(sentence);
+  setTimeout(() => page.trouble.textContent === sentence && trouble(), NOTICE * 1000);
 });
 
 call.addEventListener("heard", ({ detail: { text, final } }) => {
@@ -136,9 +150,9 @@ call.addEventListener("turn", ({ detail: turn }) => {
 
 call.addEventListener("sound", ({ detail: at }) => {
   // The sound belongs to the newest turn that was committed before it.
-  const turns = [...cards.values()].filter((one) => one.turn?.marks.turn_commit != null && at >= one.turn.marks.turn_commit);
-  const newest = turns.at(-1);
-  if (!newest || newest.audible !== null || at == null) return;
+  const turns = [...cards.values()].filter((one) => one.committed != null && at >= one.committed);
+  const newest = turns.sort((one, other) => one.committed - other.committed).at(-1);
+  if (!newest?.turn || newest.audible !== null || at == null) return;
   newest.audible = at;
   newest.draw();
   drawFigures();
@@ -158,7 +172,7 @@ call.addEventListener("models", ({ detail: state }) => {
   if (state.overridden) trouble(`${state.overridden[0].toUpperCase()}${state.overridden.slice(1)}.`);
 });
 
-page.call.onclick = () => void (call.state === "live" ? call.end() : begin());
+page.call.onclick = () => void (call.state === "live" || call.state === "away" ? call.end() : begin());
 page.mute.onclick = () => {
   const muted = call.sound.isMicEnabled;
   call.sound.enableMic(!muted);
@@ -174,8 +188,13 @@ page.models.onchange = () => {
 page.typing.onsubmit = (event) => {
   event.preventDefault();
   const text = page.text.value.trim();
-  if (text) void call.say(text);
   page.text.value = "";
+  if (!text) return;
+  const typed = new TurnCard(text, call.serverTime(performance.now() / 1000));
+  cards.set(`typed ${cards.size}`, typed);
+  typed.draw();
+  show(typed);
+  void call.say(text);
 };
 page.admission.onsubmit = (event) => {
   event.preventDefault();

@@ -10,11 +10,12 @@ class Playout extends AudioWorkletProcessor {
     this.gain = this.target = 1;
     this.lastLoud = -Infinity;
     this.firstLoud = null;
-    this.sounding = false;
+    this.sounding = this.draining = false;
     this.port.onmessage = ({ data }) => this.receive(data);
   }
 
-  receive({ pcm, gain, flush }) {
+  receive({ pcm, gain, flush, drain }) {
+    if (drain) this.draining = true;
     if (pcm) this.queue.push(pcm);
     if (gain !== undefined) this.target = gain;
     if (flush) this.drop();
@@ -32,6 +33,10 @@ class Playout extends AudioWorkletProcessor {
       const value = (this.next() / 32768) * this.gain;
       for (const channel of output) channel[index] = value;
       if (Math.abs(value) > AUDIBLE) this.loud(currentTime + index / sampleRate);
+    }
+    if (this.draining && !this.queue.length) {
+      this.draining = false;
+      this.port.postMessage({ drained: true });
     }
     if (this.sounding && currentTime - this.lastLoud > SILENT) {
       this.sounding = false;

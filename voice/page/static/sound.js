@@ -5,6 +5,7 @@
 
 const IN_RATE = 16000;
 const OUT_RATE = 24000;
+const LONGEST_DRAIN = 10; // Seconds.
 const MIC = { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 };
 
 export class Sound extends EventTarget {
@@ -16,6 +17,7 @@ export class Sound extends EventTarget {
   #speaker = null;
   #mic = "";
   #enabled = true;
+  #drained = () => {};
 
   // What the transport asks of a media manager.
   setUserAudioCallback(send) {
@@ -81,6 +83,15 @@ export class Sound extends EventTarget {
   flush() {
     this.#speaker?.port.postMessage({ flush: true, gain: 1 });
   }
+  // When all that the server has sent was played.
+  drained() {
+    return new Promise((done) => {
+      this.#drained = done;
+      if (this.#speaker) this.#speaker.port.postMessage({ drain: true });
+      else done();
+      setTimeout(done, LONGEST_DRAIN * 1000);
+    });
+  }
   duck(gain) {
     this.#speaker?.port.postMessage({ gain });
   }
@@ -112,7 +123,8 @@ export class Sound extends EventTarget {
     this.#stream = this.#capture = this.#node = null;
   }
 
-  #heard({ started, stopped }) {
+  #heard({ started, stopped, drained }) {
+    if (drained) return void this.#drained();
     const kind = started === undefined ? "quiet" : "sound";
     const { contextTime, performanceTime } = this.#playout.getOutputTimestamp();
     // Until the device has played anything, only its announced latency is known.

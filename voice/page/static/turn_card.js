@@ -8,8 +8,21 @@ export class TurnCard {
   audible = null; // On the server's clock, seconds.
   turn = null;
   element = document.createElement("li");
+  #typed;
+  #typedAt;
   #partial = "";
   #spoken = new Map(); // The pieces of the agent's words: how far each was heard, and what is left.
+
+  // A turn that is typed at an instant of the server's clock, instead of spoken.
+  constructor(typed = "", at = null) {
+    this.#typed = typed;
+    this.#typedAt = at;
+  }
+
+  // When it was the agent's turn, seconds on the server's clock; null while that is unknown.
+  get committed() {
+    return this.turn?.marks.turn_commit ?? this.#typedAt;
+  }
 
   // Words that are recognised and may still change.
   hearing(text) {
@@ -39,11 +52,12 @@ export class TurnCard {
     if (latency != null) {
       parts.push(made("span", `took ${latency > LIMIT ? "late" : "in-time"}`, `${Math.round(latency * 1000)} ms`));
     }
-    if (turn || this.#partial) parts.push(line("you", turn?.heard || this.#partial || "…", turn?.heard ? "" : "partial"));
+    const heard = turn?.heard || this.#typed;
+    if (turn || heard || this.#partial) parts.push(line("you", heard || this.#partial || "…", heard ? "" : "partial"));
     if (this.#spoken.size) parts.push(this.#answer());
     const stages = turn && this.#spoken.size ? stagesOf(turn, this.audible) : [];
     if (stages.length) parts.push(bar(stages), key(stages));
-    const remarks = turn ? remarksOf(turn) : [];
+    const remarks = turn ? remarksOf(turn) : this.#typed ? ["typed"] : [];
     if (remarks.length) parts.push(made("div", "remarks", remarks.join(" · ")));
     this.element.replaceChildren(...parts);
   }

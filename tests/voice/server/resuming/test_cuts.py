@@ -20,14 +20,14 @@ from tests.voice.server.resuming.cutting_proxy import CuttingProxy, proxy_to
 from voice.client.call import link
 from voice.client.call.link import CallOver, Link
 from voice.server.access import Access
-from voice.server.app import GONE, Calls, create_app
+from voice.server.app import NO_SUCH_CALL, Calls, create_app
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
 from voice.server.transport import CallTransport
 from voice.wire import framing
 from voice.wire.endpoint import IN_RATE
 from voice.wire.messages import ClientMessage, ResumeMessage
 from voice.wire.requests import Custom
-from voice.wire.resumption import RECEIVED_HEADER, RESUME_HEADER
+from voice.wire.resumption import GONE, RECEIVED_HEADER, RESUME_HEADER
 
 EVERY = 0.002
 """Seconds between two messages, in both directions."""
@@ -258,10 +258,14 @@ async def test_a_wrong_token_or_place_opens_nothing(received: str) -> None:
                 with pytest.raises(InvalidStatus) as refused:
                     await connect(url, additional_headers=headers)
                 assert refused.value.response.status_code == 410
-                assert json.loads(refused.value.response.body or b"")["error"] == GONE
+                assert json.loads(refused.value.response.body or b"")["error"] == NO_SUCH_CALL
             with pytest.raises(InvalidStatus) as refused:
                 await connect(f"{url}?resume={resume.token}&received=0", origin="https://evil.example")
             assert refused.value.response.status_code == 403
+            # A browser is told by a code of closing.
+            async with connect(f"{url}?resume=wrong&received=0") as browser:
+                with pytest.raises(ConnectionClosed, match=f"{GONE}.* call anew"):
+                    await browser.recv()
             assert len(calls.active) == 1
             async with connect(f"{url}?resume={resume.token}&received=0") as again:
                 assert isinstance(framing.decode(await again.recv()), ResumeMessage)

@@ -41,6 +41,16 @@ CONVERSATIONS = frozenset(
 """Files whose tests hold calls in real time."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How long a slow test lets the agent hear its own voice."""
+    parser.addoption(
+        "--own-voice-minutes",
+        type=float,
+        default=20.0,
+        help="minutes of the agent's own voice in its microphone, in tests/benchmarks/test_own_voice.py (default: 20)",
+    )
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """Run all tests of a file in one process, and those of all `CONVERSATIONS` in the same one.

@@ -19,12 +19,13 @@ from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import CALL_PATH, call_url
 
 BOTS = {
-    "stock-pipecat": "pipelines.bench.stock_pipecat",
-    "tuned-pipecat": "pipelines.bench.tuned_pipecat",
-    "livekit-agents": "pipelines.bench.livekit_agents",
-    "tuned-livekit": "pipelines.bench.tuned_livekit",
+    "stock-pipecat": "pipelines.bench.stock_pipecat:run_bot",
+    "tuned-pipecat": "pipelines.bench.tuned_pipecat:run_bot",
+    "tuned-pipecat-words": "pipelines.bench.tuned_pipecat:run_bot_of_words",
+    "livekit-agents": "pipelines.bench.livekit_agents:run_bot",
+    "tuned-livekit": "pipelines.bench.tuned_livekit:run_bot",
 }
-"""Each bot's module; its `run_bot(websocket, parts)` serves one accepted call."""
+"""Each bot's module, and in it the function `(websocket, parts)` that serves one accepted call."""
 DECODING = {"beam_size": 1, "temperature": 0.0, "condition_on_previous_text": False, "without_timestamps": True}
 """How our recogniser decodes, as faster-whisper's `transcribe` takes it; for tuned bots."""
 
@@ -90,10 +91,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     if (parts.whisper / SCRIPT).is_file():
         # Replaced before the bot imports it.
         faster_whisper.WhisperModel = ScriptedWhisperModel
-    bot = importlib.import_module(BOTS[name])
+    module, _, function = BOTS[name].partition(":")
+    bot = importlib.import_module(module)
     if hasattr(bot, "prewarm"):
         bot.prewarm(parts)
-    asyncio.run(serve(create_app(bot.run_bot, parts)))
+    asyncio.run(serve(create_app(getattr(bot, function), parts)))
 
 
 if __name__ == "__main__":

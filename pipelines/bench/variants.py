@@ -18,11 +18,12 @@ FAST_URL = "{fast_url}"
 PEER_PACKAGES = {
     "stock-pipecat": "pipecat-ai",
     "tuned-pipecat": "pipecat-ai",
+    "tuned-pipecat-words": "pipecat-ai",
     "livekit-agents": "livekit-agents",
     "tuned-livekit": "livekit-agents",
 }
 """The package that each bot is built with."""
-TUNED = ("tuned-pipecat", "tuned-livekit")
+TUNED = ("tuned-pipecat", "tuned-pipecat-words", "tuned-livekit")
 """The bots that get our environment variables, which limit native threads as for our own server."""
 
 

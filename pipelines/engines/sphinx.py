@@ -85,13 +85,19 @@ _WEIGHT = 20
 
 
 def _domain_sentences(names: Sequence[str]) -> list[str]:
+    from voice.asr.sphinx.language_model import pronounceable
     from voice.responder.sentences import domain_sentences
+    from voice.turns.overlap.meaning import SAID_OVER_ANSWERS
 
-    return domain_sentences() + [request.format(name) for name in names for request in _REQUESTS] * _WEIGHT
+    named = [request.format(name) for name in names for request in _REQUESTS]
+    over_answers, _ = pronounceable([*SAID_OVER_ANSWERS, "uh-huh"])
+    return domain_sentences() + [*named, *over_answers] * _WEIGHT
 
 
 def _edition(sentences: str, names: Sequence[str]) -> str:
-    return f"{sentences} {' '.join(sorted(names))}" if names else sentences
+    from voice.turns.overlap.meaning import SAID_OVER_ANSWERS
+
+    return " ".join([sentences, *sorted(names), *SAID_OVER_ANSWERS])
 
 
 def _import_service() -> None:

@@ -44,16 +44,3 @@ async def test_a_whole_conversation_in_a_room(
     if cancels:
         assert stopped_without_cause(result) == 0
         assert false_turns(result) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("delay", [0.04, 0.2])
-async def test_no_self_interruption_in_twenty_minutes_of_its_own_voice(server: ServerProcess, delay: float) -> None:
-    """Ten minutes with each delay. A call counts to twenty a dozen times: about two minutes of the agent's voice."""
-    spoken, number = 0.0, 0
-    while spoken < 600:
-        room = SimulatedRoom(delay=delay, level=-12, drift=50, seed=number)
-        result = await call_in_a_room(server.url, tour()[5:6] * 12, room, cancels=True, longest=300)
-        assert stopped_without_cause(result) == 0
-        assert false_turns(result) == []
-        spoken, number = spoken + spoken_by_the_agent(result), number + 1

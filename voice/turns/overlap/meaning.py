@@ -5,6 +5,7 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from voice.turns.evidence import ANSWERS
+from voice.turns.overlap.likeness import likeness
 from voice.turns.words.agent_question import Asked
 from voice.turns.words.lead_in import lead_in
 
@@ -57,6 +58,9 @@ def _starts_with(phrases: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("(?:" + "|".join(sorted(map(re.escape, phrases), key=len, reverse=True)) + r")(?!\S)\s*")
 
 
+SAID_OVER_ANSWERS = (*_BACKCHANNELS, *_STOPS)
+"""What a recogniser may expect to hear during an answer."""
+
 _BACKCHANNEL, _STOP = _starts_with(_BACKCHANNELS), _starts_with(_STOPS)
 
 
@@ -95,11 +99,14 @@ def meaning_of(
         return Meaning.NOTHING
     if whole_request is not None and whole_request(words):
         return Meaning.REQUEST
+    listens, interrupts = likeness(rest, _BACKCHANNELS, begun=not final), likeness(words, _STOPS)
+    if listens > interrupts:
+        return Meaning.BACKCHANNEL
     if not final:
         # "Okay by" may become "okay right", and one word may be the beginning of laughter.
         before = words.rpartition(" ")[0]
         return meaning_of(before, is_own=is_own) if before else Meaning.NOTHING
-    return Meaning.WORDS
+    return Meaning.STOP if interrupts else Meaning.WORDS
 
 
 def _laughs(words: str) -> bool:

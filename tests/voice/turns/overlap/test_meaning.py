@@ -59,3 +59,26 @@ def test_the_last_word_of_partial_words_is_in_the_making() -> None:
     assert meaning_of("how", final=False) is Meaning.NOTHING
     assert meaning_of("what about", final=False) is Meaning.WORDS
     assert meaning_of("stop", final=False) is Meaning.STOP
+
+
+@pytest.mark.parametrize(
+    ("heard", "meaning"),
+    [
+        ("of core", Meaning.BACKCHANNEL),  # of course
+        ("banks", Meaning.BACKCHANNEL),  # thanks
+        ("can sell", Meaning.STOP),  # cancel
+        ("gold on", Meaning.STOP),  # hold on
+        ("and on", Meaning.STOP),  # hang on
+        ("what", Meaning.WORDS),
+        ("fourteen", Meaning.WORDS),
+    ],
+)
+def test_misheard_words_mean_what_they_are_like(heard: str, meaning: Meaning) -> None:
+    assert meaning_of(heard) is meaning
+
+
+def test_the_beginning_of_a_backchannel_may_become_one() -> None:
+    assert meaning_of("interest to", final=False) is Meaning.BACKCHANNEL
+    assert meaning_of("make so", final=False) is Meaning.BACKCHANNEL
+    assert meaning_of("make so many", final=False) is Meaning.WORDS
+    assert meaning_of("can sell", final=False) is Meaning.WORDS

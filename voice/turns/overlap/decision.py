@@ -166,7 +166,7 @@ class Overlap:
             return self._resume("short", now)
         if meaning in (Meaning.BACKCHANNEL, Meaning.OWN) or self._is_far():
             return None
-        if meaning is Meaning.WORDS and self._until is None:
+        if meaning is Meaning.WORDS and lasted >= self._rules.decide:
             return self._end(Action.STOP, "words", now)
         if meaning is Meaning.NOTHING and record.silenced is None:
             self.record = replace(record, silenced=now)
@@ -181,7 +181,7 @@ class Overlap:
             return self._end(Action.RESUME, "far", now)
         if self._asks(meaning, now):
             return self._end(Action.STOP, _WHY[meaning], now)
-        if self._lasted(now) < self._rules.decide:
+        if self._lasted(now) < self._rules.short:
             return self._end(Action.RESUME, "short", now)
         return self._end(Action.STOP, "words", now)
 

@@ -16,13 +16,13 @@ class Meaning(StrEnum):
     NOTHING = "nothing"
     """There are no words, or none that are words: laughter."""
     BACKCHANNEL = "backchannel"
-    """Nothing but assent ("yeah, right"): the caller listens."""
+    """Nothing but assent ("yeah, right"), or words like it ("of core"): the caller listens."""
     OWN = "own words"
     """The agent's own voice, heard through the microphone."""
     WORDS = "words"
     """Other words: the longer they go on, the likelier the caller wants the floor."""
     STOP = "stop"
-    """They begin with what stops a speaker: "stop", "wait", "no"."""
+    """They begin with what stops a speaker ("stop", "wait", "no"), or are like it ("gold on")."""
     ANSWER = "answer"
     """The answer to what the agent is just asking."""
     REQUEST = "request"
@@ -58,8 +58,9 @@ def _starts_with(phrases: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("(?:" + "|".join(sorted(map(re.escape, phrases), key=len, reverse=True)) + r")(?!\S)\s*")
 
 
-SAID_OVER_ANSWERS = (*_BACKCHANNELS, *_STOPS)
-"""What a recogniser may expect to hear during an answer."""
+_OTHER_SPELLINGS = frozenset(("ok", "nevermind"))
+SAID_OVER_ANSWERS = tuple(one for one in (*_BACKCHANNELS, *_STOPS) if one not in _OTHER_SPELLINGS)
+"""What a recogniser may expect to hear during an answer, in one spelling."""
 
 _BACKCHANNEL, _STOP = _starts_with(_BACKCHANNELS), _starts_with(_STOPS)
 

@@ -130,16 +130,6 @@ def test_words_heard_in_a_cough_stop_nothing() -> None:
     assert told.because == "short"
 
 
-def test_words_of_a_sound_that_seems_over_wait_for_the_last_ones() -> None:
-    sound: tuple[Report, ...] = ((0.5, "partial", "got it too"), (0.64, "hint"), (0.8, "silence"))
-    assert Told().hear(*DUCKED, *sound, (0.85, "final", "got it")) == [Action.DUCK, Action.RESUME]
-    told = Told()
-    assert told.hear(*DUCKED, *sound, (0.85, "final", "for how long")) == [Action.DUCK, Action.RESUME]
-    assert told.because == "short", "it was over after 0.6 s"
-    longer: tuple[Report, ...] = ((0.5, "partial", "for how"), (0.75, "hint"), (0.9, "silence"))
-    assert Told().hear(*DUCKED, *longer, (0.95, "final", "for how long")) == [Action.DUCK, Action.STOP]
-
-
 def test_a_sound_that_was_no_speech_ducks_for_a_moment_only() -> None:
     told = Told()
     assert told.hear((0.13, "likely"), (0.2, "unlikely")) == [Action.DUCK, Action.RESUME]

@@ -1,0 +1,47 @@
+"""Interruptions on Whisper that decodes while the caller speaks: words decide there, too.
+
+The words are scripted, at a quick model's cost; the voice detector, the passes, the decisions and the calls are real.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from pipelines.bench.scripted.model import build_for_fixtures
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "samples" / "overlaps"
+TURNS = 5
+"""The first answer of the sample: a request, "yeah", a cough, "okay right", and "never mind"."""
+
+
+def first_answer(folder: Path) -> Path:
+    """A fixture of the first turns of the sample."""
+    shutil.copytree(SAMPLES, folder)
+    scenario = yaml.safe_load((folder / "scenario.yaml").read_text())
+    del scenario["scenarios"][0]["turns"][TURNS:]
+    (folder / "scenario.yaml").write_text(yaml.safe_dump(scenario))
+    return folder
+
+
+def test_words_decide_on_whispers_partial_texts(tmp_path: Path) -> None:
+    fixture = first_answer(tmp_path / "overlaps")
+    model = build_for_fixtures(tmp_path / "whisper", [fixture], size="quick", misheard=0)
+    asr = ("--set", "asr.engine=scripted", "--set", f"asr.model={model}", "--set", "asr.context=auto")
+    replay = [sys.executable, "-m", "pipelines.cli", "replay", str(fixture), "--pipeline", "embedded", *asr]
+    run = tmp_path / "run"
+    done = subprocess.run([*replay, "--out", str(run)], cwd=ROOT, capture_output=True, text=True, timeout=90)
+    assert done.returncode == 0, done.stderr
+    report = [sys.executable, "-m", "latency", "report", str(run), "--json"]
+    found = json.loads(subprocess.run(report, cwd=ROOT, check=True, capture_output=True).stdout)
+    assert found["barge_in"]["n"] == 1
+    assert found["barge_in"]["missed"] == 0
+    assert sum(one["stopped"] for one in found["barge_in"]["sounds"].values()) == 0
+    turns = [json.loads(line) for line in (run / "turns.jsonl").read_text().splitlines()]
+    decided = [one for turn in turns for of in turn["server_turns"] for one in of["overlaps"] or []]
+    because = [one["because"] for one in decided if one["words"]]
+    assert because == ["backchannel", "backchannel", "stop_word"]

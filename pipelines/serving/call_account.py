@@ -62,6 +62,12 @@ class CallAccount:
                     yield turn
 
     @property
+    def turns(self) -> list[ClosedTurn]:
+        """All turns as they are now, also those to which something may be added."""
+        now = (closed(turn, stop=self.stop, budget=self.budget) for turn in self._open.values())
+        return [*self.closed, *filter(None, now)]
+
+    @property
     def latest(self) -> int:
         """The number of the latest turn that is open; 0 without any."""
         return max(self._open, default=0)

@@ -4,14 +4,15 @@ import itertools
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from pipelines.serving.call_account import CallAccount, ClosedTurn
-from voice.server.bookkeeping import Account
+from pipelines.serving.live_call import answered_by, call_figures
+from voice.server.bookkeeping import Account, CallFigures
 
 if TYPE_CHECKING:
     from latency.record.server_turn import ServerTurn
@@ -37,6 +38,7 @@ class ServerMetrics:
     def __init__(self, *, stop: float, budget: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._stop, self._budget, self._clock = stop, budget, clock
         self._numbers = itertools.count(1)
+        self._accounts: dict[int, CountedAccount] = {}
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self._calls = Counter("voice_calls", "Calls that were taken", registry=registry)
@@ -70,12 +72,15 @@ class ServerMetrics:
         self._calls.inc()
         self._under_way.inc()
         account = CallAccount(stop=self._stop, budget=self._budget)
-        return CountedAccount(account, self._count, number=next(self._numbers), began=self._clock())
+        counted = CountedAccount(account, self._count, number=next(self._numbers), began=self._clock())
+        self._accounts[counted.number] = counted
+        return counted
 
     def ended(self, account: Account, why: str) -> None:
         """A call is over: its last turn is counted, and the call is logged."""
         assert isinstance(account, CountedAccount)
         self._under_way.dec()
+        self._accounts.pop(account.number, None)
         for turn in account.account.close():
             self._count(turn)
         line = account.account.line(why, self._clock() - account.began)
@@ -93,6 +98,11 @@ class ServerMetrics:
             busy.set_function(lambda: load.busy(self._clock()))
             lag = Gauge("voice_event_loop_lag_seconds", "Longest time all else waited, 5 s", registry=self.registry)
             lag.set_function(lambda: load.longest(self._clock()))
+
+    def under_way(self) -> list[CallFigures]:
+        """What may be shown of the calls under way."""
+        now = self._clock()
+        return [account.figures(now) for account in self._accounts.values()]
 
     def exposition(self) -> tuple[bytes, str]:
         """All figures in Prometheus's format, and its content type."""
@@ -113,7 +123,7 @@ class ServerMetrics:
             self._cost.inc(attempt.usd or 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CountedAccount:
     """The books on one call, whose turns are counted as soon as the next one begins."""
 
@@ -122,9 +132,34 @@ class CountedAccount:
     number: int
     """Of the call, from 1."""
     began: float
+    is_away: bool = False
+    """Whether its connection is lost."""
+    latest: "ServerTurn | None" = field(default=None, repr=False)
+    by: str | None = None
+    """Who gave its latest answer."""
+
+    def away(self, gone: bool) -> None:
+        """Its client's connection has broken, or is there again."""
+        self.is_away = gone
+
+    def figures(self, now: float) -> CallFigures:
+        """What may be shown of the call."""
+        turns = [turn for turn in self.account.turns if turn.outcome != "unheard"]
+        return call_figures(
+            number=self.number,
+            seconds=now - self.began,
+            away=self.is_away,
+            latest=self.latest,
+            turns=len(turns),
+            latencies=[turn.latency for turn in turns if turn.latency is not None],
+            by=self.by,
+        )
 
     def note(self, turn: "ServerTurn") -> None:
         """A turn has changed."""
+        if self.latest is None or turn.turn >= self.latest.turn:
+            self.latest = turn
+            self.by = answered_by(turn.attempts) or self.by
         self.account.note(turn)
         for closed in self.account.close(before=self.account.latest):
             self.count(closed)

@@ -13,7 +13,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.workers.runner import WorkerRunner
 
 from voice.errors import VoiceError
-from voice.page.files import FILES_PATH, HEADERS, INDEX, PAGE_PATH, page_files
+from voice.page.routes import page_routes
 from voice.redaction import printable
 from voice.server.access import Access, is_local
 from voice.server.bookkeeping import Books
@@ -292,6 +292,7 @@ class Calls:
 def create_app(calls: Calls, access: Access) -> FastAPI:
     """The application that takes `calls` from those who have `access`; it refuses them until `calls.ready` is set."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(page_routes(access, lambda: calls.books.under_way() if calls.books else None))
 
     @app.get(LIVE_PATH)
     async def livez() -> JSONResponse:
@@ -323,15 +324,6 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         trusted = access.refusal_of_stranger(request.headers) is None
         status = {"calls": len(calls.active), **calls.agent.status()} if calls.ready and trusted else {}
         return JSONResponse({"ready": calls.ready, **status}, 200 if calls.ready else 503)
-
-    @app.get(PAGE_PATH)
-    @app.get(FILES_PATH)
-    async def page(name: str = INDEX) -> Response:
-        """The page for browsers, which holds no secrets; who may call is decided at the call."""
-        found = page_files().get(name)
-        if found is None:
-            return JSONResponse({"error": "The page has no such file."}, 404)
-        return Response(found.content, media_type=found.media_type, headers=HEADERS)
 
     @app.post(START_PATH)
     async def start(request: Request) -> Response:

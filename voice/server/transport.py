@@ -169,6 +169,8 @@ class CallTransport(FastAPIWebsocketTransport):
         if there:
             self._output.sent_again(self._socket.audio_resent())
         self.away(not there)
+        if self.account:
+            self.account.away(not there)
 
     @property
     def voice(self) -> HeadStartOutput:

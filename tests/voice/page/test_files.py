@@ -7,6 +7,7 @@ from importlib.resources import files
 import pytest
 
 from voice.page.files import HEADERS, INDEX, page_files
+from voice.page.routes import CALLS_PAGE
 
 BUNDLE = "pipecat.js"
 OURS = sorted(name for name in page_files() if not name.startswith("pipecat"))
@@ -24,19 +25,21 @@ def test_every_file_that_is_named_is_there_and_no_other_host_is(name: str) -> No
 
 def test_every_file_of_the_page_is_used() -> None:
     texts = "".join(page_files()[name].content.decode() for name in OURS)
-    assert [name for name in page_files() if name != INDEX and name not in texts] == []
+    assert [name for name in page_files() if name not in (INDEX, CALLS_PAGE) and name not in texts] == []
 
 
-def test_every_element_that_the_script_uses_is_on_the_page() -> None:
-    ids = set(re.findall(r'id="(\w+)"', page_files()[INDEX].content.decode()))
-    assert set(re.findall(r"\bpage\.(\w+)", page_files()["page.js"].content.decode())) <= ids
+@pytest.mark.parametrize(("page", "script"), [(INDEX, "page.js"), (CALLS_PAGE, "live.js")])
+def test_every_element_that_the_script_uses_is_on_the_page(page: str, script: str) -> None:
+    ids = set(re.findall(r'id="(\w+)"', page_files()[page].content.decode()))
+    assert set(re.findall(r"\bpage\.(\w+)", page_files()[script].content.decode())) <= ids
 
 
-def test_nothing_is_loaded_from_elsewhere_and_nothing_runs_inline() -> None:
+@pytest.mark.parametrize("page", [INDEX, CALLS_PAGE])
+def test_nothing_is_loaded_from_elsewhere_and_nothing_runs_inline(page: str) -> None:
     policy = HEADERS["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
     assert not re.search(r"unsafe|https?:|\*|blob:", policy)
-    assert not re.search(r"<style|\son\w+=|style=|<script(?![^>]*\ssrc=)", page_files()[INDEX].content.decode())
+    assert not re.search(r"<style|\son\w+=|style=|<script(?![^>]*\ssrc=)", page_files()[page].content.decode())
 
 
 def test_the_bundle_comes_with_the_licence_of_each_package_in_it() -> None:

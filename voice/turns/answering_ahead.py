@@ -41,8 +41,10 @@ class AnsweringAhead:
 
     async def words_at_fade(self, turn: TurnSoFar, text: str) -> None:
         """The recogniser gives the words of this stretch of speech so far, since the voice fades."""
-        self.so_far = text
-        await self._answer_early(turn, " ".join([*turn.words, text]))
+        words = " ".join([*turn.words, text])
+        if not self._speculation.doubts(words):
+            self.so_far = text
+            await self._answer_early(turn, words)
 
     async def fade_judged(self, turn: TurnSoFar) -> None:
         """Smart Turn has judged the latest fade."""

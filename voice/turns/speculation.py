@@ -60,6 +60,7 @@ class SpeculativeAnswer:
         """How many were started because of how the words read, before silence or Smart Turn said anything."""
         self._last = -LEAST_APART
         self._refused: str | None = None
+        self._doubtful: str | None = None
         self._match = NormalizedMatch()
 
     def turn_began(self) -> None:
@@ -83,6 +84,19 @@ class SpeculativeAnswer:
         """Whether the speculative answer under way is an answer to `text`."""
         return self.text is not None and self._match.matches(self.text, text)
 
+    def doubts(self, text: str) -> bool:
+        """Whether `text`, heard while the voice fades, must be heard once more before it replaces the words under way.
+
+        The last word of such a text is often cut off and misheard, so one text is worth no more than another. Words
+        that go on from those under way need no second hearing.
+        """
+        if self.text is None or self.stands(text) or self._goes_on(text):
+            self._doubtful = None
+            return False
+        heard_before = self._doubtful is not None and self._match.matches(self._doubtful, text)
+        self._doubtful = text
+        return not heard_before
+
     def wants(self, text: str) -> bool:
         """Whether a speculative answer to `text` may still be used."""
         return text in (self.text, self.confirmed)
@@ -100,7 +114,7 @@ class SpeculativeAnswer:
 
     def discard(self) -> bool:
         """The user went on, or the words changed; returns whether there was an answer to discard."""
-        was, self.text = self.text, None
+        was, self.text, self._doubtful = self.text, None, None
         if was is not None:
             self.discarded += 1
             self.extra.wasted()
@@ -122,3 +136,8 @@ class SpeculativeAnswer:
             return False
         self.confirmed, self.text = self.text, None
         return True
+
+    def _goes_on(self, text: str) -> bool:
+        """Whether `text` begins with the words under way."""
+        words = (self.text or "").split()
+        return self._match.matches(" ".join(words), " ".join(text.split()[: len(words)]))

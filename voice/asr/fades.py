@@ -14,6 +14,8 @@ class FadePasses:
     """The passes at the fades of one utterance."""
 
     def __init__(self) -> None:
+        self.announced = False
+        """Whether the present fade has been announced."""
         self._begun = 0
         self._since: float | None = None
 
@@ -23,6 +25,11 @@ class FadePasses:
         if self._begun == len(AFTER) or seconds < LEAST_AUDIO:
             return False
         return seconds - self._since >= AFTER[self._begun]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether a pass has begun at a fade that was not announced yet."""
+        return self._begun > 0 and not self.announced
 
     @property
     def settles(self) -> bool:
@@ -35,4 +42,4 @@ class FadePasses:
 
     def rose(self) -> None:
         """The voice is no longer fading."""
-        self._begun, self._since = 0, None
+        self._begun, self._since, self.announced = 0, None, False

@@ -18,7 +18,7 @@ LIKELY_BY_WORDS = 0.75
 MOST_A_TURN = 2
 """Early answers that a turn may start: after two wrong ones it is not the kind of turn that can be foreseen."""
 EXTRA = 0.4
-"""Requests beyond one for each turn that a call may make, as a share of its turns, unless a call sets another."""
+"""Early requests that a call may waste, as a share of its turns, unless a call sets another."""
 
 
 def seems_to_end(evidence: Evidence) -> bool:
@@ -33,13 +33,14 @@ def seems_to_end(evidence: Evidence) -> bool:
 
 
 class ExtraRequests:
-    """Counts a call's requests beyond one for each turn, and says whether an early one may be risked.
+    """Counts a call's early requests that were wasted, and says whether another one may be risked.
 
     An early request is risked only if the call stays within its share, rounded up to a whole request, even when that
-    request is wasted. Requests that are wasted for other reasons count as well, but nothing forbids them.
+    request is wasted. Requests that are wasted without having been early are none of its business: they are made, and
+    wasted, with any kind of speculation.
 
     Args:
-        share: extra requests for each turn, at most.
+        share: wasted early requests for each turn, at most.
     """
 
     def __init__(self, share: float = EXTRA) -> None:
@@ -47,22 +48,20 @@ class ExtraRequests:
         self.turns = 0
         """Turns that were committed."""
         self.made = 0
-        """Requests beyond one for each turn, those included that answered a pause."""
+        """Early requests that were wasted."""
 
     def allow(self, *, replaced: bool = False) -> bool:
-        """Whether the present turn may risk a request; `replaced` if it also gives up one that is under way."""
+        """Whether the present turn may risk an early request; `replaced` if it gives up another early one for it."""
         return self.made + replaced + 1 <= math.ceil(self.share * (self.turns + 1) - 1e-9)
 
     def turn_over(self) -> None:
-        """A turn was committed; its own request is none of the extra ones."""
+        """A turn was committed."""
         self.turns += 1
 
     def turn_goes_on(self) -> None:
-        """The turn that was committed last was not over: its request answered a pause."""
-        if self.turns:
-            self.turns -= 1
-            self.made += 1
+        """The turn that was committed last was not over."""
+        self.turns = max(0, self.turns - 1)
 
     def wasted(self) -> None:
-        """A speculative answer was discarded."""
+        """An early answer was discarded."""
         self.made += 1

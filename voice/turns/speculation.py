@@ -43,7 +43,7 @@ class SpeculativeAnswer:
     """The speculative answers of one call, at most one at a time.
 
     Args:
-        extra: counts the requests that turn out to be wasted.
+        extra: counts the early requests that turn out to be wasted.
     """
 
     def __init__(self, extra: ExtraRequests | None = None) -> None:
@@ -59,6 +59,7 @@ class SpeculativeAnswer:
         self.early = 0
         """How many were started because of how the words read, before silence or Smart Turn said anything."""
         self._last = -LEAST_APART
+        self._is_early = False
         self._refused: str | None = None
         self._doubtful: str | None = None
         self._match = NormalizedMatch()
@@ -78,7 +79,7 @@ class SpeculativeAnswer:
         """Whether to answer `text`, which seems to end, while the user may still be speaking."""
         if not text or self.stands(text) or text == self._refused or self.early >= MOST_A_TURN:
             return False
-        return self.extra.allow(replaced=self.text is not None)
+        return self.extra.allow(replaced=self.text is not None and self._is_early)
 
     def stands(self, text: str) -> bool:
         """Whether the speculative answer under way is an answer to `text`."""
@@ -103,12 +104,12 @@ class SpeculativeAnswer:
 
     def start(self, text: str, now: float) -> None:
         """The answer to `text` has been requested."""
-        self.text, self._last = text, now
+        self.text, self._last, self._is_early = text, now, False
         self.started += 1
 
     def start_early(self, text: str) -> None:
         """The answer to `text` has been requested early; a later request need not wait for `LEAST_APART` then."""
-        self.text = text
+        self.text, self._is_early = text, True
         self.started += 1
         self.early += 1
 
@@ -117,7 +118,8 @@ class SpeculativeAnswer:
         was, self.text, self._doubtful = self.text, None, None
         if was is not None:
             self.discarded += 1
-            self.extra.wasted()
+            if self._is_early:
+                self.extra.wasted()
         return was is not None
 
     def words_changed(self) -> None:

@@ -147,8 +147,10 @@ class TurnStop(BaseUserTurnStopStrategy):
                 turn.speech_started()
                 await self._went_on()
             case VoiceFadedFrame() if turn.speaking:
-                self._ahead.so_far = ""
-                self._weighing.listen(self.task_manager, turn.lasted, self._judge_fade)
+                if not frame.again:
+                    self._ahead.so_far = ""
+                if not (frame.again and self.speculation.text is not None):
+                    self._weighing.listen(self.task_manager, turn.lasted, self._judge_fade)
             case EagerHintFrame():
                 turn.speech_may_have_stopped(frame.silence)
                 self._judge_in_time()

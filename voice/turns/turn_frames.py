@@ -65,7 +65,13 @@ class OverlapFrame(SystemFrame):
 
 @dataclass
 class VoiceFadedFrame(SystemFrame):
-    """The voice has become much softer, as between two words or at the end; the recogniser decodes the words so far."""
+    """The voice has become much softer, as between two words or at the end; the recogniser decodes the words so far.
+
+    Parameters:
+        again: the voice has stayed soft since the frame before, and the words are decoded once more.
+    """
+
+    again: bool = False
 
 
 @dataclass

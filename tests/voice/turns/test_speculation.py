@@ -108,6 +108,33 @@ def test_a_turn_starts_few_early_answers_and_none_that_the_budget_forbids() -> N
     assert not SpeculativeAnswer(ExtraRequests(0.0)).may_start_early("words")
 
 
+def test_only_early_answers_count_against_the_early_requests() -> None:
+    speculation = SpeculativeAnswer(ExtraRequests(0.4))
+    speculation.start("what time is it", 1.0)
+    speculation.discard()
+    speculation.start("what time is it", 2.0)
+    assert speculation.extra.made == 0
+    assert speculation.may_start_early("what time is it in Rome"), "the one under way was not early"
+
+
+def test_other_words_replace_an_answer_when_they_are_heard_twice_or_go_on() -> None:
+    speculation = SpeculativeAnswer(ExtraRequests(9.0))
+    assert not speculation.doubts("begin when the leader arrives"), "nothing is under way"
+    speculation.start_early("begin when the leader arrives")
+    assert not speculation.doubts("Begin when the leader arrives.")
+    assert speculation.doubts("begin when the leader arises")
+    assert speculation.doubts("begin when the leader rises"), "heard once, like the one before"
+    assert not speculation.doubts("begin when the leader rises"), "heard twice"
+    assert not speculation.doubts("Begin, when the leader arrives at noon")
+    assert speculation.doubts("begin when the leader rises"), "the count starts over"
+    speculation.discard()
+    speculation.start_early("begin when the leader")
+    assert speculation.doubts("begin when a leader")
+    speculation.discard()
+    speculation.start_early("begin when the leader")
+    assert speculation.doubts("begin when a leader"), "another answer, another count"
+
+
 def test_early_words_whose_answer_needs_a_tool_are_not_tried_again_in_this_turn() -> None:
     speculation = SpeculativeAnswer(ExtraRequests(9.0))
     speculation.start_early("book a table")

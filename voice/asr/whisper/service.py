@@ -63,8 +63,8 @@ class WhisperSTTService(STTService):
     Args:
         model: The model that all calls share; the service does not close it.
         streaming: Whether to decode speech that is still going on; a model whose passes take too long never does.
-        at_fades: Whether to do so where the voice fades, instead of now and then. A `VoiceFadedFrame` is then sent,
-            and later the text as an `EagerTranscriptionFrame`, unless the voice has risen again.
+        at_fades: Whether to do so where the voice fades, instead of now and then. While it stays soft, a
+            `VoiceFadedFrame` is sent and then the text as an `EagerTranscriptionFrame`.
         pre_roll: Seconds of audio kept from before the detector's report of speech.
         ttfs_p99_latency: Seconds from the end of speech to the transcript, 99th percentile; None for the sum of the
             detector's wait, `LONG_TEXT` and twice the model's measured pass. Turn taking waits this long only if
@@ -180,6 +180,7 @@ class WhisperSTTService(STTService):
             spoken.fades.rose()
             spoken.withdraw()
             return
+        await self._announce_fade(spoken)
         seconds = self._buffer.seconds
         if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=PASSES_AT_FADES):
             spoken.fades.begun()
@@ -187,8 +188,14 @@ class WhisperSTTService(STTService):
                 spoken.heard = seconds
                 spoken.settling = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
                 self._follow(self._announce(spoken, spoken.settling), "settling")
+                await self.push_frame(VoiceFadedFrame(again=True))
             else:
                 self._listen(spoken)
+
+    async def _announce_fade(self, spoken: Utterance) -> None:
+        """Announce the fade at whose beginning a pass began: with the next audio, because many fades are over then."""
+        if spoken.fades.is_new:
+            spoken.fades.announced = True
             await self.push_frame(VoiceFadedFrame())
 
     def _prepare(self, spoken: Utterance, silence: float) -> None:
@@ -228,6 +235,7 @@ class WhisperSTTService(STTService):
             await self.push_frame(InterimTranscriptionFrame(text, self._user_id, stamp, self._language))
         if self._at_fades and text:
             # The voice has not risen since: the pass would have been withdrawn.
+            await self._announce_fade(spoken)
             await self._push_eager(text)
 
     async def _announce(self, spoken: Utterance, passing: asyncio.Task[str]) -> None:

@@ -67,7 +67,7 @@ class Turns(Table):
     """What starts before the end of a turn that is likely to be over: nothing, the answer, or also the speech of its
     first clause. With `early` both start while the last words are still spoken, when they read like an end."""
     extra_requests: Annotated[float, Field(ge=0, le=2)] = EXTRA
-    """The requests beyond one for each turn, as a share of a call's turns, up to which `early` may risk another."""
+    """The early requests that a call may waste, as a share of its turns; `early` risks none beyond it."""
     hint_ms: Annotated[int, Field(ge=0, le=1000)] = 64
     """The silence after which the recogniser starts to finish its text, and the answer may be started; 0 for never."""
 

@@ -82,7 +82,7 @@ async def one_trial(call: turn_rig.Call, rng: random.Random, *, early: bool) -> 
         await call.audio(rng.choice([0.02, 0.06]))
         while early and rng.random() < 0.6:
             # The voice fades, and the recogniser says what it has heard so far.
-            await call.fades()
+            await call.fades(again=rng.random() < 0.3)
             await call.eager(rng.choice([text, text, f"mis{text}", f"{text}."]))
             await call.audio(rng.choice([0, 0.02, 0.06, 0.2]))
             if rng.random() < 0.3:

@@ -192,8 +192,8 @@ class Call:
         audio = InputAudioRawFrame(FRAME * round(seconds / 0.02), 16000, 1)
         await self.tell(VADUserStartedSpeakingFrame(start_secs=0.2), audio)
 
-    async def fades(self) -> None:
-        await self.tell(VoiceFadedFrame())
+    async def fades(self, *, again: bool = False) -> None:
+        await self.tell(VoiceFadedFrame(again=again))
 
     async def hint(self) -> None:
         await self.tell(EagerHintFrame(silence=0.096))

@@ -12,7 +12,7 @@ from pipecat.frames.frames import (
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
-from pipecat.tests.utils import SleepFrame
+from pipecat.tests.utils import SleepFrame, run_test
 
 from tests.voice.asr.whisper.test_streaming import (
     Noting,
@@ -27,7 +27,7 @@ from tests.voice.asr.whisper.test_streaming import (
 from voice.asr.whisper.decoding import SAMPLE_RATE
 from voice.asr.whisper.service import WhisperSTTService
 from voice.client.fixtures.fixture import FixtureTurn
-from voice.turns.turn_frames import EagerHintFrame
+from voice.turns.turn_frames import EagerHintFrame, VoiceFadedFrame
 
 
 def fading(turn: FixtureTurn, seconds: float) -> list[Frame]:
@@ -108,3 +108,27 @@ async def test_a_pass_that_has_not_heard_all_speech_is_not_the_final_one(
     service = WhisperSTTService(model, at_fades=True)
     await heard(service, speech(turn), fading(turn, 0.3), [EagerHintFrame(silence=0.1), SleepFrame(0.3)])
     assert len(model.finals) == 2
+
+
+async def announced(service: WhisperSTTService, *frames: list[Frame]) -> list[Frame]:
+    """The announcements of fades and the words at them."""
+    down, _ = await run_test(service, frames_to_send=[f for part in frames for f in part], start_timeout=30.0)
+    return [f for f in down if isinstance(f, VoiceFadedFrame | EagerTranscriptionFrame)]
+
+
+async def test_a_fade_is_announced_when_it_lasts_and_before_its_words(
+    model: Noting, turns: dict[str, FixtureTurn]
+) -> None:
+    turn = turns["what is twelve minus five"]
+    loud = audio((np.sin(np.arange(3200) / 20) * 8000).astype(np.int16))
+    model.partial_gate.clear()
+    threading.Timer(1.0, model.partial_gate.set).start()
+    short = await announced(WhisperSTTService(model, at_fades=True), speech(turn), fading(turn, 0.06)[:-1], loud)
+    assert model.partials, "the fade was noticed"
+    assert not short
+    frames = await announced(
+        WhisperSTTService(model, at_fades=True), speech(turn), fading(turn, 0.3), [SleepFrame(0.3)]
+    )
+    assert isinstance(frames[0], VoiceFadedFrame)
+    assert [frame.again for frame in frames if isinstance(frame, VoiceFadedFrame)] == [False, True]
+    assert texts(frames, EagerTranscriptionFrame)

@@ -116,19 +116,22 @@ async def announced(service: WhisperSTTService, *frames: list[Frame]) -> list[Fr
     return [f for f in down if isinstance(f, VoiceFadedFrame | EagerTranscriptionFrame)]
 
 
-async def test_a_fade_is_announced_when_it_lasts_and_before_its_words(
+async def test_a_fade_is_announced_before_its_words(model: Noting, turns: dict[str, FixtureTurn]) -> None:
+    service = WhisperSTTService(model, at_fades=True)
+    turn = turns["what is twelve minus five"]
+    frames = await announced(service, speech(turn), fading(turn, 0.3), [SleepFrame(0.3)])
+    assert isinstance(frames[0], VoiceFadedFrame)
+    assert [frame.again for frame in frames if isinstance(frame, VoiceFadedFrame)][-2:] == [False, True]
+    assert texts(frames, EagerTranscriptionFrame)
+
+
+async def test_a_fade_that_is_over_with_the_next_audio_is_not_announced(
     model: Noting, turns: dict[str, FixtureTurn]
 ) -> None:
-    turn = turns["what is twelve minus five"]
-    loud = audio((np.sin(np.arange(3200) / 20) * 8000).astype(np.int16))
+    steady = (np.sin(np.arange(2 * SAMPLE_RATE) / 20) * 8000).astype(np.int16)
+    loud = [VADUserStartedSpeakingFrame(start_secs=0.2), *audio(steady)]
     model.partial_gate.clear()
     threading.Timer(1.0, model.partial_gate.set).start()
-    short = await announced(WhisperSTTService(model, at_fades=True), speech(turn), fading(turn, 0.06)[:-1], loud)
+    quiet = fading(turns["what is twelve minus five"], 0.06)
+    assert not await announced(WhisperSTTService(model, at_fades=True), loud, quiet, audio(steady))
     assert model.partials, "the fade was noticed"
-    assert not short
-    frames = await announced(
-        WhisperSTTService(model, at_fades=True), speech(turn), fading(turn, 0.3), [SleepFrame(0.3)]
-    )
-    assert isinstance(frames[0], VoiceFadedFrame)
-    assert [frame.again for frame in frames if isinstance(frame, VoiceFadedFrame)] == [False, True]
-    assert texts(frames, EagerTranscriptionFrame)

@@ -41,8 +41,9 @@ async def test_nothing_unconfirmed_is_let_out(
                 turns += await one_trial(call, rng, early=early is not None)
                 where = f"trial {trial} (seed {seed})"
                 assert not call.ear.breaches, where
+                # A confirmed answer may sound before its question is noted in the context.
+                await call.until(lambda call=call: set(call.answered) <= {*call.written, turn_rig.TOOL})
                 said = set(call.written)
-                assert set(call.answered) <= said | {turn_rig.TOOL}, where
                 # An answer to words that are only spelled differently stands.
                 assert {booked.rstrip(".") for booked in call.booked} <= said, where
                 messages = call.user_messages
@@ -80,12 +81,14 @@ async def one_trial(call: turn_rig.Call, rng: random.Random, *, early: bool) -> 
         call.judge.probability, call.judge.wait = rng.choice([0.02, 0.4, 0.7, 0.99]), rng.uniform(0, 0.03)
         await call.speaks()
         await call.audio(rng.choice([0.02, 0.06]))
+        again = False
         while early and rng.random() < 0.6:
             # The voice fades, and the recogniser says what it has heard so far.
-            await call.fades(again=rng.random() < 0.3)
+            await call.fades(again=again)
             await call.eager(rng.choice([text, text, f"mis{text}", f"{text}."]))
             await call.audio(rng.choice([0, 0.02, 0.06, 0.2]))
-            if rng.random() < 0.3:
+            again = rng.random() >= 0.3
+            if not again:
                 text += f" then {rng.randrange(1000)}"
         while rng.random() < 0.4:
             # A pause that ends before the voice detector reports it.

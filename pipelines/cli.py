@@ -56,6 +56,9 @@ def parser() -> Parser:
     # The server at --url has just started: its first turn is a cold one.
     replay.add_argument("--fresh", action="store_true", help=argparse.SUPPRESS)
     replay.add_argument("--repeat", type=count, default=1, metavar="N", help="replay everything N times (1)")
+    replay.add_argument(
+        "--chaos", type=seed, metavar="SEED", help="break parts as the calls go on; a seed repeats its faults"
+    )
     replay.add_argument("--listen", action="store_true", help="play both sides aloud")
     replay.add_argument(
         "--check",

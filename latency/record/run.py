@@ -24,6 +24,7 @@ from latency.record.run_files import (
 )
 from latency.record.session import Session, SessionFiles
 from latency.record.turn import TurnRecord
+from latency.record.units import Count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,6 +50,8 @@ class RunHeader:
     """Names of the simulated components."""
     versions: Mapping[str, str] = field(default_factory=dict)
     host: Mapping[str, Any] = field(default_factory=dict)
+    chaos: Count | None = None
+    """The seed by which faults were put into the calls; None for an ordinary run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from latency.record.injected import InjectedFault
 from latency.record.units import Count, Instant, Milliseconds, Number, Seconds
 
 LATE_SHARE_ALLOWED = 0.02
@@ -100,6 +101,8 @@ class Session:
     """When the loudspeaker was softer because the user might be interrupting, (start, end)."""
     outages: tuple[tuple[Instant, Instant], ...] = ()
     """When the client had no connection, (start, end); the call went on after each but perhaps the last."""
+    injected: tuple[InjectedFault, ...] = ()
+    """Faults that were put into the call on purpose, in order."""
     self_interruptions: Count | None = None
     """Turns that the agent's own voice began; None from a server that does not tell."""
     server: ServerLoad | None = None

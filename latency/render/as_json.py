@@ -32,7 +32,7 @@ def text(report: Report) -> str:
 def _method(report: Report) -> dict[str, Any]:
     """How the figures were measured, the slowest stage and the slowest turns."""
     names = ("created", "command", "versions", "components", "host", "late_turns", "refused", "watched", "stalls",
-            "unexplained", "notes", "rests_on")  # fmt: skip
+            "unexplained", "notes", "rests_on", "chaos", "accounts")  # fmt: skip
     worst_turns = [
         {"session": one.turn.session, "turn": one.turn.turn, "latency_ms": _ms(one.latency), "why": why}
         for one, why in worst(report)

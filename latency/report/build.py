@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from latency.budget import Budget, BudgetError
+from latency.judge.account import accounts
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import flagged
 from latency.judge.session_outcome import SessionOutcome, judge_session
@@ -77,6 +78,8 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         stalls=tuple(_stalls(sessions)),
         unexplained=tuple(flagged(timed)),
         load=load_figures(observed, sessions) if observed else None,
+        chaos=run.header.chaos,
+        accounts=() if run.header.chaos is None else accounts(sessions, budget=_llm_budget(llm)),
     )
     return replace(report, thresholds=tuple(threshold.judge(report) for threshold in thresholds))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from latency.judge.account import Account
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import FLAGGED, Unexplained
 from latency.judge.session_outcome import SessionOutcome
@@ -90,6 +91,10 @@ class Report:
     """The turns that are flagged in `residual_ms`, with the place of the unexplained stretch."""
     load: LoadFigures | None
     """Figures by caller and by number of calls at once; None if the calls were no load test."""
+    chaos: int | None = None
+    """The seed by which faults were put into the calls; None for an ordinary run."""
+    accounts: tuple[Account, ...] = ()
+    """What became of each turn of a run with such faults; empty for an ordinary run."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:

@@ -64,6 +64,8 @@ class CallProgress(CallListener):
 
     def __init__(self, console: Console, title: str) -> None:
         self.result: Callable[[], CallResult] | None = None
+        self.placed: Callable[[PlacedTurn], None] | None = None
+        """Called, too, when a turn starts."""
         self._console = console
         self._status: Status = console.status("")
         self._title = title
@@ -90,6 +92,8 @@ class CallProgress(CallListener):
         self._reported_before = max(self._reports, default=self._reported_before)
         self._reports = {}
         self._status.update(f"[dim]caller:[/] {escape(turn.turn.text or turn.turn.name)}")
+        if self.placed is not None:
+            self.placed(turn)
 
     def on_partial(self, text: str) -> None:
         """The recogniser's words so far."""
@@ -120,6 +124,10 @@ class CallProgress(CallListener):
         _print(
             self._console, Text("line    ", "yellow"), Text(f"connected again after {seconds:.1f} s; the call goes on")
         )
+
+    def fault(self, what: str) -> None:
+        """Print a fault that was put into the call on purpose."""
+        _print(self._console, Text("chaos   ", "magenta"), Text(what))
 
     def on_error(self, text: str) -> None:
         """Print a failure that the server reports."""

@@ -4,9 +4,10 @@ import argparse
 import asyncio
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 from latency.cli import show
@@ -14,6 +15,8 @@ from latency.command_line import RUNS
 from latency.record.run import Status
 from latency.record.run_writer import RunWriter, new_folder
 from latency.report.thresholds import Threshold, ThresholdError
+from pipelines.replaying.chaos import Fault, parts_of, schedule
+from pipelines.replaying.injection import Injector
 from pipelines.replaying.progress import CallProgress, Progress
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
 from pipelines.serving.child import Server, health, own_server
@@ -33,6 +36,8 @@ def run_replay(args: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
     thresholds = parse_checks(args.check)
     check_server(args)
+    if args.chaos is not None and args.url is not None:
+        raise ConfigurationError("--chaos breaks parts of a server that it starts itself; leave out --url.")
     check_folder(args.out)
     fixtures = chosen_fixtures(args.fixtures, everything=args.all)
     folder = asyncio.run(_replay(args, fixtures))
@@ -102,7 +107,8 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
             progress.note(notice)
     async with server_for(args, progress) as server:
         progress.serving(server.status)
-        header = run_header(server, ["voice", *sys.argv[1:]])
+        parts = None if args.chaos is None else parts_of(server.status)
+        header = run_header(server, ["voice", *sys.argv[1:]], chaos=args.chaos)
         with writing(Path(args.out) if args.out else RUNS):
             writer = RunWriter(Path(args.out) if args.out else new_folder(RUNS, header), header=header)
         rounds = [(fixture, round_) for round_ in range(args.repeat) for fixture in fixtures]
@@ -116,7 +122,17 @@ async def _replay(args: argparse.Namespace, fixtures: Sequence[Fixture]) -> Path
                 if args.repeat > 1:
                     name = f"{name}-{round_ + 1}"
                 shown = progress.call(name)
-                await one_call(server, fixture, name, writer, shown, cold=cold and not number, listen=args.listen)
+                faults = None if parts is None else schedule(args.chaos, name, len(fixture.turns), parts)
+                await one_call(
+                    server,
+                    fixture,
+                    name,
+                    writer,
+                    shown,
+                    cold=cold and not number,
+                    listen=args.listen,
+                    faults=faults,
+                )
             status = "complete"
         finally:
             with writing(writer.folder):
@@ -137,8 +153,11 @@ async def one_call(
     *,
     cold: bool,
     listen: bool,
+    faults: Sequence[Fault | None] | None = None,
 ) -> None:
     """Replay one fixture; the recording so far is written even if the call fails.
+
+    With `faults`, one or None for each turn, these are put into the call, which may then end early.
 
     Raises:
         ComponentError: the server could not be reached, was not ready or ended the call, or the disk is full.
@@ -151,17 +170,29 @@ async def one_call(
     )
     session = CallSession(server.url, line, listener=progress)
     progress.result = session.result
+    injector = None
+    if faults is not None and server.process is not None:
+        injector = Injector(
+            faults,
+            server=server.process,
+            cut=session.cut,
+            now=lambda: time.monotonic() - line.origin,
+            announce=progress.fault,
+        )
+        progress.placed = injector.placed
     before = server.load()
     try:
         if monitor:
             monitor.open()
         with progress:
-            await session.run()
+            async with injector.during() if injector else nullcontext():
+                await session.run()
     finally:
         if monitor:
             monitor.close()
         load = load_between(before, server.load(), session.result().seconds)
         with writing(writer.folder):
-            save(session.result(), fixture, name, writer, cold=cold, load=load)
-    if session.result().closed:
+            injected = tuple(injector.injected) if injector else ()
+            save(session.result(), fixture, name, writer, cold=cold, load=load, injected=injected)
+    if session.result().closed and not injector:
         raise ComponentError(f"The call ended early: {session.result().closed}.")

@@ -4,10 +4,12 @@ import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from latency.command_line import RUNS
+from latency.record.injected import InjectedFault
 from latency.record.run import RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.session import ServerLoad
@@ -49,7 +51,14 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 def save(
-    result: CallResult, fixture: Fixture, name: str, writer: RunWriter, *, cold: bool, load: ServerLoad | None
+    result: CallResult,
+    fixture: Fixture,
+    name: str,
+    writer: RunWriter,
+    *,
+    cold: bool,
+    load: ServerLoad | None,
+    injected: tuple[InjectedFault, ...] = (),
 ) -> None:
     """Write a call's turns, recording and facts into the run folder; a call that never began leaves nothing."""
     if not result.seconds:
@@ -57,6 +66,7 @@ def save(
     wav = writer.write_session_wav(name, result.stereo())
     writer.add_turns(turn_records(result, fixture, name, cold=cold))
     session = session_record(result, fixture, name=name, wav=wav, cold=cold, server=load)
+    session = replace(session, injected=injected)
     # A turn that was spoken live comes from no file.
     sources = {turn.name: str(turn.wav.resolve()) for turn in fixture.turns if turn.sha256}
     writer.add_session(session, sources=sources)
@@ -72,8 +82,8 @@ def load_between(before: Load | None, after: Load | None, seconds: float) -> Ser
     )
 
 
-def run_header(server: Server, command: Sequence[str]) -> RunHeader:
-    """The header of this run; `command` as it was typed."""
+def run_header(server: Server, command: Sequence[str], *, chaos: int | None = None) -> RunHeader:
+    """The header of this run; `command` as it was typed, `chaos` the seed of injected faults."""
     status = server.status
     return RunHeader(
         created=datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -82,6 +92,7 @@ def run_header(server: Server, command: Sequence[str]) -> RunHeader:
         components=status.get("components", {}),
         simulated=status.get("simulated", []),
         versions=status.get("versions", {}),
+        chaos=chaos,
         host={
             "platform": platform.platform(),
             "python": platform.python_version(),

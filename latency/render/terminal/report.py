@@ -8,6 +8,7 @@ from rich.console import Console
 from latency.judge.outcome import EARLY
 from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.cost_block import cost_lines
+from latency.render.terminal.faults import fault_lines
 from latency.render.terminal.headline import HEADLINE, headline
 from latency.render.terminal.histogram import histogram
 from latency.render.terminal.layout import fitted, labelled
@@ -44,7 +45,7 @@ def write(report: Report, file: TextIO) -> None:
     if slowest := worst_table(report):
         console.print(slowest)
         console.print()
-    for line in (*_figures(report), *conditions(report)):
+    for line in (*_figures(report), *fault_lines(report.accounts), *conditions(report)):
         console.print(fitted(line, console.width))
     _verdicts(console, report)
     console.print()

@@ -67,7 +67,7 @@ def test_the_method_follows_the_figures(short_run: Path, load: Callable[[Path], 
     method = found["method"]
     assert list(method) == [
         "percentiles", "intervals", "created", "command", "versions", "components", "host", "late_turns", "refused",
-        "watched", "stalls", "unexplained", "notes", "rests_on", "slowest_stage", "worst",
+        "watched", "stalls", "unexplained", "notes", "rests_on", "chaos", "accounts", "slowest_stage", "worst",
     ]  # fmt: skip
     assert (method["created"], method["command"]) == ("2026-11-20T17:03:12+01:00", ["voice", "replay"])
     assert (method["host"]["cpus"], method["host"]["load_before"], method["refused"]) == (2, None, None)

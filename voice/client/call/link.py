@@ -115,6 +115,11 @@ class Link:
         if self._socket is not None:
             await self._socket.close()
 
+    def cut(self) -> None:
+        """Break the connection without a word to the server, as a network does; it is made again."""
+        if not self._away and self.over is None:
+            self._connected.transport.abort()
+
     @property
     def away(self) -> bool:
         """Whether the connection is being made again."""

@@ -71,6 +71,7 @@ class CallSession:
         self._outbox: asyncio.Queue[bytes] = asyncio.Queue()
         self._closed: str | None = None
         self._outages: list[tuple[float, float]] = []
+        self._link: Link | None = None
 
     async def run(self) -> CallResult:
         """Make the call until the line hangs up or the server closes it; the recording is kept either way.
@@ -89,6 +90,7 @@ class CallSession:
             clock=self._clock,
         )
         await link.open()
+        self._link = link
         try:
             early = await self._handshake(link)
             self._begin(early)
@@ -111,6 +113,11 @@ class CallSession:
         self._outbox.put_nowait(framing.encode(message))
         self._asked[message.id] = message
         return message
+
+    def cut(self) -> None:
+        """Break the connection without a word to the server, as a network does; the call goes on with another one."""
+        if self._link is not None:
+            self._link.cut()
 
     def heard_after(self, since: float, earliest: float) -> float | None:
         """Seconds from one instant to the first sound of the bot that begins after another one.

@@ -8,8 +8,8 @@ from latency.judge.outcome import Outcome
 from latency.judge.session_outcome import SessionOutcome
 from latency.judge.unanswered import LOST
 from latency.judge.verdict import judge
-from latency.record.injected import InjectedFault
 from latency.record.marks import Mark
+from latency.record.session import InjectedFault
 
 End = Literal["answered", "rescued", "apologised", "unanswered", "not judged", "no answer wanted", "not played"]
 """Answered by what was asked first, or by another tier; the caller was told that there is no answer; or there was none.

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from latency.record.injected import InjectedFault
 from latency.record.units import Count, Instant, Milliseconds, Number, Seconds
 
 LATE_SHARE_ALLOWED = 0.02
@@ -73,6 +72,17 @@ class ServerLoad:
     """Resident memory of its processes at the end, MB; what they share counts once on Linux, elsewhere for each."""
     rss_peak_mb: Number | None = None
     """The most resident memory that was seen, MB; None where only the end was looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectedFault:
+    """One fault that `voice replay --chaos` put into the call on purpose."""
+
+    turn: Count
+    """The turn of the session that was played, or had been played last."""
+    at: Instant
+    what: str
+    """What was done, as a clause: "sim:sonnet never answers"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import psutil
 
-from latency.record.injected import InjectedFault
+from latency.record.session import InjectedFault
 from pipelines.replaying.chaos import STOPPED_FOR, Fault
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.errors import ComponentError

@@ -9,10 +9,9 @@ from datetime import datetime
 from pathlib import Path
 
 from latency.command_line import RUNS
-from latency.record.injected import InjectedFault
 from latency.record.run import RunHeader
 from latency.record.run_writer import RunWriter
-from latency.record.session import ServerLoad
+from latency.record.session import InjectedFault, ServerLoad
 from pipelines.replaying.call_records import session_record, turn_records
 from pipelines.serving.child import Load, Server
 from voice.client.call.call_result import CallResult

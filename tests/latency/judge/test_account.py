@@ -8,10 +8,9 @@ from latency.judge.account import accounts
 from latency.judge.outcome import Outcome
 from latency.judge.session_outcome import SessionOutcome
 from latency.judge.unanswered import Unanswered
-from latency.record.injected import InjectedFault
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark, Marks
-from latency.record.session import Session
+from latency.record.session import InjectedFault, Session
 from latency.record.turn import TurnRecord
 
 SILENT = InjectedFault(turn=0, at=1.0, what="sim:sonnet never answers")

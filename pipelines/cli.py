@@ -127,6 +127,13 @@ def parser() -> Parser:
         "--longest-call", type=_seconds, default=60.0, metavar="MIN", help="minutes after which a call is closed (60)"
     )
     serve.add_argument(
+        "--idle",
+        type=_duration,
+        default=60.0,
+        metavar="S",
+        help="close a call whose client sends nothing; 0 never (60)",
+    )
+    serve.add_argument(
         "--drain",
         type=_seconds,
         default=30.0,

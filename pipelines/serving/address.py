@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from voice.errors import ConfigurationError
 from voice.server.access import SHORTEST_TOKEN, Access, is_local
 from voice.server.app import LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_WITHIN
+from voice.server.closing import IDLE
 from voice.wire.endpoint import TOKEN_VARIABLE
 
 
@@ -29,6 +30,8 @@ class Address:
     """The most calls at once from one other machine; None: 8, or any number behind a proxy."""
     longest: float = LONGEST_CALL
     """Seconds after which a call is closed."""
+    idle: float = IDLE
+    """Seconds without a message from the client after which a call is closed; 0 never closes it."""
     drain: float = 30.0
     """Seconds that the calls under way may take after SIGTERM."""
     resume: float = RESUME_WITHIN

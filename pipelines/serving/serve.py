@@ -57,6 +57,7 @@ async def serve_agent(
             resume_within=address.resume,
             from_one=address.most_from_one,
             longest=address.longest,
+            idle=address.idle,
         )
 
         def take_calls() -> None:
@@ -176,6 +177,7 @@ def run_serve(args: argparse.Namespace) -> int:
         resume=args.resume,
         calls_from_one=args.calls_from_one,
         longest=args.longest_call * 60,
+        idle=args.idle,
         allow_origins=tuple(args.allow_origin),
         tls_cert=args.tls_cert,
         tls_key=args.tls_key,

@@ -17,7 +17,7 @@ from voice.page.routes import page_routes
 from voice.redaction import printable
 from voice.server.access import Access, is_local
 from voice.server.bookkeeping import Books
-from voice.server.closing import shortened
+from voice.server.closing import IDLE, end_when_idle, shortened
 from voice.server.headroom.admission import NotNow
 from voice.server.headroom.headroom import Headroom
 from voice.server.interventions import RELEASE_AFTER, Interventions
@@ -83,6 +83,7 @@ class Calls:
         resume_within: seconds for which a call waits for a client whose connection broke; 0 ends it at once.
         from_one: how many calls may come from one other machine; None for any number.
         longest: seconds after which a call is closed.
+        idle: seconds without a message from the client after which it is closed; 0 never closes it.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Calls:
         resume_within: float = RESUME_WITHIN,
         from_one: int | None = MOST_FROM_ONE,
         longest: float = LONGEST_CALL,
+        idle: float = IDLE,
     ) -> None:
         self.agent = agent
         self.books = books
@@ -110,7 +112,7 @@ class Calls:
         self._most = most
         self._begins = asyncio.Lock()
         self._beginning = 0
-        self._from_one, self._longest = from_one, longest
+        self._from_one, self._longest, self._idle = from_one, longest, idle
         self._callers: Counter[str] = Counter()
         """The calls under way by address."""
         self._resume_within = resume_within
@@ -271,12 +273,16 @@ class Calls:
                 await worker.cancel()
 
         runner = WorkerRunner(handle_sigint=False)
-        limit = asyncio.create_task(self._end_in_time(transport))
+        limits = [
+            asyncio.create_task(self._end_in_time(transport)),
+            asyncio.create_task(end_when_idle(transport, self._idle)),
+        ]
         try:
             await runner.add_workers(worker)
             await runner.run()
         finally:
-            limit.cancel()
+            for limit in limits:
+                limit.cancel()
             asyncio.get_running_loop().call_later(RELEASE_AFTER, self._release, worker)
         return why
 

@@ -55,6 +55,8 @@ class StrictSerializer(ProtobufFrameSerializer):
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.refusal: str | None = None
+        self.last_message = clock()
+        """When the last message came."""
         self._clock = clock
         self._heard_until: float | None = None
         self._read_until: float | None = None
@@ -115,7 +117,7 @@ class StrictSerializer(ProtobufFrameSerializer):
         return InputAudioRawFrame(audio=windows, sample_rate=IN_RATE, num_channels=1)
 
     def _check_rate(self) -> None:
-        now = self._clock()
+        now = self.last_message = self._clock()
         self._read_until = max(now, self._read_until or now) + 1 / MESSAGES_A_SECOND
         if self._read_until - now > AHEAD:
             raise self._refuse(f"more than {MESSAGES_A_SECOND} messages a second came")
@@ -168,6 +170,7 @@ class CallTransport(FastAPIWebsocketTransport):
         assert isinstance(self._socket, ResumableSocket)
         if there:
             self._output.sent_again(self._socket.audio_resent())
+            self.serializer.last_message = time.monotonic()
         self.away(not there)
         if self.account:
             self.account.away(not there)
@@ -185,6 +188,12 @@ class CallTransport(FastAPIWebsocketTransport):
         """End the call because it cannot go on; `reason` is a clause."""
         self._why_ended = reason
         await self._client.trigger_client_disconnected()
+
+    @property
+    def last_message(self) -> float | None:
+        """When the client sent something last, or came back; None while it is away and may come back."""
+        is_away = isinstance(self._socket, ResumableSocket) and self._socket.away
+        return None if is_away else self.serializer.last_message
 
     @property
     def ending(self) -> Ending | None:

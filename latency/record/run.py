@@ -14,12 +14,14 @@ from latency.audio import recording
 from latency.audio.recording import RATE
 from latency.record.json_form import TurnError, from_json
 from latency.record.run_files import (
+    UNDER_WAY,
     RunError,
     changed_fixtures,
     check_recordings,
     check_sessions,
     read_run_json,
     read_turns,
+    read_under_way,
     recording_extent,
 )
 from latency.record.session import Session, SessionFiles
@@ -97,20 +99,27 @@ class Run:
             run, listed = from_json(_Run, content), from_json(_Files, content).sessions
         except TurnError as error:
             raise RunError(f"{folder / 'run.json'} is not what a run writes: {error}") from error
+        sessions, under_way = run.sessions, []
+        kept = None if run.status == "complete" else read_under_way(folder)
+        if kept is not None and kept.turns and kept.session.name not in {session.name for session in sessions}:
+            whole = {(turn.session, turn.turn) for turn in turns}
+            turns += tuple(turn for turn in kept.turns if (turn.session, turn.turn) not in whole)
+            sessions, listed = (*sessions, kept.session), (*listed, SessionFiles(name=kept.session.name))
+            under_way = [f"session {kept.session.name!r} was under way: its last turns are not counted"]
         if not turns:
             raise RunError(f"{folder} holds no turns yet; replay again, unless it is being written", exit_code=3)
-        ends, missing = check_recordings(folder, run.sessions)
+        ends, missing = check_recordings(folder, sessions)
         notes = [] if run.status == "complete" else [f"this run is not complete: its status is {run.status!r}"]
         lacking, incomplete = check_sessions(folder, listed, turns, is_complete=run.status == "complete")
-        notes += [*cut, *incomplete, *missing]
-        notes += [f"session {s.name!r} ended early: {s.closed}" for s in run.sessions if s.closed]
-        notes += [f"session {s.name!r} ended before {s.never_sent} of its turns" for s in run.sessions if s.never_sent]
+        notes += [*under_way, *cut, *incomplete, *missing]
+        notes += [f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed]
+        notes += [f"session {s.name!r} ended before {s.never_sent} of its turns" for s in sessions if s.never_sent]
         notes += changed_fixtures(listed)
         return cls(
             folder=folder,
             status=run.status,
             header=header,
-            sessions=run.sessions,
+            sessions=sessions,
             turns=turns,
             notes=tuple(notes),
             recorded_until=ends,
@@ -152,7 +161,7 @@ def newest(root: Path) -> Path:
 
 def _has_turns(folder: Path) -> bool:
     turns = folder / "turns.jsonl"
-    return turns.is_file() and turns.stat().st_size > 0
+    return (turns.is_file() and turns.stat().st_size > 0) or (folder / UNDER_WAY).is_file()
 
 
 def file_name(name: str) -> str:

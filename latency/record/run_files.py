@@ -8,16 +8,19 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from latency.audio.recording import RecordedTime, RecordingError, extent
-from latency.record.json_form import parse, shown
+from latency.record.json_form import from_json, parse, shown
 from latency.record.session import Session, SessionFiles
 from latency.record.turn import KEYS, NewerTurnError, TurnError, TurnRecord
 
 SCHEMA = 1
 """Of run.json. Keys are only ever added: one that an older run lacks is unknown."""
+UNDER_WAY = "under_way.json"
+"""The file that holds what there is of a session that has not ended: its record, and its turns that are over."""
 TURN_BEGINS = "{"
 """How every line of turns.jsonl begins, also one that was cut short."""
 _SECONDS_ROUNDED = 0.1
@@ -111,6 +114,33 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         names = ", ".join(shown(name) for name in sorted(unknown))
         notes.append(f"{path.name} holds keys that this version does not know and ignores: {names}")
     return tuple(turns.values()), notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptSession:
+    """What a writer that was killed left of the session under way."""
+
+    session: Session
+    turns: tuple[TurnRecord, ...]
+
+
+def read_under_way(folder: Path) -> KeptSession | None:
+    """What is left of the session that was under way when the run's writer was killed; None when there is nothing.
+
+    Raises:
+        RunError: The file is not what a run writes.
+    """
+    path = folder / UNDER_WAY
+    try:
+        content = parse(path.read_text(encoding="utf-8"))
+        return KeptSession(
+            session=from_json(Session, content["session"]),
+            turns=tuple(TurnRecord.from_json(turn) for turn in content["turns"]),
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise RunError(f"{path} is not what a run writes: {error}; take it away, or replay again") from error
 
 
 def check_sessions(

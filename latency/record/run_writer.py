@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from latency.audio import recording
 from latency.record.json_form import to_json
 from latency.record.run import RunHeader, Status, file_name
-from latency.record.run_files import SCHEMA, RunError
+from latency.record.run_files import SCHEMA, UNDER_WAY, RunError
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 
@@ -43,6 +43,7 @@ class RunWriter:
         self._header: dict[str, Any] = to_json(header)
         self._sessions: list[tuple[Session, Mapping[str, str]]] = []
         self._turns: Counter[str] = Counter()
+        self._kept: str | None = None
         self._write_run("running")
 
     @property
@@ -59,6 +60,23 @@ class RunWriter:
             file.flush()
             os.fsync(file.fileno())
 
+    def wav_of(self, name: str) -> str:
+        """The file name of a session's recording."""
+        return f"{file_name(name)}.wav"
+
+    def keep(self, session: Session, turns: Iterable[TurnRecord], stereo: "npt.NDArray[np.int16]") -> None:
+        """Keep what there is of a session under way, in place of what was kept before, in case the writer is killed.
+
+        Args:
+            session: What it has been so far.
+            turns: Those of its turns that are over.
+            stereo: Its recording so far, see `write_session_wav`.
+        """
+        self._kept = session.name
+        recording.write(self.folder / self.wav_of(session.name), stereo)
+        content = {"session": to_json(session), "turns": [turn.to_json() for turn in turns]}
+        self._replace(UNDER_WAY, json.dumps(content, ensure_ascii=False) + "\n")
+
     def write_session_wav(self, name: str, stereo: "npt.NDArray[np.int16]") -> str:
         """Write a session's recording and return its file name.
 
@@ -69,8 +87,8 @@ class RunWriter:
         Raises:
             ValueError: Another type or shape, or a session of that name has a recording already.
         """
-        path = self.folder / f"{file_name(name)}.wav"
-        if path.exists():
+        path = self.folder / self.wav_of(name)
+        if path.exists() and name != self._kept:
             raise ValueError(f"{path} exists: every session of a run needs a name of its own")
         recording.write(path, stereo)
         return path.name
@@ -84,6 +102,8 @@ class RunWriter:
         """
         self._sessions.append((session, sources or {}))
         self._write_run("running")
+        (self.folder / UNDER_WAY).unlink(missing_ok=True)
+        self._kept = None
 
     def finish(self, status: Status, *, load_after: float | None = None) -> Path:
         """Set the final status and the machine's load at the end; returns the run folder."""
@@ -93,7 +113,14 @@ class RunWriter:
 
     def discard(self) -> None:
         """Take back what was written, and the folder if nothing else is in it."""
-        names = ["run.json", "turns.jsonl", *(session.wav for session, _ in self._sessions if session.wav)]
+        kept = [] if self._kept is None else [self.wav_of(self._kept)]
+        names = [
+            "run.json",
+            "turns.jsonl",
+            UNDER_WAY,
+            *kept,
+            *(session.wav for session, _ in self._sessions if session.wav),
+        ]
         for name in names:
             (self.folder / name).unlink(missing_ok=True)
         if not any(self.folder.iterdir()):
@@ -105,13 +132,17 @@ class RunWriter:
             {**to_json(session), "turns": self._turns[session.name], "sources": dict(sources)}
             for session, sources in self._sessions
         ]
-        part = self.folder / "run.json.part"
+        self._replace("run.json", json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+    def _replace(self, name: str, text: str) -> None:
+        """Replace a file as a whole: it has the old content or the new one."""
+        part = self.folder / f"{name}.part"
         with part.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+            file.write(text)
             file.flush()
             # A machine that loses its power must not leave the new name without the content.
             os.fsync(file.fileno())
-        os.replace(part, self.folder / "run.json")
+        os.replace(part, self.folder / name)
 
 
 def new_folder(root: Path, header: RunHeader) -> Path:

@@ -64,7 +64,7 @@ class CallProgress(CallListener):
 
     def __init__(self, console: Console, title: str) -> None:
         self.result: Callable[[], CallResult] | None = None
-        self.placed: Callable[[PlacedTurn], None] | None = None
+        self.placed: list[Callable[[PlacedTurn], None]] = []
         """Called, too, when a turn starts."""
         self._console = console
         self._status: Status = console.status("")
@@ -92,8 +92,8 @@ class CallProgress(CallListener):
         self._reported_before = max(self._reports, default=self._reported_before)
         self._reports = {}
         self._status.update(f"[dim]caller:[/] {escape(turn.turn.text or turn.turn.name)}")
-        if self.placed is not None:
-            self.placed(turn)
+        for placed in self.placed:
+            placed(turn)
 
     def on_partial(self, text: str) -> None:
         """The recogniser's words so far."""

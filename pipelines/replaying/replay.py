@@ -19,6 +19,7 @@ from pipelines.replaying.chaos import Fault, parts_of, schedule
 from pipelines.replaying.injection import Injector
 from pipelines.replaying.progress import CallProgress, Progress
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
+from pipelines.replaying.under_way import UnderWay
 from pipelines.serving.child import Server, health, own_server
 from voice.client.call.connection import check_url
 from voice.client.call.line import PacedLine
@@ -170,6 +171,8 @@ async def one_call(
     )
     session = CallSession(server.url, line, listener=progress)
     progress.result = session.result
+    under_way = UnderWay(session, fixture, name, writer, cold=cold)
+    progress.placed.append(under_way.placed)
     injector = None
     if faults is not None and server.process is not None:
         injector = Injector(
@@ -179,13 +182,13 @@ async def one_call(
             now=lambda: time.monotonic() - line.origin,
             announce=progress.fault,
         )
-        progress.placed = injector.placed
+        progress.placed.append(injector.placed)
     before = server.load()
     try:
         if monitor:
             monitor.open()
         with progress:
-            async with injector.during() if injector else nullcontext():
+            async with under_way.during(), injector.during() if injector else nullcontext():
                 await session.run()
     finally:
         if monitor:

@@ -146,7 +146,8 @@ class Responder:
         """
         whole, rest = self._propose(text, last.before, now), _rest(text, last.text)
         if rest and parses(rest):
-            return self._propose(rest, self._state, now)
+            # The turn may go on once more, and its text is then this one and more.
+            return replace(self._propose(rest, self._state, now), text=text)
         outside = last.reply.timer or last.reply.cancelled or last.reply.call
         if whole.reply.call is not None and whole.reply.call == last.reply.call:
             return with_result(replace(whole, reply=replace(whole.reply, call=None)), last.reply.text)

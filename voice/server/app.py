@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -163,7 +164,15 @@ class Calls:
         await found[0].attach(websocket, count)
         await found[0].until_left(websocket)
 
-    async def take(self, websocket: WebSocket, sample_rate: str, *, ducks: bool = False, resumes: bool = False) -> None:
+    async def take(
+        self,
+        websocket: WebSocket,
+        sample_rate: str,
+        *,
+        ducks: bool = False,
+        resumes: bool = False,
+        evals: bool = False,
+    ) -> None:
         """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason.
 
         Args:
@@ -171,6 +180,7 @@ class Calls:
             sample_rate: what the client asks for; see `out_rate`.
             ducks: whether its loudspeaker becomes softer when it is told to.
             resumes: whether it takes the call up again when its connection breaks.
+            evals: whether it may be pipecat's eval harness.
         """
         await websocket.accept()
         address = websocket.client.host if websocket.client else ""
@@ -190,7 +200,10 @@ class Calls:
         self._callers[address] += 1
         self.began[task] = time.monotonic()
         try:
-            await self._run(await self._resumes(websocket) if resumes else websocket, rate, ducks=ducks)
+            connection = await self._resumes(websocket) if resumes else websocket
+            transport = CallTransport(connection, sample_rate=rate)
+            transport.voice.ducked_by_client, transport.serializer.takes_harness = ducks, evals
+            await self._run(connection, transport, rate)
         except VoiceError as error:
             log.warning("a call could not begin: %s", error)
             await websocket.close(1011, shortened(str(error)))
@@ -228,20 +241,18 @@ class Calls:
         await socket.attach(websocket)
         return socket
 
-    async def _run(self, websocket: WebSocket | ResumableSocket, rate: int, *, ducks: bool) -> None:
+    async def _run(self, websocket: WebSocket | ResumableSocket, transport: CallTransport, rate: int) -> None:
         if not isinstance(websocket, ResumableSocket):
-            await self._keep_books(websocket, rate, ducks=ducks)
+            await self._keep_books(transport, rate)
             return
         self._resumable.add(websocket)
         try:
-            await self._keep_books(websocket, rate, ducks=ducks)
+            await self._keep_books(transport, rate)
         finally:
             self._resumable.discard(websocket)
             websocket.end()
 
-    async def _keep_books(self, websocket: WebSocket | ResumableSocket, rate: int, *, ducks: bool) -> None:
-        transport = CallTransport(websocket, sample_rate=rate)
-        transport.voice.ducked_by_client = ducks
+    async def _keep_books(self, transport: CallTransport, rate: int) -> None:
         if self.books is None:
             await self._converse(transport, rate)
             return
@@ -368,7 +379,9 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             log.warning("a call was refused: %s", printable(refusal.reason))
             await websocket.send_denial_response(JSONResponse({"error": refusal.reason}, refusal.status))
             return
-        await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1")
+        # A token that is made for one call lets nobody look deeper into it.
+        evals = access.refusal(headers, _given(query), math.inf) is None
+        await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1", evals=evals)
 
     return app
 

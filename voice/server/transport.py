@@ -17,6 +17,7 @@ from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPI
 from voice.errors import WireError
 from voice.server.bookkeeping import Account
 from voice.server.closing import CLOSE_WITHIN, Ending, shortened
+from voice.server.evals.harness import Harness
 from voice.server.output import HeadStartOutput
 from voice.server.resuming.resumable_socket import ResumableSocket
 from voice.wire.endpoint import IN_RATE
@@ -51,6 +52,8 @@ class StrictSerializer(ProtobufFrameSerializer):
 
     heard: Callable[[], None] = staticmethod(lambda: None)
     """Called with each frame of audio that is passed on; set per call."""
+    takes_harness = False
+    """Whether the client may be pipecat's eval harness; set per call."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -62,6 +65,12 @@ class StrictSerializer(ProtobufFrameSerializer):
         self._read_until: float | None = None
         self._resampler: BaseAudioResampler | None = None
         self._unheard = bytearray()
+        self._harness: Harness | None = None
+        self._is_first = True
+
+    async def serialize(self, frame: Frame) -> str | bytes | None:
+        """One frame to one message, or to none."""
+        return await (super().serialize(frame) if self._harness is None else self._harness.serializer.serialize(frame))
 
     async def deserialize(self, data: str | bytes) -> Frame | None:
         """One message to one frame.
@@ -71,6 +80,12 @@ class StrictSerializer(ProtobufFrameSerializer):
                 mono s16 in real time, or messages come too fast.
         """
         self._check_rate()
+        is_first, self._is_first = self._is_first, False
+        if isinstance(data, str) and is_first and (harness := self._connecting(data)):
+            self._harness = harness
+            return harness.configuration()
+        if isinstance(data, str) and self._harness:
+            return await self._from(self._harness, data)
         try:
             frame = await super().deserialize(data)
         except (DecodeError, TypeError, ValueError, RecursionError, ZeroDivisionError) as error:
@@ -83,6 +98,23 @@ class StrictSerializer(ProtobufFrameSerializer):
         if not isinstance(frame.message, dict):
             raise self._refuse("a message is not a JSON object")
         return frame
+
+    def _connecting(self, first: str) -> Harness | None:
+        """The harness whose first message this is, if it is one and may be one."""
+        try:
+            harness = Harness.that_connects(first)
+        except WireError as error:
+            raise self._refuse(str(error)) from error
+        if harness and not self.takes_harness:
+            raise self._refuse("only who knows the server's own token may call with pipecat's eval harness")
+        return harness
+
+    async def _from(self, harness: Harness, data: str) -> Frame | None:
+        try:
+            frame = await harness.deserialize(data)
+        except WireError as error:
+            raise self._refuse(str(error)) from error
+        return await self._audio(frame) if isinstance(frame, InputAudioRawFrame) else frame
 
     async def _audio(self, frame: InputAudioRawFrame) -> Frame | None:
         if frame.sample_rate not in IN_RATES or frame.num_channels != 1:

@@ -206,6 +206,13 @@ def test_what_follows_is_answered_by_itself_if_it_is_a_whole_request() -> None:
     assert responder.state.timers == ()
 
 
+def test_a_turn_that_goes_on_twice_is_answered_by_its_last_request() -> None:
+    responder, _ = joined("what day is it today", "what is two plus three")
+    responder.goes_on("what day is it today what is two plus three")
+    reply = responder.reply("what day is it today what is two plus three what is seven times eight", NOW)
+    assert "56" in reply.text
+
+
 def test_a_tool_is_not_called_again_for_the_same() -> None:
     calls: list[str] = []
 

@@ -1,0 +1,1 @@
+"""Calls from pipecat's eval harness (`pipecat eval run`)."""

@@ -97,6 +97,12 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     def read_paused(self, paused: bool) -> None:
         self._paused = paused
 
+    async def send(self, message: Any) -> None:
+        """Send what the application says; a refusal completes the handshake, which uvicorn would log as an error."""
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True
+
     def pause_writing(self) -> None:
         """More waits for the client than the socket takes."""
         super().pause_writing()

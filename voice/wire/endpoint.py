@@ -57,9 +57,11 @@ def health_url(url: str) -> str:
 
 
 def page_url(url: str) -> str:
-    """The address of the page of the server that takes calls at `url`."""
+    """The address of the page of the server that takes calls at `url`, for a browser on the server's machine."""
     parts = urlsplit(url)
-    return urlunsplit(("https" if parts.scheme == "wss" else "http", parts.netloc, "/", "", ""))
+    # Browsers open no page at the address that stands for all of a machine's.
+    here = parts.netloc.replace("0.0.0.0", "127.0.0.1").replace("[::]", "[::1]")
+    return urlunsplit(("https" if parts.scheme == "wss" else "http", here, "/", "", ""))
 
 
 def with_rate(url: str, rate: int | str) -> str:

@@ -45,6 +45,7 @@ def test_a_call_is_shown_as_it_is_now() -> None:
 
 
 @needs_chromium
+@pytest.mark.slow
 async def test_the_page_shows_calls_as_they_come_and_go_to_those_who_have_the_token(tmp_path: Path) -> None:
     options = ("--pipeline", "embedded", "--set", f"call.transcripts={tmp_path}")
     with mock.patch.dict(os.environ, VOICE_TOKEN=TOKEN), running_server(*options) as server:

@@ -128,6 +128,7 @@ async def test_after_a_farewell_the_call_is_over_and_another_one_is_offered(serv
         await browser.call()
 
 
+@pytest.mark.slow
 async def test_a_full_server_is_said_in_a_sentence_and_calls_the_second_of_two_tabs_later() -> None:
     with running_server("--pipeline", "embedded", "--calls", "1") as small:
         async with browsing(page_of(small), None) as browser:

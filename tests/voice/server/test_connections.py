@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 import uvicorn
 from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 from voice.server import connections
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
@@ -139,3 +141,22 @@ async def listening_slowly() -> AsyncIterator[tuple[asyncio.Event, int]]:
             yield may_handle, port
         finally:
             may_handle.set()
+
+
+async def refusing(_scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Refuses each call with an answer in two parts."""
+    await receive()
+    await send({"type": "websocket.http.response.start", "status": 403, "headers": []})
+    await send({"type": "websocket.http.response.body", "body": b"not ", "more_body": True})
+    await send({"type": "websocket.http.response.body", "body": b"you"})
+
+
+async def test_a_refusal_is_no_error_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
+    uvicorn_log = logging.getLogger("uvicorn.error")
+    async with serving(refusing) as (_, port):
+        uvicorn_log.addHandler(caplog.handler)
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(f"ws://127.0.0.1:{port}")
+    uvicorn_log.removeHandler(caplog.handler)
+    assert refused.value.response.body == b"not you"
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

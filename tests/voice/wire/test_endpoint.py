@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.wire.endpoint import call_url, health_url, out_rate, with_rate
+from voice.wire.endpoint import call_url, health_url, out_rate, page_url, with_rate
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,15 @@ def test_the_rate_is_asked_for_unless_the_address_names_one(url: str, rate: int 
 )
 def test_a_rate_is_the_voices_own_or_one_that_servers_allow(text: str, rate: int | None) -> None:
     assert out_rate(text, native=22050) == rate
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        ("ws://127.0.0.1:8765/ws", "http://127.0.0.1:8765/"),
+        ("wss://0.0.0.0:8765/ws", "https://127.0.0.1:8765/"),
+        ("ws://[::]:8765/ws", "http://[::1]:8765/"),
+    ],
+)
+def test_the_page_is_at_an_address_that_a_browser_opens(url: str, page: str) -> None:
+    assert page_url(url) == page

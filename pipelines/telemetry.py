@@ -2,7 +2,7 @@
 
 OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector that accepts OTLP over HTTP.
 OTEL_TRACES_EXPORTER=console prints spans on standard error; =none and OTEL_SDK_DISABLED=true turn tracing off.
-OTEL_SERVICE_NAME sets the service name as usual. Spans contain what was said: choose the collector accordingly.
+OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the service as usual. Spans contain what was said: choose the collector accordingly.
 """
 
 import functools
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Exporter = Literal["otlp", "console"]
 EXTRA = "turnaround[otel]"
 SERVICE = "turnaround"
+UNNAMED = "unknown_service"
+"""How OpenTelemetry calls a service that the environment does not name."""
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 
 
@@ -37,9 +39,19 @@ def tracing() -> bool:
         logger.warning(f"No traces: OpenTelemetry is asked for but not installed; pip install '{EXTRA}'.")
         return False
     # Imported only here, so that a process without traces does not load OpenTelemetry.
-    from pipecat.utils.tracing.setup import setup_tracing
+    from opentelemetry import trace
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    return setup_tracing(os.environ.get("OTEL_SERVICE_NAME") or SERVICE, exporter=spans)
+    # Not pipecat's `setup_tracing`: it overwrites the environment's deployment.environment and service.instance.id.
+    described = Resource.create()
+    if str(described.attributes.get("service.name", "")).startswith(UNNAMED):
+        described = described.merge(Resource({"service.name": SERVICE}))
+    provider = TracerProvider(resource=described)
+    provider.add_span_processor(BatchSpanProcessor(spans))
+    trace.set_tracer_provider(provider)
+    return True
 
 
 def wanted(environment: Mapping[str, str]) -> Exporter | None:

@@ -189,3 +189,16 @@ def test_spans_on_the_console_leave_standard_output_alone() -> None:
 def test_a_collector_that_is_not_there_fails_no_call() -> None:
     done = in_a_process(CALL, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9", OTEL_EXPORTER_OTLP_TIMEOUT="1")
     assert done.returncode == 0, done.stderr
+
+
+@needs_otel
+@pytest.mark.parametrize(
+    ("environment", "service"),
+    [({}, "turnaround"), ({"OTEL_SERVICE_NAME": "phone"}, "phone")],
+)
+def test_the_service_is_described_as_the_environment_says(environment: dict[str, str], service: str) -> None:
+    described = "deployment.environment=staging,service.instance.id=seven"
+    done = in_a_process(CALL, OTEL_TRACES_EXPORTER="console", OTEL_RESOURCE_ATTRIBUTES=described, **environment)
+    assert '"deployment.environment": "staging"' in done.stderr
+    assert '"service.instance.id": "seven"' in done.stderr
+    assert f'"service.name": "{service}"' in done.stderr

@@ -2,7 +2,8 @@
 
 OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector that accepts OTLP over HTTP.
 OTEL_TRACES_EXPORTER=console prints spans on standard error; =none and OTEL_SDK_DISABLED=true turn tracing off.
-OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the service as usual. Spans contain what was said: choose the collector accordingly.
+OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the service as usual. Spans contain what was said: choose the
+collector accordingly.
 """
 
 import functools

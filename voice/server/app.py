@@ -126,7 +126,7 @@ class Calls:
         if self.closing:
             return NotNow(kind="ending", reason="this server is about to end and takes no more calls; call again")
         if len(self.active) >= self._most:
-            reason = f"{len(self.active)} calls are under way, the most for this server; call later"
+            reason = f"the server is full ({len(self.active)} of {self._most} calls); call later"
             return NotNow(kind="full", reason=reason)
         if self._beginning >= MOST_BEGINNING:
             reason = f"{self._beginning} other calls are about to begin; call again in a second"

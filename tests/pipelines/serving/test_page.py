@@ -136,7 +136,7 @@ async def test_a_full_server_is_said_in_a_sentence_and_calls_the_second_of_two_t
             second = Browser(await browser.page.context.new_page())
             await second.page.goto(page_of(small))
             await second.page.click("#call")
-            await second.says("#trouble", "1 calls are under way, the most for this server; call later")
+            await second.says("#trouble", "the server is full (1 of 1 calls); call later")
             assert await second.page.inner_text("#state") == "Ready"
             await browser.page.close()
             await second.page.wait_for_timeout(500)

@@ -20,7 +20,7 @@ from latency.record.stall import TurnStall
 from latency.record.turn import CONTRIBUTIONS, JUDGED_COMPLETE, TurnRecord
 from latency.report.cost import cost_figures
 from latency.report.figures import barge_ins, quality, residual, turn_counts
-from latency.report.llm_budget import llm_figures
+from latency.report.llm_budget import answers_of, llm_figures
 from latency.report.report import HOST, LATE_FLAG_MS, SCHEMA, Report
 from latency.report.speculation import speculation_figures
 from latency.report.stats import Distribution, Spread
@@ -43,7 +43,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
     report = Report(
         schema=SCHEMA,
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
-        simulated=tuple(run.header.simulated),
+        simulated=(*run.header.simulated, *_simulated_besides(run.header.simulated, turns)),
         turns=turn_counts(outcomes),
         turn_ms=_latencies(usual),
         turn_ms_cold=_latencies(o for o in outcomes if o.turn.cold),
@@ -143,6 +143,13 @@ def _latencies(outcomes: Iterable[Outcome]) -> Distribution:
 def _contributions(turns: Iterable[TurnRecord]) -> dict[str, Spread]:
     split = [turn.contributions() for turn in turns]
     return {key: Spread.of(p for parts in split if (p := parts[key]) is not None) for key in CONTRIBUTIONS}
+
+
+def _simulated_besides(known: Sequence[str], turns: Sequence[TurnRecord]) -> list[str]:
+    """Language models that turned out to be simulated, though their names did not say so."""
+    attempts = (attempt for answer in answers_of(turns) for attempt in answer)
+    models = dict.fromkeys(attempt.model or "sim:unnamed" for attempt in attempts if attempt.simulated)
+    return [f"{model} (by its answers)" for model in models if not any(model in name for name in known)]
 
 
 def _of_llm(run: Run) -> Mapping[str, Any]:

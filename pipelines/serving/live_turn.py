@@ -108,10 +108,15 @@ class LiveTurn:
         )
         return TurnReport(turn=turn, stalls=stalls or ())
 
+    def _model(self, attempt: AttemptRecord) -> str | None:
+        """The model that answered; a proxy may have given a simulated one another name."""
+        model = self.models.get(attempt.tier or "")
+        return f"sim:{model}" if model and attempt.simulated and not model.startswith("sim:") else model
+
     def _attempts(self) -> tuple[AttemptRecord, ...]:
         if self.answers:
             attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
-            return tuple(replace(one, model=self.models.get(one.tier or "")) for one in attempts)
+            return tuple(replace(one, model=self._model(one)) for one in attempts)
         if Mark.LLM_REQUEST not in self.marks:
             return ()
         attempt = AttemptRecord(

@@ -67,6 +67,8 @@ class AttemptRecord:
     """Why another speed was asked for, or used, than the tier's settings name; one clause, at the change only."""
     queued: Number | None = None
     """Seconds that the provider says the request waited before it read the prompt."""
+    simulated: bool = False
+    """Whether the provider says that its answer is simulated, whatever the model is called."""
     usd: Number | None = None
     """What it cost, in US dollars, at the price of what was served; None without a price."""
 

@@ -14,6 +14,7 @@ from latency.record.turn import TurnRecord
 from latency.report.build import build
 from latency.report.report import Report
 from latency.report.thresholds import Threshold
+from tests.latency.budgeted_turns import attempt
 from tests.latency.conversations import Conversation, MakeRun
 
 Load = Callable[[Path], Run]
@@ -98,6 +99,14 @@ def test_turns_without_a_recording_are_counted_not_dropped(make_run: MakeRun, lo
     found = build(load(make_run([turn(0, 1, 2), turn(1, 3, 4)], None)))
     assert found.turns.unanswered == {"recording lost": 2}
     assert (found.quality.cut_offs, found.quality.gaps, found.barge_in.false) == (None, None, None)
+
+
+def test_a_model_that_turns_out_to_be_simulated_is_said_with_those_that_say_so(make_run: MakeRun, load: Load) -> None:
+    asked = [attempt("large", 2.0, 2.4, model="sim:gpt-4.1", simulated=True)]
+    run = load(make_run([turn(0, 1, 2, attempts=asked), turn(1, 3, 4, attempts=asked)], None))
+    assert build(run).simulated == (*run.header.simulated, "sim:gpt-4.1 (by its answers)")
+    known = replace(run, header=replace(run.header, simulated=("sim:gpt-4.1 at http://127.0.0.1:9",)))
+    assert build(known).simulated == known.header.simulated
 
 
 def test_turns_that_the_agents_own_voice_began_are_counted_where_servers_tell(make_run: MakeRun, load: Load) -> None:

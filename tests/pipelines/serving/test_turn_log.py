@@ -228,6 +228,15 @@ def test_the_attempts_of_a_turn_are_those_that_the_budgeted_service_tells() -> N
     assert (response["tier"], response["deadline"], response["response"]) == ("fast", 11.7, 0)
 
 
+def test_a_simulated_model_behind_a_proxy_is_named_as_simulated() -> None:
+    log = TurnLog(tier="fallback", models={"large": "gpt-4.1", "fast": "sim:groq-fast"})
+    asked(log)
+    large = attempt("large", end=11.67, outcome="spoken", simulated=True)
+    turn = tell(log, large, attempt("fast", outcome="cancelled", simulated=True), final=True)
+    assert turn is not None
+    assert [one["model"] for one in turn.report().to_json()["attempts"]] == ["sim:gpt-4.1", "sim:groq-fast"]
+
+
 def test_a_hold_phrase_is_an_opening_and_no_part_of_the_answer() -> None:
     log = tiered()
     asked(log)

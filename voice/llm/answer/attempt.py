@@ -270,6 +270,7 @@ class LiveAttempt:
             served=self.note.served,
             slowed=self.note.slowed,
             queued=self.note.queued,
+            simulated=bool(self.note.simulated),
         )
 
     @property

@@ -38,6 +38,7 @@ class ProviderNote:
         served: the speed at which the provider says it answers, and bills.
         slowed: why another speed was asked for than the tier's settings name; one clause.
         queued: seconds that the provider says the request waited before its prompt was read.
+        simulated: whether the provider says that its answer is simulated.
         is_estimate: the usage that is reported for it is partly an estimate.
         rest: the tier should be left alone from now on.
         room: how many more requests its limits allow.
@@ -47,6 +48,7 @@ class ProviderNote:
     served: str | None = None
     slowed: str | None = None
     queued: float | None = None
+    simulated: bool | None = None
     is_estimate: bool | None = None
     rest: Rest | None = None
     room: Room | None = None

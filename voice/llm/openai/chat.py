@@ -24,6 +24,8 @@ from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.warm_connections import CONNECT_WITHIN, WarmConnections, is_loopback
 
+SIMULATED = "sim"
+"""The `system_fingerprint` of our simulator, also behind a proxy that gives its models other names."""
 EMPTY_CHUNK: dict[str, Any] = {
     "id": "",
     "object": "chat.completion.chunk",
@@ -147,7 +149,8 @@ class ChatService(OpenAILLMService):
         """The same chunks; what they say about the request is noted."""
         async with aclosing(cast(AsyncGenerator[ChatCompletionChunk], chunks)) as passing:
             async for chunk in passing:
-                note(ProviderNote(served=chunk.service_tier, queued=queue_time(chunk)))
+                simulated = chunk.system_fingerprint == SIMULATED or None
+                note(ProviderNote(served=chunk.service_tier, queued=queue_time(chunk), simulated=simulated))
                 yield chunk
 
     def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:

@@ -59,6 +59,11 @@ async def test_the_time_in_the_providers_queue_is_on_record_where_it_says_so(mod
     assert told.queued is None or 0 <= told.queued < 1
 
 
+async def test_an_answer_that_says_it_is_simulated_is_on_record_as_such() -> None:
+    async with chatting() as call:
+        assert (await call.ask(CAR)).record(response=0).simulated
+
+
 async def test_a_tier_whose_requests_run_out_asks_to_be_left_alone_before_it_refuses() -> None:
     async with chatting(f"{FAST}&requests=3") as call:
         attempts = []

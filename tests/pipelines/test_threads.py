@@ -1,4 +1,4 @@
-"""Every thread of a serving process is known, a call brings three, and all of them go with it."""
+"""Every thread of a serving process is known, a call brings one at most, and it goes with the call."""
 
 import asyncio
 import json
@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from pipelines.threads import THREAD_LIMITS, limit_threads
+from voice.asr.sphinx.forking import CAN_FORK
 from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import ScriptedCaller
@@ -41,14 +42,15 @@ PROCESS = {
     "MainThread": 1,
     "piper": 1,  # every sentence of every call
     "smart-turn": 1,  # every turn of every call
-    "asyncio-waitpid": WAIT,  # the spare recogniser's end
+    "asyncio-waitpid": WAIT,  # the end of the spare recogniser, or of the process that forks recognisers
 }
 NATIVE = 1
 """onnxruntime's log, if it has one; its sessions compute on the thread that asks."""
 LOADING = 6
 """The default executor's threads: as many as parts load side by side, idle from then on."""
 CALL = {
-    "asyncio-waitpid": WAIT,  # the recogniser's end
+    # The recogniser's end; where recognisers are forked, the process that forks them reports it.
+    "asyncio-waitpid": 0 if CAN_FORK else WAIT,
 }
 
 

@@ -37,11 +37,12 @@ def templates() -> set[int]:
 
 
 def _processes() -> list[psutil.Process]:
+    """This process's own, and those that its template has forked; not those of a server that another test runs."""
     found = []
-    for child in psutil.Process().children(recursive=True):
+    for child in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):  # ended just now
             if "voice.asr.sphinx.worker" in child.cmdline():
-                found.append(child)
+                found += [child, *child.children()]
     return found
 
 

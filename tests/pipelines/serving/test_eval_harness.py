@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from tests.pipelines.server_process import ROOT, ServerProcess, running_server
-from tests.pipelines.serving.test_strangers import TOKEN, fetch, guarded
+from tests.pipelines.serving.test_strangers import TOKEN, eventually, fetch, guarded
 from voice.wire.endpoint import START_PATH
 
 __all__ = ["guarded"]  # a fixture
@@ -97,6 +97,7 @@ async def test_only_a_harness_sends_text(url: str) -> None:
 async def test_a_token_for_one_call_does_not_make_a_harness(guarded: ServerProcess) -> None:
     bearer = {"Authorization": "Bearer " + TOKEN}
     start = guarded.health.replace("/healthz", START_PATH)
+    assert await eventually(lambda: fetch(start, data=b"{}", **bearer)[0] == 200)
     _, told = await asyncio.to_thread(lambda: fetch(start, data=b"{}", **bearer))
     assert "only who knows the server's own token" in await closed_because(
         told["wsUrl"], eval_connect_message(EvalConnectionFlags())

@@ -96,7 +96,8 @@ def test_a_call_to_a_real_server_is_counted(
     before = figures(fetch(address)[1])
     fixture = conversation("question", ("commands/01", "it is"))
     command = [sys.executable, "-m", "pipelines.cli", "replay", str(fixture), "--url", server.url]
-    subprocess.run([*command, "--out", str(tmp_path / "run")], check=True, capture_output=True, timeout=60)
+    done = subprocess.run([*command, "--out", str(tmp_path / "run")], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
     status, text = fetch(address)
     assert status == 200
     after = figures(text)

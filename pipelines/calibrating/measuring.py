@@ -1,6 +1,5 @@
 """Lets weights hear recordings in several ways of decoding, and notes words and times."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from pipelines.calibrating.recordings import Utterance, spread
 from voice.asr.whisper.decoding import Decoding, WhisperPasses, always
 from voice.asr.whisper.model import load_model, loading
 from voice.pass_queue import IsWanted
+from voice.priority import core_count
 
 Hear = Callable[[Decoding, NDArray[np.float32]], str]
 """Decodes samples in a given way; its wall time is what is measured."""
@@ -129,11 +129,6 @@ def measure_all(
         say(f"  fastest so far: {best}, {mean * 1000:.0f} ms")
         rows += _measure(hear, stage(best), heard, clock)
     return Measured(words=words, rows=tuple(rows), chosen=choose(rows, words))
-
-
-def core_count() -> int:
-    """The processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _number(found: Sequence[Utterance], each: float) -> int:

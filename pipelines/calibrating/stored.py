@@ -11,9 +11,10 @@ from tempfile import NamedTemporaryFile
 import msgspec
 
 from pipelines.calibrating.decision import Measurement
-from pipelines.calibrating.measuring import Weights, core_count
+from pipelines.calibrating.measuring import Weights
 from pipelines.versions import version
 from voice.asr.whisper.decoding import FULL, Decoding
+from voice.priority import core_count
 
 EDITION = 1
 """Rises when what is measured or how it is decided changes: older calibrations are then made again."""

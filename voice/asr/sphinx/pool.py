@@ -10,6 +10,7 @@ from voice.asr.sphinx.language_model import GENERAL, LanguageModel
 from voice.asr.sphinx.process import SphinxWorker, WorkerDied
 from voice.asr.sphinx.worker_protocol import Reset
 from voice.errors import ComponentError
+from voice.priority import is_crowded
 from voice.queue_waits import QueueWaits
 
 STARTING_AT_ONCE = 2
@@ -23,6 +24,8 @@ class SphinxPool:
     """Keeps `spare` loaded workers ready, so that a call starts without waiting for one to load.
 
     `acquire` takes a worker and `release` returns it, to be reset and used again; a worker that dies is replaced.
+    While there are more calls than the processor has room for (`is_crowded`), their workers stand behind what sends
+    audio; one that stands behind stays there, and so is not used again.
 
     Args:
         language_model: The language model of all workers.
@@ -39,6 +42,7 @@ class SphinxPool:
         """How much longer the text of an utterance takes than the work that is left at its end."""
         self._all: set[SphinxWorker] = set()
         self._idle: list[SphinxWorker] = []
+        self._taken: set[SphinxWorker] = set()
         self._waiting = 0
         self._starting = 0
         self._failure: str | None = None
@@ -84,6 +88,8 @@ class SphinxPool:
                 if self._is_closed or not self._idle:
                     self._check()
                 worker = self._idle.pop(0)
+                self._taken.add(worker)
+                self._yield_if_crowded()
             finally:
                 self._waiting -= 1
             self._refill()
@@ -91,6 +97,7 @@ class SphinxPool:
 
     def release(self, worker: SphinxWorker) -> None:
         """Return a worker, in any state; does not wait."""
+        self._taken.discard(worker)
         if not self._is_closed:
             self._spawn(self._take_back(worker), f"release of recogniser {worker.pid}")
 
@@ -117,6 +124,11 @@ class SphinxPool:
                 f"The speech recogniser did not start: {self._failure}. Reinstall pocketsphinx, or "
                 "choose another speech recogniser."
             )
+
+    def _yield_if_crowded(self) -> None:
+        if is_crowded(len(self._taken)):
+            for worker in self._taken:
+                worker.stand_behind()
 
     def _has_idle(self) -> bool:
         self._idle = [worker for worker in self._idle if worker.is_alive]
@@ -168,6 +180,7 @@ class SphinxPool:
         """Wait for the worker to end, and replace it, even if it was idle."""
         await worker.wait_end()
         self._all.discard(worker)
+        self._taken.discard(worker)
         if worker in self._idle:
             logger.warning(f"Idle recogniser process {worker.pid} has ended; starting another.")
             self._idle.remove(worker)
@@ -185,7 +198,7 @@ class SphinxPool:
         await self._make_idle(worker)
 
     async def _make_idle(self, worker: SphinxWorker) -> None:
-        if len(self._idle) >= max(self._spare, self._waiting):
+        if worker.stands_behind or len(self._idle) >= max(self._spare, self._waiting):
             await worker.stop()
             return
         async with self._changed:

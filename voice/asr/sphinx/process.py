@@ -12,6 +12,7 @@ from loguru import logger
 
 from voice.asr.sphinx.language_model import LanguageModel
 from voice.asr.sphinx.worker_protocol import Command, Failed, MessageReader, ProtocolError, Ready, Reply, encode
+from voice.priority import put_behind
 
 _EXIT_TIMEOUT = 2.0
 _UNREAD_LIMIT = 1 << 19  # bytes a worker may lag behind, 16 s of audio; a worker that lags further has hung
@@ -132,6 +133,8 @@ class SphinxWorker:
         self._reader = MessageReader()
         self._replies: list[Reply] = []
         self.models = ""
+        self.stands_behind = False
+        """Whether other processes come first where the processor is scarce."""
 
     @classmethod
     async def spawn(cls, language_model: LanguageModel) -> "SphinxWorker":
@@ -213,6 +216,12 @@ class SphinxWorker:
     async def wait_end(self) -> None:
         """Wait for the end of the process."""
         await self._process.wait()
+
+    def stand_behind(self) -> None:
+        """Let other processes come first where the processor is scarce, from now on."""
+        if self.is_alive and not self.stands_behind:
+            self.stands_behind = True
+            put_behind(self.pid)
 
     def kill(self) -> None:
         """Kill the process."""

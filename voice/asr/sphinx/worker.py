@@ -42,7 +42,6 @@ from voice.asr.sphinx.worker_protocol import (
     StartUtterance,
     encode,
 )
-from voice.priority import process_stands_behind
 
 PARTIAL_EVERY = 0.1
 """Seconds of audio between two partial texts."""
@@ -242,7 +241,6 @@ def main(argv: list[str] | None = None) -> int:
         help="only fork a worker for each request on this descriptor",
     )
     arguments = parser.parse_args(argv)
-    process_stands_behind()
     # Ctrl-C reaches the whole process group, but the service ends its workers by closing their input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Only replies may reach the pipe: what libraries print goes to the logs.

@@ -4,6 +4,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.voice.asr.sphinx.sphinx_call import templates, workers
@@ -12,6 +13,7 @@ from voice.asr.sphinx.pool import SphinxPool
 from voice.asr.sphinx.process import WorkerDied
 from voice.asr.sphinx.worker_protocol import Audio, Final, FinishUtterance, StartUtterance
 from voice.errors import ComponentError
+from voice.priority import BEHIND
 
 
 @pytest.fixture
@@ -81,6 +83,23 @@ async def test_a_released_worker_keeps_nothing_of_the_last_caller(pool: SphinxPo
 async def test_several_callers_get_several_workers(pool: SphinxPool) -> None:
     taken = await asyncio.gather(*(pool.acquire() for _ in range(3)))
     assert len({worker.pid for worker in taken}) == 3
+
+
+async def test_in_a_crowd_all_workers_stand_behind_and_are_not_used_again(
+    pool: SphinxPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("voice.priority.core_count", lambda: 1)
+    before = psutil.Process().nice()
+    first, second = [await pool.acquire() for _ in range(2)]
+    assert [psutil.Process(worker.pid).nice() for worker in (first, second)] == [before, before]
+    third = await pool.acquire()
+    behind = [psutil.Process(worker.pid).nice() for worker in (first, second, third)]
+    assert behind == [max(BEHIND, before)] * 3
+    for worker in (first, second, third):
+        pool.release(worker)
+    await until(lambda: not {first.pid, second.pid, third.pid} & workers() and pool.idle == 1)
+    last = await pool.acquire()
+    assert psutil.Process(last.pid).nice() == before
 
 
 async def test_a_worker_that_dies_while_idle_is_replaced(pool: SphinxPool) -> None:

@@ -44,11 +44,18 @@ async def test_a_worker_reports_what_it_has_loaded_and_replies(worker: SphinxWor
     assert (reply.utterance, reply.text) == (3, "")
 
 
-async def test_a_worker_stands_behind_the_process_that_sends_audio(worker: SphinxWorker) -> None:
-    assert psutil.Process(worker.pid).nice() == max(BEHIND, psutil.Process().nice())
+async def test_a_worker_shares_the_processor_like_the_process_that_sends_audio(worker: SphinxWorker) -> None:
+    assert psutil.Process(worker.pid).nice() == psutil.Process().nice()
     # Linux would share the processor among sessions, whatever their priority.
     assert os.getsid(worker.pid) == os.getsid(0)
     assert os.getpgid(worker.pid) != os.getpgid(0)
+
+
+async def test_a_worker_can_stand_behind_the_process_that_sends_audio(worker: SphinxWorker) -> None:
+    worker.stand_behind()
+    worker.stand_behind()
+    assert worker.stands_behind
+    assert psutil.Process(worker.pid).nice() == max(BEHIND, psutil.Process().nice())
 
 
 async def test_a_worker_survives_ctrl_c_and_ends_with_its_input(worker: SphinxWorker) -> None:

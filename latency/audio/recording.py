@@ -46,13 +46,26 @@ def write(path: Path, stereo: "npt.NDArray[np.int16]") -> None:
     """
     if stereo.dtype != "int16" or stereo.ndim != 2 or stereo.shape[1] != CHANNELS:
         raise ValueError(f"a recording is int16 of shape (samples, 2), not {stereo.dtype} of {stereo.shape}")
+    _write(path, stereo.astype("<i2").tobytes(), CHANNELS)
+
+
+def write_mono(path: Path, samples: "npt.NDArray[np.int16]") -> None:
+    """Write one side of a recording, int16 at `RATE`; the file appears only when it is complete.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    _write(path, samples.astype("<i2").tobytes(), 1)
+
+
+def _write(path: Path, samples: bytes, channels: int) -> None:
     part = path.with_suffix(".wav.part")
     with part.open("wb") as raw:
         with wave.open(raw, "wb") as file:
-            file.setnchannels(CHANNELS)
+            file.setnchannels(channels)
             file.setsampwidth(BYTES)
             file.setframerate(RATE)
-            file.writeframes(stereo.astype("<i2").tobytes())
+            file.writeframes(samples)
         os.fsync(raw.fileno())
     os.replace(part, path)
 

@@ -63,6 +63,8 @@ class TurnRecord(Reported):
     """The server's own turns that make up this one, in order."""
     late_ms_max: Milliseconds | None = None
     """How late the client sent this turn's latest audio frame."""
+    marked_bad: Instant | None = None
+    """When the caller marked this turn as a bad one during the call; None when they did not."""
     stalls: tuple[Stall, ...] = ()
     """Stalls of the server's event loop from this turn's onset to the next; see `watched`."""
 

@@ -48,6 +48,7 @@ def _row(report: Report, outcome: Outcome) -> dict[str, Cell]:
         **_cost(turn_cost(turn)),
         **{f"{mark}_s": turn.marks.get(mark) for mark in _MARKS},
         "explanation": explain(outcome, llm_budget=budget),
+        "marked_bad": turn.marked_bad is not None,
     }
 
 
@@ -159,7 +160,7 @@ def _columns() -> Iterator[str]:
     yield from _of_the_models(None, ())
     yield from _cost(None)
     yield from (f"{mark}_s" for mark in _MARKS)
-    yield "explanation"
+    yield from ("explanation", "marked_bad")
 
 
 COLUMNS = tuple(_columns())

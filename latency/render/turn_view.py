@@ -92,6 +92,7 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
         verdict = {True: "yes", False: "NO", None: "unknown"}[outcome.right]
         yield "answer ok", f"{verdict}; a right answer contains " + ", ".join(f'"{words}"' for words in turn.contains)
     remarks = [
+        ("marked as bad", turn.marked_bad is not None),
         ("cut off", outcome.cut_off),
         ("early", outcome.is_early),
         ("interrupted", turn.interrupted),

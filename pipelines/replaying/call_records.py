@@ -4,7 +4,7 @@ Every instant in a record is on the recording's clock; the server's instants are
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from latency.record.instants import moved
@@ -18,7 +18,14 @@ from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import Fixture
 
 
-def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bool = False) -> list[TurnRecord]:
+def turn_records(
+    result: CallResult,
+    fixture: Fixture,
+    session: str,
+    *,
+    cold: bool = False,
+    marked: Mapping[int, float] | None = None,
+) -> list[TurnRecord]:
     """One record for each turn that was played.
 
     A turn that Ctrl-C cut short is left out: it could not have been answered. One that the
@@ -29,11 +36,13 @@ def turn_records(result: CallResult, fixture: Fixture, session: str, *, cold: bo
         fixture: what was played in it.
         session: name of the session in the run.
         cold: whether the session's first turn was the first one the server ever had.
+        marked: when the caller marked turns as bad, by the server's number of the turn.
     """
+    marked = marked or {}
     horizons = [*(placed.onset for placed in result.placed), math.inf][1:]
     stalls = _stalls(result)
     return [
-        _record(result, placed, horizon, fixture, session, cold=cold and placed.index == 0, stalls=stalls)
+        _record(result, placed, horizon, fixture, session, cold and placed.index == 0, stalls, marked)
         for placed, horizon in zip(result.placed, horizons, strict=True)
         if placed.end <= result.seconds or result.closed is not None
     ]
@@ -91,9 +100,9 @@ def _record(
     horizon: float,
     fixture: Fixture,
     session: str,
-    *,
     cold: bool,
     stalls: Iterable[Stall],
+    marked: Mapping[int, float],
 ) -> TurnRecord:
     turn = placed.turn
     late = result.pacing.late_max(placed.at, min(horizon, result.seconds))
@@ -128,6 +137,7 @@ def _record(
         interrupted=bool(last and last.interrupted),
         failed=failed,
         hung=last.hung if last else None,
+        marked_bad=next((_rounded(marked[one.turn]) for one in own if one.turn in marked), None),
     )
     client = _client_marks(result, placed, horizon, last)
     try:

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -58,12 +58,16 @@ def save(
     cold: bool,
     load: ServerLoad | None,
     injected: tuple[InjectedFault, ...] = (),
+    marked: Mapping[int, float] | None = None,
 ) -> None:
-    """Write a call's turns, recording and facts into the run folder; a call that never began leaves nothing."""
+    """Write a call's turns, recording and facts into the run folder; a call that never began leaves nothing.
+
+    `marked`: when the caller marked turns as bad, by the server's number of the turn.
+    """
     if not result.seconds:
         return
     wav = writer.write_session_wav(name, result.stereo())
-    writer.add_turns(turn_records(result, fixture, name, cold=cold))
+    writer.add_turns(turn_records(result, fixture, name, cold=cold, marked=marked))
     session = session_record(result, fixture, name=name, wav=wav, cold=cold, server=load)
     session = replace(session, injected=injected)
     # A turn that was spoken live comes from no file.

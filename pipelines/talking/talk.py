@@ -7,12 +7,14 @@ import os
 import signal
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from latency.cli import show
-from latency.command_line import RUNS
+from latency.command_line import FINE, RUNS
+from latency.fixtures.command import FOLDER, WHOLE
 from latency.record.run_writer import RunWriter, new_folder
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import check_server, server_for
@@ -36,22 +38,46 @@ def run_talk(args: argparse.Namespace) -> int:
     check_server(args)
     if args.record or args.out:
         check_folder(args.out)
-        folder, spoken = asyncio.run(_talk(args, Path(args.out) if args.out else None))
-        return show(folder, (), spoken_live=True) if spoken else _nothing()
-    # The report is made from the recording, which is kept only with --record or --out.
+    # The report is made from the recording, which is kept only if the caller asks for it.
     with tempfile.TemporaryDirectory(prefix="voice-talk-") as temporary:
-        folder, spoken = asyncio.run(_talk(args, Path(temporary) / "call"))
-        return show(folder, (), spoken_live=True) if spoken else _nothing()
+        call = asyncio.run(_talk(args, Path(temporary) / "call"))
+        if not call.spoken:
+            print("Nothing was said, so there is nothing to report.", file=sys.stderr)
+            return FINE
+        status = show(call.folder, (), spoken_live=True)
+    print(call.closing, file=sys.stderr)
+    return status
 
 
-def _nothing() -> int:
-    print("Nothing was said, so there is nothing to report.", file=sys.stderr)
-    return 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """A call that is over."""
+
+    folder: Path
+    kept: bool
+    """Whether the folder stays."""
+    spoken: bool
+    """Whether anything was said."""
+    marked: int
+    """Turns that the caller marked as bad."""
+
+    @property
+    def closing(self) -> str:
+        """What can be done with it, one line each."""
+        if not self.kept:
+            return "Nothing of this call was kept; `voice talk --record` keeps it."
+        bad = f"latency fixtures {self.folder} && voice replay {self.folder}/{FOLDER}"
+        whole = f"latency fixtures --all {self.folder} && voice replay {self.folder}/{WHOLE}"
+        lines = [f"Replay the call: {whole}"]
+        if self.marked:
+            lines.insert(0, f"Replay the {'bad turns' if self.marked > 1 else 'bad turn'}: {bad}")
+        return "\n".join(lines)
 
 
-async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]:
-    """Returns the run folder and whether anything was said."""
+async def _talk(args: argparse.Namespace, scratch: Path) -> _Call:
+    """Make the call; `scratch` is a folder for a call that is not kept."""
     console = Console(stderr=True, highlight=False)
+    keeps = bool(args.record or args.out)
     progress = Progress(calls=1)
     # Before the models load: a user without a microphone should not have to wait for the message.
     require_sound()
@@ -65,11 +91,18 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
     async with server_for(args, progress) as server:
         progress.serving(server.status)
         header = run_header(server, ["voice", *sys.argv[1:]])
-        transcript = Transcript(console, line, cancels=not args.no_echo_cancellation)
+        transcript = Transcript(console, line, cancels=not args.no_echo_cancellation, keeps=keeps)
         session = CallSession(server.url, line, listener=transcript)
+        bad = transcript.bad
         swaps = transcript.swaps = SwapKeys(session.send, transcript.note)
         transcript.latencies = Latencies(lambda turn: latency_of(turn, session.heard_after))
-        keys = TalkKeys(line, say=transcript.note, others=swaps.press, push_to_talk=args.push_to_talk)
+        keys = TalkKeys(
+            line,
+            say=transcript.note,
+            mark=lambda: transcript.note(bad.press(session.seconds), label="bad"),
+            others=swaps.press,
+            push_to_talk=args.push_to_talk,
+        )
         before = server.load()
         calling = asyncio.create_task(session.run())
         for hang_up in (signal.SIGINT, signal.SIGTERM):
@@ -88,17 +121,20 @@ async def _talk(args: argparse.Namespace, out: Path | None) -> tuple[Path, bool]
             transcript.close()
         load = load_between(before, server.load(), session.result().seconds)
     result, fixture = with_live_turns(session.result(), name="talk")
+    # Whoever marks a turn wants to have it.
+    keeps = keeps or bool(bad.marked)
+    out = (Path(args.out) if args.out else None) if keeps else scratch
     with writing(out or RUNS):
         writer = RunWriter(out or new_folder(RUNS, header), header=header)
-        save(result, fixture, "talk", writer, cold=True, load=load)
+        save(result, fixture, "talk", writer, cold=True, load=load, marked=bad.marked)
         writer.finish("complete", load_after=os.getloadavg()[0])
-    if args.record or args.out:
+    if keeps:
         progress.saved(writer.folder)
     if result.closed == AGENT_ENDED:
         print("The agent ended the call.", file=sys.stderr)
     elif result.closed:
         raise ComponentError(f"The call ended: {result.closed}.")
-    return writer.folder, bool(result.placed)
+    return _Call(folder=writer.folder, kept=keeps, spoken=bool(result.placed), marked=len(bad.marked))
 
 
 def require_sound() -> None:

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from latency.record.server_turn import ServerTurn
+from pipelines.talking.bad_turns import BadTurns
 from pipelines.talking.latencies import Latencies
 from pipelines.talking.swap_keys import SwapKeys
 from pipelines.talking.turn_line import turn_line
@@ -35,9 +36,12 @@ class Transcript(CallListener):
         console: the terminal.
         line: the microphone, whose level is shown.
         cancels: whether the loudspeaker's sound is taken out of the microphone's.
+        keeps: whether the call's recording will be kept.
     """
 
-    def __init__(self, console: Console, line: DeviceLine, *, cancels: bool) -> None:
+    def __init__(self, console: Console, line: DeviceLine, *, cancels: bool, keeps: bool = False) -> None:
+        self.bad = BadTurns()
+        """The turns that the caller marks as bad."""
         self.swaps: SwapKeys | None = None
         """The keys that choose another language model; set this before the call."""
         self.latencies = Latencies(lambda _turn: None)
@@ -45,7 +49,7 @@ class Transcript(CallListener):
         self.help = ""
         """What keys do; empty without keys."""
         self._console, self._line = console, line
-        self._cancels = cancels
+        self._cancels, self._keeps = cancels, keeps
         self._told_echo = False
         self._now = Text("connecting", "dim")
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
@@ -73,6 +77,8 @@ class Transcript(CallListener):
         """The call has begun: the agent is listening."""
         echo = "Echo cancellation is on." if self._cancels else "Without echo cancellation you need headphones."
         self._console.print(f"[bold]Speak now; Ctrl-C hangs up.[/] {echo}")
+        kept = "The call is recorded." if self._keeps else "Nothing is kept, unless you mark a turn as bad."
+        self._console.print(f"[dim]{kept}[/]")
         self._show("listening")
         if self._live:
             self._live.start()
@@ -96,6 +102,7 @@ class Transcript(CallListener):
     def on_turn(self, turn: ServerTurn) -> None:
         """Note what it took, print which tier answered and what was heard of an interrupted answer, once it is over."""
         self.latencies.reported(turn)
+        self.bad.reported(turn)
         if is_own_voice(turn) and not self._told_echo:
             self._told_echo = True
             self.note(HEARS_ITSELF_STILL if self._cancels else HEARS_ITSELF, label="echo")

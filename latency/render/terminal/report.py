@@ -70,6 +70,12 @@ def _figures(report: Report) -> Iterator[str]:
         f"end); early {count(quality.early)} (answers within {EARLY * 1000:.0f} ms, sooner than people answer); gaps "
         f"{count(quality.gaps)} (holes in the bot's speech)",
     )
+    if marked := [one.turn for one in report.outcomes if one.turn.marked_bad is not None]:
+        yield labelled(
+            "marked bad",
+            f"{things(len(marked), 'turn')} by the caller; `latency fixtures {report.run}` makes recordings of them to "
+            "replay",
+        )
     if quality.joined:
         yield labelled(
             "joined",

@@ -143,6 +143,8 @@ def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:
 
 def _remarks(outcome: Outcome) -> Iterator[str]:
     turn = outcome.turn
+    if turn.marked_bad is not None:
+        yield "MARKED as bad"
     if outcome.unanswered:
         yield f"UNANSWERED: {outcome.unanswered}" + (f" ({turn.failed.rstrip('.')})" if turn.failed else "")
     elif turn.failed:

@@ -42,7 +42,7 @@ def test_the_columns_are_a_contract() -> None:
         "tool_returned_s", "llm_first_token_s",
         "clause_ready_s", "llm_first_clause_s", "clause_to_tts_s", "tts_first_sample_s", "first_sent_s",
         "first_received_s", "first_audible_s", "first_answer_audible_s", "answer_end_s", "user_onset_s",
-        "bot_silent_s", "silent_enough_s", "explanation",
+        "bot_silent_s", "silent_enough_s", "explanation", "marked_bad",
     )  # fmt: skip
     assert len(set(COLUMNS)) == len(COLUMNS)
 

@@ -379,3 +379,10 @@ def test_without_aligned_clocks_stalls_have_no_place():
     (record,) = turn_records(result, fixture, "commands")
     assert record["stalls"] == []
     assert TurnRecord.from_json(record).watched
+
+
+def test_a_turn_that_the_caller_marked_as_bad_says_when():
+    reports = (report(0, marks={"turn_commit": server(11.2)}), report(1, marks={"turn_commit": server(21.3)}))
+    result, fixture = call(turns=(turn(), turn()), positions=(10.0, 20.0), reports=reports)
+    records = call_records.turn_records(result, fixture, "s", marked={1: 24.5})
+    assert [record.marked_bad for record in records] == [None, 24.5]

@@ -108,7 +108,7 @@ def test_the_microphone_has_its_keys_and_others_are_passed_on(push_to_talk: bool
     said: list[str] = []
     others: list[str] = []
     line = DeviceLine()
-    handler = TalkKeys(line, say=said.append, others=others.append, push_to_talk=push_to_talk)
+    handler = TalkKeys(line, say=said.append, mark=lambda: None, others=others.append, push_to_talk=push_to_talk)
     for key in keys + "f":
         handler.press(key)
     assert line.muted == muted

@@ -240,6 +240,22 @@ async def test_keys_choose_a_model_during_the_call_and_the_transcript_shows_whic
         assert talk.line_wise
 
 
+async def test_a_key_marks_a_bad_turn_and_takes_the_mark_back(talking) -> None:
+    async with talking("large", "fast") as talk:
+        await talk.terminal.until("m mute · x mark a bad turn")
+        talk.terminal.type("x")
+        await talk.terminal.until("bad  there is no turn yet that could be marked")
+        await talk.server.send("server-message", {"type": "turn", "turn": 0, "marks": {}, "heard": "what time is it"})
+        await talk.server.report(1, "large", "single", "the only tier")
+        await talk.terminal.until("llm  large answered")
+        talk.terminal.type("x")
+        await talk.terminal.until("bad  marked as bad: “what time is it”")
+        talk.terminal.type("x")
+        await talk.terminal.until("bad  no longer marked as bad")
+        talk.terminal.type("\x03")
+        assert await talk.ended() == 0
+
+
 async def test_it_is_said_once_that_the_agent_hears_itself(talking) -> None:
     async with talking("large", policy="single") as talk:
         await talk.terminal.until("Echo cancellation is on")

@@ -114,6 +114,11 @@ class CallSession:
         self._asked[message.id] = message
         return message
 
+    @property
+    def seconds(self) -> float:
+        """Length of the recording so far."""
+        return self._recorder.seconds
+
     def cut(self) -> None:
         """Break the connection without a word to the server, as a network does; the call goes on with another one."""
         if self._link is not None:

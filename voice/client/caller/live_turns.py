@@ -3,6 +3,7 @@
 There are no labels, so the speech is measured, and its truth is marked as estimated.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from latency.record.marks import Mark
 from voice.client.call.call_result import CallResult, ReportedTurn
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import Fixture, FixtureTurn
+from voice.client.fixtures.scenario import SendAfter
+from voice.client.playback.bot_utterances import Utterance
 from voice.client.sound.pcm import RATE, Pcm
 
 BEFORE = 1.0
@@ -31,7 +34,7 @@ def with_live_turns(result: CallResult, *, name: str) -> tuple[CallResult, Fixtu
         until = _committed(result, reported)
         if until is None:
             continue
-        turn = _turn(len(placed), user, since, until)
+        turn = _turn(len(placed), user, since, until, result.utterances)
         since = until
         if turn and reported.turn.heard:
             placed.append(PlacedTurn(index=len(placed), turn=turn, position=0))
@@ -44,13 +47,16 @@ def _committed(result: CallResult, reported: ReportedTurn) -> float | None:
     return None if at is None else result.recording_time(at, reported)
 
 
-def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | None:
+def _turn(index: int, user: Pcm, since: float, until: float, spoken: Sequence[Utterance]) -> FixtureTurn | None:
     start = max(0.0, since - BEFORE)
     stretches = estimated_speech(user[round(start * RATE) : round(until * RATE)], RATE)
     # Of speech that straddles the last commit, only the part after it counts.
     speech = tuple((max(start + a, since), start + b) for a, b in stretches if start + b > since)
     if not speech:
         return None
+    onset = speech[0][0]
+    # Nobody planned it, but whoever begins while the bot speaks interrupts it.
+    over = next((one for one in spoken if one.start < onset < one.end), None)
     return FixtureTurn(
         name=f"turn {index + 1}",
         wav=Path(),
@@ -59,7 +65,7 @@ def _turn(index: int, user: Pcm, since: float, until: float) -> FixtureTurn | No
         samples=np.zeros(0, np.int16),
         speech=speech,
         labels=(),
-        send_after=None,
+        send_after=SendAfter(event="bot_started_speaking", delay=onset - over.start) if over else None,
         wants_answer=True,
         contains=(),
         truth="estimated",

@@ -48,7 +48,7 @@ class AnsweringAhead:
 
     async def fade_judged(self, turn: TurnSoFar) -> None:
         """Smart Turn has judged the latest fade."""
-        if turn.silence is None and self.so_far:
+        if self.so_far:
             await self._answer_early(turn, " ".join([*turn.words, self.so_far]))
 
     async def in_silence(self, turn: TurnSoFar, silence: float, meaning: Silence) -> None:

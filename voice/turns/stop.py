@@ -150,7 +150,7 @@ class TurnStop(BaseUserTurnStopStrategy):
                 if not frame.again:
                     self._ahead.so_far = ""
                 if not (frame.again and self.speculation.text is not None):
-                    self._weighing.listen(self.task_manager, turn.lasted, self._judge_fade)
+                    self._weighing.listen(self.task_manager, turn.lasted, self._judge_fade, again=frame.again)
             case EagerHintFrame():
                 turn.speech_may_have_stopped(frame.silence)
                 self._judge_in_time()
@@ -220,7 +220,10 @@ class TurnStop(BaseUserTurnStopStrategy):
         await self.trigger_user_turn_speculation_cancelled()  # type: ignore[no-untyped-call]
 
     async def _judge_fade(self) -> None:
-        await self._ahead.fade_judged(self.turn)
+        if self.turn.silence is None:
+            await self._ahead.fade_judged(self.turn)
+        else:
+            await self._consider()
 
     async def _consider(self, *, in_doubt: bool = False) -> None:
         """Commit the turn or answer it speculatively, if it is time; with `in_doubt`, wait for more audio to commit."""

@@ -75,9 +75,22 @@ class Weighing:
             self._evidence = text, spoken, evidence
         return self._evidence[2]
 
-    def listen(self, tasks: BaseTaskManager, spoken: float, on_heard: Callable[[], Awaitable[None]]) -> None:
-        """Have Smart Turn judge the turn as if it ended now, where the voice fades; calls `on_heard` later."""
-        self._stop_listening()
+    def listen(
+        self, tasks: BaseTaskManager, spoken: float, on_heard: Callable[[], Awaitable[None]], *, again: bool = False
+    ) -> None:
+        """Have Smart Turn judge the turn as if it ended now, where the voice fades; calls `on_heard` later.
+
+        Args:
+            tasks: of the call.
+            spoken: seconds that the turn has lasted.
+            on_heard: called when Smart Turn has answered.
+            again: whether the fade goes on that was judged last. Its verdict counts until there is another one, and
+                while that one is awaited, Smart Turn is not asked once more.
+        """
+        if not again:
+            self._stop_listening()
+        elif self._listening is not None:
+            return
         self._faded_at = spoken
         self._listening = tasks.create_task(self._listen(on_heard), f"{type(self).__name__}#{id(self)}::listen")
 

@@ -110,6 +110,32 @@ async def test_a_verdict_on_an_earlier_fade_does_not_count(turn_rig: Any, embedd
         assert call.model.asked == []
 
 
+async def test_a_fade_that_goes_on_keeps_its_verdict_until_there_is_another_one(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0, early=2.0, reads=in_doubt) as call:
+        await call.speaks()
+        await call.fades()
+        await call.until(lambda: call.judge.asked == 1)
+        await call.audio(0.04)
+        call.judge.wait = 60.0
+        await call.fades(again=True)
+        await call.until(lambda: call.judge.asked == 2)
+        await call.fades(again=True)
+        await call.eager("play some jazz")
+        await call.until(lambda: call.model.asked == ["play some jazz"])
+        assert call.judge.asked == 2, "the verdict on the same fade is awaited already"
+
+
+async def test_a_verdict_on_the_fade_that_comes_in_the_silence_counts_at_once(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0, early=2.0, reads=in_doubt) as call:
+        call.judge.wait = 0.1
+        await call.speaks()
+        await call.fades()
+        await call.hint()
+        await call.eager("play some jazz")
+        assert call.model.asked == []
+        await call.until(lambda: call.model.asked)
+
+
 async def test_the_words_and_the_sound_of_the_fade_are_used_at_the_hint(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, wait=0.0, early=0.0, reads=ends) as call:
         await call.speaks()

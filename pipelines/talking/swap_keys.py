@@ -1,4 +1,4 @@
-"""The keys of `voice talk` that choose another language model during a call, and the server's replies to them."""
+"""The keys of `voice talk` that choose another language model or speed in a call, and the server's replies to them."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,6 +16,8 @@ SWAP_KEYS: dict[str, tuple[str, SwapRequest]] = {
     "?": ("now", _NOW),
 }
 """Each key's label and its request."""
+SPEED, FAST = "s", "↯"
+"""The key that changes the large model's speed, and how its fast one is shown."""
 UNANSWERED = 3.0
 """Seconds after which a server that has not answered a request is assumed not to know it."""
 NOT_KNOWN = "No answer from the server: it has no language models to choose from."
@@ -36,6 +38,7 @@ class SwapKeys:
         """Whether the server has reported more than one tier."""
         self._send = send
         self._say = say
+        self._speed: str | None = None
         self._first: ClientMessage | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
@@ -45,9 +48,13 @@ class SwapKeys:
 
     def press(self, key: str) -> None:
         """A key was typed; keys without a meaning are ignored."""
-        if (meaning := SWAP_KEYS.get(key.lower())) is None:
+        if key.lower() == SPEED:
+            request = SwapRequest(speed="standard" if self._speed == "fast" else "fast")
+        elif meaning := SWAP_KEYS.get(key.lower()):
+            request = meaning[1]
+        else:
             return
-        asked = self._send(meaning[1])
+        asked = self._send(request)
         loop = asyncio.get_running_loop()
         self._timers[asked.id] = loop.call_later(UNANSWERED, self._give_up, asked)
 
@@ -56,10 +63,13 @@ class SwapKeys:
         if not isinstance(reply, SwapState):
             return
         self._settle(asked)
-        self.several = len(reply.tiers) > 1
+        self.several, self._speed = len(reply.tiers) > 1, reply.speed
         if asked == self._first:
             if self.several and self.active:
                 self._say(" · ".join(f"{key} {name}" for key, (name, _) in SWAP_KEYS.items()))
+            if reply.speed and self.active:
+                other = "usual" if reply.speed == "fast" else f"fast {FAST}"
+                self._say(f"{SPEED} the {'large ' if self.several else ''}model at its {other} speed")
             return
         but = f"; but {reply.overridden}" if reply.overridden else ""
         self._say(f"{'now in use' if asked.request == _NOW else 'from your next turn on'}: {_described(reply)}{but}")
@@ -87,6 +97,9 @@ class SwapKeys:
 
 
 def _described(state: SwapState) -> str:
+    fast = f" at fast speed {FAST}" if state.speed == "fast" else ""
     if state.tier is None:
-        return str(state.policy)
-    return f"{state.tier} only" if state.policy == "single" else f"{state.policy}, {state.tier} only"
+        return f"{state.policy}{fast and f', the large model{fast}'}"
+    # The speed is the large tier's.
+    fast = fast if state.tier != "fast" else ""
+    return f"{state.tier} only{fast}" if state.policy == "single" else f"{state.policy}, {state.tier} only{fast}"

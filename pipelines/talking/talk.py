@@ -31,6 +31,7 @@ from voice.client.sound.device_line import DeviceLine
 from voice.client.sound.echo_canceller import EchoCanceller, webrtc
 from voice.client.sound.sound_card import list_devices
 from voice.errors import ComponentError, ConfigurationError
+from voice.wire.requests import InterruptRequest
 
 
 def run_talk(args: argparse.Namespace) -> int:
@@ -99,6 +100,7 @@ async def _talk(args: argparse.Namespace, scratch: Path) -> _Call:
         keys = TalkKeys(
             line,
             say=transcript.note,
+            interrupt=lambda: session.send(InterruptRequest()),
             mark=lambda: transcript.note(bad.press(session.seconds), label="bad"),
             others=swaps.press,
             push_to_talk=args.push_to_talk,

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from voice.client.sound.device_line import DeviceLine
 
+INTERRUPT = "i"
 MARK = "x"
 MUTE = "m"
 TALK = " "
@@ -15,6 +16,7 @@ class TalkKeys:
     Args:
         line: the microphone and the loudspeaker.
         say: shows one line.
+        interrupt: makes the agent stop speaking.
         mark: marks the latest turn as a bad one, or takes that back.
         others: handles the other keys.
         push_to_talk: whether the microphone is off until the space bar is pressed, and again after the next press: a
@@ -26,23 +28,28 @@ class TalkKeys:
         line: DeviceLine,
         *,
         say: Callable[[str], None],
+        interrupt: Callable[[], object],
         mark: Callable[[], None],
         others: Callable[[str], None],
         push_to_talk: bool = False,
     ) -> None:
-        self._line, self._say, self._mark, self._others, self._push_to_talk = line, say, mark, others, push_to_talk
+        self._line, self._say, self._push_to_talk = line, say, push_to_talk
+        self._interrupt, self._mark, self._others = interrupt, mark, others
         line.muted = push_to_talk
 
     @property
     def help(self) -> str:
         """What the keys do that every call has."""
-        return f"{'space talk / stop talking' if self._push_to_talk else f'{MUTE} mute'} · {MARK} mark a bad turn"
+        microphone = "space talk / stop talking" if self._push_to_talk else f"{MUTE} mute"
+        return f"{microphone} · {INTERRUPT} interrupt · {MARK} mark a bad turn"
 
     def press(self, key: str) -> None:
         """A key was typed."""
         if key.lower() == MUTE or (key == TALK and self._push_to_talk):
             self._line.muted = not self._line.muted
             self._say("the microphone is off" if self._line.muted else "the microphone is on")
+        elif key.lower() == INTERRUPT:
+            self._interrupt()
         elif key.lower() == MARK:
             self._mark()
         else:

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from latency.record.server_turn import ServerTurn
+from pipelines.talking.answered_by import answered_by
 from pipelines.talking.bad_turns import BadTurns
 from pipelines.talking.latencies import Latencies
 from pipelines.talking.swap_keys import SwapKeys
@@ -110,14 +111,12 @@ class Transcript(CallListener):
             self._cut_off = turn.turn
             heard = f"you heard “{turn.played}” of it" if turn.played else "you heard nothing of it"
             self.note(f"interrupted: {heard}", label="")
-        last = turn.responses[-1] if turn.responses else None
-        if last is None or last.tier is None or not (self.swaps and self.swaps.several and turn.final):
-            return
-        # A turn is reported again after each change, and has several answers if a tool is used.
-        noted = (turn.turn, len(turn.responses), last.tier)
-        if noted != self._noted:
-            self._noted = noted
-            self.note(f"{last.tier} answered ({last.policy}: {last.reason})", label="llm")
+        if turn.final and self.swaps and (line := answered_by(turn, several=self.swaps.several)):
+            # A turn is reported again after each change, and has several answers if a tool is used.
+            noted = (turn.turn, len(turn.responses), turn.responses[-1].tier)
+            if noted != self._noted:
+                self._noted = noted
+                self.note(line, label="llm")
 
     def on_partial(self, text: str) -> None:
         """Show the recogniser's words so far."""

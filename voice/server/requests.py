@@ -1,4 +1,4 @@
-"""Answers what clients ask for in mid-call: the server's clock, and another policy or tier."""
+"""Answers what clients ask for in mid-call: the server's clock, another policy, tier or speed, and to be silent."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,16 @@ from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.processors.frameworks.rtvi.models import ClientMessage
 
 from voice.errors import ConfigurationError, WireError
-from voice.wire.requests import ClockPing, ClockPong, Custom, Reply, SwapRequest, SwapState, read_request
+from voice.wire.requests import (
+    ClockPing,
+    ClockPong,
+    Custom,
+    InterruptRequest,
+    Reply,
+    SwapRequest,
+    SwapState,
+    read_request,
+)
 
 NO_TIERS = "This pipeline answers without a language model, so there is no other one to take."
 
@@ -29,6 +38,8 @@ def answer_requests(rtvi: RTVIProcessor, swap: Callable[[SwapRequest], SwapState
                 if swap is None:
                     raise ConfigurationError(NO_TIERS)
                 return swap(request)
+            case InterruptRequest():
+                return Custom(InterruptRequest.topic, {})
             case Custom():
                 return None
 
@@ -39,5 +50,7 @@ def answer_requests(rtvi: RTVIProcessor, swap: Callable[[SwapRequest], SwapState
         except (ConfigurationError, WireError) as error:
             await processor.send_error_response(message, str(error))
         else:
+            if isinstance(found, Custom):
+                await processor.interrupt_bot()
             if found:
                 await processor.send_server_response(message, found.to_json())

@@ -53,15 +53,21 @@ class ClockPong:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwapRequest:
-    """Asks for another policy, or for one tier alone, from the next turn on; names neither to ask what is in force."""
+    """Asks for another policy, for one tier alone, or for another speed of the large one, from the next turn on.
+
+    It names none of them to ask what is in force.
+    """
 
     topic: ClassVar[str] = "llm"
     policy: str | None = None
     tier: str | None = None
+    speed: str | None = None
+    """"fast" or "standard"."""
 
     def to_json(self) -> dict[str, str]:
         """The request's data."""
-        return {key: name for key, name in (("policy", self.policy), ("tier", self.tier)) if name is not None}
+        named = (("policy", self.policy), ("tier", self.tier), ("speed", self.speed))
+        return {key: name for key, name in named if name is not None}
 
     @classmethod
     def from_json(cls, data: Any) -> "SwapRequest":
@@ -70,15 +76,15 @@ class SwapRequest:
         Raises:
             WireError: it is not a swap request; the sentence says what to send instead.
         """
-        form = 'send {"policy": name}, {"tier": name}, or {} to ask what is in force'
+        form = 'send {"policy": name}, {"tier": name}, {"speed": name}, or {} to ask what is in force'
         if data is None:
             return cls()
         if not isinstance(data, Mapping):
             raise WireError(f"A swap must be a JSON object, not {type(data).__name__}; {form}.")
-        if unknown := sorted(str(key) for key in data.keys() - {"policy", "tier"}):
+        if unknown := sorted(str(key) for key in data.keys() - {"policy", "tier", "speed"}):
             raise WireError(f'A swap has no "{unknown[0]}"; {form}.')
         if len(data) > 1:
-            raise WireError(f"A swap names a policy or a tier, not both; {form}.")
+            raise WireError(f"A swap names a policy, a tier or a speed, and only one of them; {form}.")
         for key, name in data.items():
             if not isinstance(name, str):
                 raise WireError(f"The {key} of a swap must be its name, not {type(name).__name__}; {form}.")
@@ -97,6 +103,8 @@ class SwapState:
     """All tiers of the call."""
     policies: tuple[str, ...]
     """The policies that these tiers suffice for."""
+    speed: str | None = None
+    """The speed that the large tier is asked for, "fast" or "standard"; None when it has only one."""
     overridden: str | None = None
     """Why another tier answers nevertheless, such as a spending cap that was reached; None when nothing does so."""
 
@@ -107,6 +115,7 @@ class SwapState:
             "tier": self.tier,
             "tiers": list(self.tiers),
             "policies": list(self.policies),
+            "speed": self.speed,
             "overridden": self.overridden,
         }
 
@@ -118,8 +127,20 @@ class SwapState:
             tier=_name(data.get("tier")),
             tiers=_names(data.get("tiers")),
             policies=_names(data.get("policies")),
+            speed=_name(data.get("speed")),
             overridden=_name(data.get("overridden")),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class InterruptRequest:
+    """Asks the agent to stop speaking, as if the user had said so; the answer has the same topic and no data."""
+
+    topic: ClassVar[str] = "interrupt"
+
+    def to_json(self) -> dict[str, Any]:
+        """No data."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +156,7 @@ class Custom:
         return self.data
 
 
-Request: TypeAlias = ClockPing | SwapRequest | Custom
+Request: TypeAlias = ClockPing | SwapRequest | InterruptRequest | Custom
 Reply: TypeAlias = ClockPong | SwapState | Custom
 
 
@@ -149,6 +170,8 @@ def read_request(topic: str, data: Any) -> Request:
         return ClockPing(data.get("client"))
     if topic == SwapRequest.topic:
         return SwapRequest.from_json(data)
+    if topic == InterruptRequest.topic:
+        return InterruptRequest()
     return Custom(topic, data)
 
 

@@ -11,6 +11,11 @@ def same_name(speed: str) -> str:
     return _RENAMED.get(speed, speed)
 
 
+def is_fast(speed: str | None) -> bool:
+    """Whether it is the provider's fast speed, by either name."""
+    return speed is not None and same_name(speed) == "fast"
+
+
 def is_same(speed: str, other: str) -> bool:
     """Whether two names mean the same speed."""
     return same_name(speed) == same_name(other) or {speed, other} <= USUAL_SPEEDS

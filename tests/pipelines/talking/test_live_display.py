@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from latency.record.llm.answer import AnswerRecord
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark, Marks
 from latency.record.server_turn import ServerTurn
+from pipelines.talking.answered_by import answered_by
 from pipelines.talking.latencies import Latencies, latency_of
 from pipelines.talking.talk_keys import TalkKeys
 from pipelines.talking.transcript import Transcript
@@ -108,7 +110,14 @@ def test_the_microphone_has_its_keys_and_others_are_passed_on(push_to_talk: bool
     said: list[str] = []
     others: list[str] = []
     line = DeviceLine()
-    handler = TalkKeys(line, say=said.append, mark=lambda: None, others=others.append, push_to_talk=push_to_talk)
+    handler = TalkKeys(
+        line,
+        say=said.append,
+        interrupt=lambda: None,
+        mark=lambda: None,
+        others=others.append,
+        push_to_talk=push_to_talk,
+    )
     for key in keys + "f":
         handler.press(key)
     assert line.muted == muted
@@ -129,3 +138,23 @@ async def test_the_line_of_a_turn_is_printed_also_where_the_output_is_no_termina
     following.cancel()
     assert "interrupted: you heard “1, 2,” of it" in printed.getvalue()
     assert "turn end 250 · answer 50 · voice 100 · way 100" in printed.getvalue()
+
+
+ANSWER = AnswerRecord(response=0, policy="adaptive", reason="large first", tier="large")
+
+
+@pytest.mark.parametrize(
+    ("several", "attempt", "line"),
+    [
+        (False, {}, None),
+        (True, {}, "large answered (adaptive: large first)"),
+        (False, {"served": "priority", "usd": 0.0021}, "large ↯ answered (adaptive: large first) · $0.0021"),
+        (True, {"speed": "fast", "served": "default"}, "large answered (adaptive: large first)"),
+        (True, {"slowed": "it was full"}, "large answered (adaptive: large first; it was full)"),
+    ],
+)
+def test_it_is_told_which_model_answered_at_which_speed_why_and_for_how_much(
+    several: bool, attempt: dict[str, Any], line: str | None
+) -> None:
+    spoken = AttemptRecord(tier="large", outcome="spoken", **attempt)
+    assert answered_by(turn(responses=(ANSWER,), attempts=(spoken,)), several=several) == line

@@ -157,3 +157,20 @@ async def test_answers_to_other_requests_are_ignored() -> None:
     desk.keys.answered(other, Custom("weather", BOTH))
     desk.keys.refused(other, "It rains.")
     assert len(desk.shown) == 1
+
+
+def test_a_key_changes_the_speed_of_the_large_model_and_back() -> None:
+    desk = opened(BOTH | {"speed": "standard"}, active=True)
+    assert desk.shown[1:] == ["s the large model at its fast ↯ speed"]
+    asyncio.run(_press_twice(desk))
+    assert [message.request for message in desk.sent[1:]] == [SwapRequest(speed="fast"), SwapRequest(speed="standard")]
+    assert desk.shown[2:] == [
+        "from your next turn on: adaptive, the large model at fast speed ↯",
+        "from your next turn on: adaptive",
+    ]
+
+
+async def _press_twice(desk: Desk) -> None:
+    for speed in ("fast", "standard"):
+        desk.keys.press("s")
+        desk.keys.answered(desk.sent[-1], answer(BOTH | {"speed": speed}))

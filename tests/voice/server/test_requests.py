@@ -7,6 +7,7 @@ from typing import Any
 from pipecat.frames.frames import (
     Frame,
     InputTransportMessageFrame,
+    InterruptionFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMTextFrame,
@@ -143,7 +144,8 @@ async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordin
         )
         kind, answer = await call.ask(None)
         assert answer["d"] == {
-            "policy": "single", "tier": "fast", "tiers": ["large", "fast"], "policies": [*POLICIES], "overridden": None,
+            "policy": "single", "tier": "fast", "tiers": ["large", "fast"], "policies": [*POLICIES], "speed": None,
+            "overridden": None,
         }  # fmt: skip
 
 
@@ -167,3 +169,9 @@ async def test_a_ping_is_answered_with_the_servers_clock_and_another_topic_is_no
         await call.ask({}, type="clock")
     answered = [f.message["id"] for f in call.tap.frames if isinstance(f, OutputTransportMessageUrgentFrame)]
     assert answered == ["1", "3"]
+
+
+async def test_a_client_interrupts_the_agent() -> None:
+    async with Call(ResponderLLMService(), None) as call:
+        assert await call.ask({}, type="interrupt") == ("server-response", {"t": "interrupt", "d": {}})
+        await call.tap.next(InterruptionFrame)

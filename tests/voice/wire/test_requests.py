@@ -58,7 +58,7 @@ def test_a_ping_that_is_not_an_object_is_not_this_protocols() -> None:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        ({"tier": "fast", "policy": "race"}, "A swap names a policy or a tier, not both"),
+        ({"tier": "fast", "policy": "race"}, "A swap names a policy, a tier or a speed, and only one"),
         ({"policy": 3}, "The policy of a swap must be its name, not int"),
         ({"tier": None}, "The tier of a swap must be its name, not NoneType"),
         ({"model": "gpt"}, 'A swap has no "model"'),

@@ -20,7 +20,7 @@ from voice.wire import framing
 from voice.wire.endpoint import NATIVE
 from voice.wire.framing import AudioPacket, Incoming, Interruption
 from voice.wire.messages import BotReady, ClientMessage, ClientReady, DuckMessage, Refusal, RequestAnswer, TurnMessage
-from voice.wire.requests import ClockPing, ClockPong, Custom, SwapRequest
+from voice.wire.requests import ClockPing, ClockPong, Custom, InterruptRequest, SwapRequest
 
 READY_WITHIN = 5.0
 """Seconds the server may take from the handshake's first message to `bot-ready`."""
@@ -100,7 +100,7 @@ class CallSession:
             await link.close()
         return self.result()
 
-    def send(self, request: SwapRequest | Custom) -> ClientMessage:
+    def send(self, request: SwapRequest | InterruptRequest | Custom) -> ClientMessage:
         """Ask the server for something; the listener is called with its answer or refusal, if there is one.
 
         Returns at once. What is sent before the bot is ready waits until it is; after the call nothing is sent.

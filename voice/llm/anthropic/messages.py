@@ -92,6 +92,15 @@ class AnthropicService(AnthropicLLMService):
             lambda: warm_up(client, model=model, where=where), count=connections, create_task=self.create_task
         )
 
+    @property
+    def speed(self) -> str | None:
+        """The speed that the next request asks for; None for the usual one."""
+        return self._speed.current
+
+    def use_speed(self, speed: str | None) -> None:
+        """Ask for another one from the next request on; one that was refused in this call stays out of use."""
+        self._speed.use(speed)
+
     async def start(self, frame: StartFrame) -> None:
         """Open connections when the call begins: the server may have closed them since the last call."""
         await super().start(frame)

@@ -47,6 +47,10 @@ class CallSpeed:
         """The speed of the next request."""
         return STANDARD if self.wanted == FAST and self._why is not None else self.wanted
 
+    def use(self, wanted: str | None) -> None:
+        """Change the speed at the caller's wish; whether the fast one is to be had is looked up anew."""
+        self.wanted, self._is_begun = wanted, self._why is not None
+
     def begin(self, now: float) -> None:
         """A request is about to be made; the first one of the call looks whether the fast speed is to be had."""
         if not self._is_begun:

@@ -120,6 +120,15 @@ class ChatService(OpenAILLMService):
             lambda: warm_up(client, model=model, where=where), count=connections, create_task=self.create_task
         )
 
+    @property
+    def speed(self) -> str | None:
+        """The service tier that the next request asks for; None for the usual one."""
+        return self._speed
+
+    def use_speed(self, speed: str | None) -> None:
+        """Ask for another one from the next request on."""
+        self._speed = self._service_tier = speed
+
     def create_client(self, *_args: Any, **_kwargs: Any) -> AsyncOpenAI:
         """The shared client; called by pipecat."""
         return self._shared_client

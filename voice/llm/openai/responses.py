@@ -87,6 +87,15 @@ class ResponsesService(OpenAIResponsesLLMService):
             self._open, warm_up=self._warm_up, create_task=self.create_task, rotate_after=rotate_after
         )
 
+    @property
+    def speed(self) -> str | None:
+        """The service tier that the next request asks for; None for the usual one."""
+        return self._speed
+
+    def use_speed(self, speed: str | None) -> None:
+        """Ask for another one from the next request on."""
+        self._speed = self._service_tier = speed
+
     def _create_client(self, *_args: Any, **_kwargs: Any) -> Any:
         """Called by pipecat; an HTTP client takes a tenth of a second to make and is hardly ever needed."""
         return None

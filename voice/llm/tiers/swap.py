@@ -1,4 +1,4 @@
-"""Changes a call's policy or tier at the request of its client, a key or a tool. Context and tools stay."""
+"""Changes a call's policy, tier or speed at the request of its client, a key or a tool. Context and tools stay."""
 
 import logging
 from collections.abc import Sequence
@@ -29,6 +29,14 @@ class Swappable(Protocol):
 
     def use(self, policy: Policy) -> None:
         """Follow another one from the next turn on."""
+        ...
+
+    def speed_of(self, tier: str) -> str | None:
+        """The speed "fast" or "standard"; None for a tier that has only one."""
+        ...
+
+    def use_speed(self, tier: str, speed: str) -> None:
+        """Ask a tier that has both for the other speed from the next turn on."""
         ...
 
 
@@ -72,16 +80,23 @@ class Swap:
         policy = self._service.policy
         tier = policy.tiers[0] if len(policy.tiers) == 1 else None
         return SwapState(
-            policy=policy.name, tier=tier, tiers=self.tiers, policies=self.policies, overridden=self._service.overridden
+            policy=policy.name,
+            tier=tier,
+            tiers=self.tiers,
+            policies=self.policies,
+            speed=self._service.speed_of(self.large or self.tiers[0]),
+            overridden=self._service.overridden,
         )
 
     def carry_out(self, request: SwapRequest) -> SwapState:
         """Swap as requested and return the new `state`.
 
         Raises:
-            ConfigurationError: there is no such policy or tier in this call.
+            ConfigurationError: there is no such policy, tier or speed in this call.
         """
-        if request.tier is not None:
+        if request.speed is not None:
+            self._use_speed(request.speed)
+        elif request.tier is not None:
             self.use(self._alone(request.tier))
         elif request.policy is not None:
             self.use(self._make(request.policy))
@@ -92,6 +107,18 @@ class Swap:
         before = self._service.policy
         self._service.use(policy)
         log.info("from the next turn on %s, until now %s", _described(policy), _described(before))
+
+    def _use_speed(self, speed: str) -> None:
+        tier = self.large or self.tiers[0]
+        if speed not in ("fast", "standard"):
+            raise ConfigurationError(f'There is no speed "{speed}"; there is fast and standard.')
+        if self._service.speed_of(tier) is None:
+            raise ConfigurationError(
+                f'The tier "{tier}" is not known to have a fast speed; if it has one, give its price in the pipeline: '
+                "speeds = { fast = 2 }."
+            )
+        self._service.use_speed(tier, speed)
+        log.info("from the next turn on the tier %s is asked for the %s speed", tier, speed)
 
     def _make(self, name: str) -> Policy:
         best_of = self._best_of if name in DRAFTED else None

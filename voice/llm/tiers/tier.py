@@ -33,6 +33,7 @@ from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.ensemble.sampling import Sampling, sampling_of
 from voice.llm.rate_limits import rest_after
 from voice.llm.request_timeout import was_taken
+from voice.llm.tiers.speeds import HasSpeed, fast_speed
 
 CANCEL_WITHIN = 0.5
 """Seconds that a cancelled request may take to release its service before the next request is made regardless."""
@@ -95,9 +96,23 @@ class Tier:
         self.price = price
         self.service = service
         self.services: tuple[LLMService[Any], ...] = (service,) if spare is None else (service, spare)
+        self._fast = fast_speed(service, price)
         self._running: dict[asyncio.Task[None], LLMService[Any]] = {}
         self._relay: Relay | None = None
         self._reports_usage = False
+
+    @property
+    def speed(self) -> str | None:
+        """The speed of the next request, "fast" or "standard"; None when it is not known to have both."""
+        if self._fast is None or not isinstance(self.service, HasSpeed):
+            return None
+        return "fast" if self.service.speed == self._fast else "standard"
+
+    def use_speed(self, speed: str) -> None:
+        """Ask for "fast" or "standard" from the next request on; only for a tier that has both."""
+        for service in self.services:
+            if isinstance(service, HasSpeed):
+                service.use_speed(self._fast if speed == "fast" else None)
 
     async def setup(self, setup: FrameProcessorSetup, relay: Relay) -> None:
         """Set up the services; `relay` takes frames that go to the pipeline even if the answer is not chosen."""

@@ -29,6 +29,14 @@ class TieredLLMService(SpeakingAheadLLMService):
         """The services of the tiers, which are not part of the pipeline."""
         return [service for tier in self._tiers.values() for service in tier.services]
 
+    def speed_of(self, tier: str) -> str | None:
+        """The speed "fast" or "standard", which a tier's next request asks for; None for a tier that has only one."""
+        return self._tiers[tier].speed
+
+    def use_speed(self, tier: str, speed: str) -> None:
+        """Ask a tier that has both for the other speed from its next request on."""
+        self._tiers[tier].use_speed(speed)
+
     def append_system_instruction(self, instruction: str) -> None:
         """Append to every tier's system instruction."""
         for service in self.unseen:

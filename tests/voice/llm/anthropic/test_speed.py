@@ -43,3 +43,21 @@ def test_a_shorter_wait_does_not_open_a_pool_that_is_closed_for_longer() -> None
 def test_a_later_note_adds_to_an_earlier_one_and_takes_nothing_away() -> None:
     first = ProviderNote(speed="fast", slowed="why")
     assert first.updated(ProviderNote(served="standard")) == ProviderNote(speed="fast", served="standard", slowed="why")
+
+
+def test_a_caller_who_asks_for_the_fast_speed_gets_it_if_there_is_room_and_it_was_not_left_before() -> None:
+    pool = FastPool()
+    call = CallSpeed(None, pool)
+    call.begin(0.0)
+    call.use("fast")
+    call.begin(1.0)
+    assert call.current == "fast"
+    call.use(None)
+    assert call.current is None
+    pool.close(FULL, 2.0)
+    call.use("fast")
+    call.begin(3.0)
+    assert (call.current, call.news()) == ("standard", "it is full")
+    call.use("fast")
+    call.begin(100.0)
+    assert call.current == "standard", "its prefix is cached at standard speed by now"

@@ -88,3 +88,15 @@ async def test_effort_goes_out_with_the_request() -> None:
         await call.ready()
         assert (await call.ask(CAR)).outcome == "complete"
         assert (await call.tier.service._params(call.context))["reasoning"] == {"effort": "low"}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("wire", [chatting, calling])
+async def test_the_speed_can_be_changed_in_mid_call(wire: Any) -> None:
+    async with wire() as call:
+        if wire is calling:
+            await call.ready()
+        assert (await speeds(call))[0] is None
+        call.tier.service.use_speed("fast")
+        assert await speeds(call) == ("fast", "priority", False, "priority")
+        call.tier.service.use_speed(None)
+        assert await speeds(call) == (None, "default", False, None)

@@ -8,6 +8,7 @@ from pipecat.frames.frames import FunctionCallResultProperties
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.llm_service import FunctionCallParams
 
+from latency.record.llm.price import Price
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import POLICIES, make_policy
@@ -156,3 +157,34 @@ async def test_tiers_of_any_name_play_the_roles_of_the_policies() -> None:
 def test_there_is_no_tool_where_there_is_one_tier() -> None:
     with pytest.raises(ConfigurationError, match="only the tier large"):
         swap_tool(swap_of("large", policy="single"))
+
+
+class _TwoSpeeds(ResponderLLMService):
+    """A model with a fast speed."""
+
+    speed: str | None = None
+
+    def use_speed(self, speed: str | None) -> None:
+        self.speed = speed
+
+
+def test_the_large_tier_is_asked_for_its_fast_speed_and_for_the_usual_one_again() -> None:
+    price = Price(input=1.0, output=2.0, speeds={"priority": 2.0})
+    tiers = [Tier("large", _TwoSpeeds(), spare=_TwoSpeeds(), price=price), Tier("fast", ResponderLLMService())]
+    chosen = make_policy("adaptive", **roles(BOTH), bridge=False)
+    answering = BudgetedLLMService(tiers, chosen, book=TierBook(dict.fromkeys(BOTH, 0.3)))
+    swap = Swap(answering, tiers=BOTH, **roles(BOTH), bridge=False)
+    assert swap.state.speed == "standard"
+    assert swap.carry_out(SwapRequest(speed="fast")).speed == "fast"
+    assert [one.speed for one in tiers[0].services] == ["priority", "priority"], "its provider's name"
+    assert swap.carry_out(SwapRequest(speed="standard")).speed == "standard"
+    assert [one.speed for one in tiers[0].services] == [None, None]
+    with pytest.raises(ConfigurationError, match='There is no speed "warp"; there is fast and standard.'):
+        swap.carry_out(SwapRequest(speed="warp"))
+
+
+def test_a_tier_without_a_known_fast_speed_says_how_to_make_it_known() -> None:
+    swap = swap_of(*BOTH)
+    assert swap.state.speed is None
+    with pytest.raises(ConfigurationError, match="not known to have a fast speed; if it has one, give its price"):
+        swap.carry_out(SwapRequest(speed="fast"))

@@ -7,6 +7,8 @@ from latency.record.units import Count, Instant, Milliseconds, Number, Seconds
 
 LATE_SHARE_ALLOWED = 0.02
 CLOCK_DRIFT_ALLOWED = 0.001
+CARD_DRIFT_ALLOWED = 0.02
+"""Of a sound card, whose clock is followed: instants are right, and speech is no faster than a person's may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,8 @@ class Pacing:
     late_max_ms: Milliseconds | None = None
     clock_ratio: Number | None = None
     """Seconds of the clock that passed per second of audio sent: 1.0 is real time. None for fewer than two frames."""
+    on_card: bool = False
+    """Whether a sound card paced it, whose drift is corrected."""
 
     @property
     def complaint(self) -> str | None:
@@ -30,9 +34,10 @@ class Pacing:
             return f"{shown} % of the audio frames left more than 20 ms late ({allowed:g} % is allowed)"
         drift = 0.0 if self.clock_ratio is None else self.clock_ratio - 1
         # Less than a frame does not count: in a short call, one frame that left a little late would look like drift.
-        if abs(drift) > CLOCK_DRIFT_ALLOWED and abs(drift) * self.frames > 1:
+        allowed = CARD_DRIFT_ALLOWED if self.on_card else CLOCK_DRIFT_ALLOWED
+        if abs(drift) > allowed and abs(drift) * self.frames > 1:
             pace = "slow" if drift > 0 else "fast"
-            return f"audio was sent {abs(drift) * 100:.2f} % too {pace} ({CLOCK_DRIFT_ALLOWED * 100:g} % is allowed)"
+            return f"audio was sent {abs(drift) * 100:.2f} % too {pace} ({allowed * 100:g} % is allowed)"
         return None
 
 
@@ -111,6 +116,8 @@ class Session:
     """When the loudspeaker was softer because the user might be interrupting, (start, end)."""
     outages: tuple[tuple[Instant, Instant], ...] = ()
     """When the client had no connection, (start, end); the call went on after each but perhaps the last."""
+    away: tuple[tuple[Instant, Instant], ...] = ()
+    """When the client had no sound card, (start, end): nothing was heard or played, though the recording goes on."""
     injected: tuple[InjectedFault, ...] = ()
     """Faults that were put into the call on purpose, in order."""
     self_interruptions: Count | None = None

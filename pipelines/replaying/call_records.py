@@ -84,6 +84,7 @@ def session_record(
         flushes=tuple(_rounded(at) for at in result.flushes),
         ducked=_rounded_all((start, min(end, result.seconds)) for start, end in result.ducked),
         outages=_rounded_all((start, min(end, result.seconds)) for start, end in result.outages),
+        away=_rounded_all((start, min(end, result.seconds)) for start, end in result.away),
         self_interruptions=_self_interruptions(result),
         server=server,
         closed=result.closed,

@@ -94,6 +94,7 @@ async def _talk(args: argparse.Namespace, scratch: Path) -> _Call:
         header = run_header(server, ["voice", *sys.argv[1:]])
         transcript = Transcript(console, line, cancels=not args.no_echo_cancellation, keeps=keeps)
         session = CallSession(server.url, line, listener=transcript)
+        line.on_away, line.on_back = transcript.on_card_away, transcript.on_card_back
         bad = transcript.bad
         swaps = transcript.swaps = SwapKeys(session.send, transcript.note)
         transcript.latencies = Latencies(lambda turn: latency_of(turn, session.heard_after))

@@ -144,6 +144,14 @@ class Transcript(CallListener):
         """The call goes on."""
         self.note(f"connected again after {seconds:.1f} s; the call goes on", label="line")
 
+    def on_card_away(self) -> None:
+        """The sound card is gone."""
+        self.note("the sound card is gone; plug it in again, the call goes on in silence", label="sound")
+
+    def on_card_back(self, seconds: float) -> None:
+        """It is back."""
+        self.note(f"there is a sound card again after {seconds:.1f} s", label="sound")
+
     def on_error(self, text: str) -> None:
         """Print a failure that the server reports."""
         self._console.print(f"[red]error[/]  {escape(text)}")

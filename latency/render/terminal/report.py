@@ -82,6 +82,11 @@ def _figures(report: Report) -> Iterator[str]:
             f"{things(quality.joined, 'turn')} ended too early and then joined by what followed, answered as one; "
             f"at most {ms(quality.joined_heard_ms)} ms of a first answer were heard",
         )
+    if away := [end - start for one in report.sessions for start, end in one.session.away]:
+        yield labelled(
+            "sound card",
+            f"away {things(len(away), 'time')}, for {max(away):.1f} s at most; nothing was heard or played meanwhile",
+        )
     if quality.outages_ms:
         yield labelled(
             "connection",

@@ -54,6 +54,8 @@ class CallResult:
     """When the loudspeaker was softer."""
     outages: tuple[tuple[float, float], ...] = ()
     """When there was no connection, (start, end); the end is infinity if there was none any more."""
+    away: tuple[tuple[float, float], ...] = ()
+    """When there was no sound card, (start, end); the end is infinity if there was none any more."""
     closed: str | None
     """Why the server's side ended the call; None when the client did."""
     recorder: Recorder

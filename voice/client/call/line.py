@@ -39,6 +39,10 @@ class Line(Protocol):
     def origin(self) -> float:
         """When sample 0 of the recording was, seconds on the monotonic clock."""
 
+    @property
+    def away(self) -> Sequence[tuple[float, float]]:
+        """When there was no microphone and no loudspeaker, (start, end); the end of the last one may be infinity."""
+
     def open(self, *, keep: bool) -> Playout:
         """Start the clock and return its loudspeaker; `keep` says whether the played audio is kept."""
 
@@ -88,6 +92,11 @@ class PacedLine:
     def origin(self) -> float:
         """When the first frame began, seconds on the monotonic clock."""
         return self._playout.start
+
+    @property
+    def away(self) -> Sequence[tuple[float, float]]:
+        """Never."""
+        return ()
 
     def open(self, *, keep: bool) -> Playout:
         """Start the clock now."""

@@ -12,9 +12,14 @@ _FRAME_SECONDS = MESSAGE_SAMPLES / RATE
 
 
 class PacingLog:
-    """Notes when each frame was due and when it was sent."""
+    """Notes when each frame was due and when it was sent.
 
-    def __init__(self) -> None:
+    Args:
+        on_card: whether a sound card paces the frames; its clock is followed, so that it need not be exact.
+    """
+
+    def __init__(self, *, on_card: bool = False) -> None:
+        self._on_card = on_card
         self._lateness = array("f")
         self._first = self._last = 0.0
 
@@ -39,5 +44,6 @@ class PacingLog:
             frames=frames,
             late_over_20ms=sum(late > LATE for late in self._lateness),
             late_max_ms=None if worst is None else round(worst * 1000, 2),
+            on_card=self._on_card,
             clock_ratio=round((self._last - self._first) / span, 6) if frames > 1 else None,
         )

@@ -158,6 +158,7 @@ class CallSession:
             flushes=tuple(self._playout.flushes),
             ducked=tuple(self._playout.ducked),
             outages=tuple(self._outages),
+            away=tuple(self._line.away),
             closed=self._closed,
             recorder=self._recorder,
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import math
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -14,11 +15,18 @@ from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.playback.playout import Playout
 from voice.client.sound.echo_canceller import EchoCanceller
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
-from voice.client.sound.sound_card import CARD_BLOCK, Device, DuplexCallback, SoundStream, open_duplex
-from voice.errors import ComponentError
+from voice.client.sound.sound_card import CARD_BLOCK, Device, DuplexCallback, SoundStream, open_duplex, reopen_duplex
+from voice.errors import ComponentError, VoiceError
 
 STALLED = 3.0
-"""Seconds without a sample after which the sound card counts as failed."""
+"""Seconds without a first sample after which the sound card counts as failed."""
+
+GONE = 1.0
+"""Seconds without a sample after which it counts as unplugged."""
+REOPEN_EVERY = 1.0
+"""Seconds between two looks whether there is a card again."""
+AWAY_AT_MOST = 120.0
+"""Seconds without a card after which the call ends."""
 
 _RECENT = 5 * RATE // CARD_BLOCK
 """Callbacks (in 5 s) over which the card's clock is compared with the computer's, so that late ones do not count."""
@@ -36,6 +44,8 @@ class DeviceLine:
         canceller: makes what takes the loudspeaker's sound out of the microphone's, given the seconds by which it is
             late; None leaves it in.
         open_stream: opens a duplex stream that calls back; None for the machine's sound card.
+        reopen_stream: the same, in a thread, once the card has gone; None for `open_stream`, or else for the machine's
+            sound card.
         clock: seconds, monotonic.
     """
 
@@ -46,9 +56,10 @@ class DeviceLine:
         output: Device = None,
         canceller: Callable[[float], EchoCanceller] | None = None,
         open_stream: Callable[[DuplexCallback], SoundStream] | None = None,
+        reopen_stream: Callable[[DuplexCallback], SoundStream] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.pacing = PacingLog()
+        self.pacing = PacingLog(on_card=True)
         self.dropouts = 0
         """Callbacks before which the card lost input or ran out of output."""
         self.placed: Sequence[PlacedTurn] = ()
@@ -56,7 +67,17 @@ class DeviceLine:
         """Whether silence is sent instead of what the microphone hears."""
         self.level = 0.0
         """The highest sample of the latest frame, 0 to 1, also when it is muted."""
+        self.on_away: Callable[[], None] = lambda: None
+        """Called when the card is gone: unplugged, or its driver has stopped. The call goes on, with silence."""
+        self.on_back: Callable[[float], None] = lambda _seconds: None
+        """Called when it is there again, or another one in its place, with the seconds it was away."""
         self._open_stream = open_stream or functools.partial(open_duplex, input=input, output=output)
+        self._reopen_stream = (
+            reopen_stream or open_stream or functools.partial(reopen_duplex, input=input, output=output)
+        )
+        self._absences: list[tuple[float, float]] = []
+        self._watching: asyncio.Task[None] | None = None
+        self._plugged = 0
         self._make_canceller = canceller
         self._canceller: EchoCanceller | None = None
         self._clock = clock
@@ -67,6 +88,12 @@ class DeviceLine:
         self._samples = 0
         self._input_latency = 0.0
         self._starts: deque[float] = deque(maxlen=_RECENT)
+        self._last = math.inf
+
+    @property
+    def away(self) -> Sequence[tuple[float, float]]:
+        """When there was no card, (start, end) in seconds of the recording; nothing was heard or played meanwhile."""
+        return tuple(self._absences)
 
     @property
     def origin(self) -> float:
@@ -81,26 +108,29 @@ class DeviceLine:
             ConfigurationError: no device, or more than one, matches the name given.
         """
         loop = asyncio.get_running_loop()
-        self._stream = self._open_stream(functools.partial(self._exchange, loop))
+        self._stream = self._open_stream(functools.partial(self._exchange, loop, self._plugged))
         self._input_latency, output_latency = self._stream.latency
         delay = self._input_latency + output_latency
         self._playout = Playout(0.0, device_rate=RATE, delay=delay, keep=keep)
         # Before the card starts: its thread must never wait for an import.
         self._canceller = self._make_canceller(delay) if self._make_canceller else None
         self._stream.start()
+        self._watching = asyncio.create_task(self._watch(loop), name="sound card")
         return self._playout
 
     async def frames(self) -> AsyncGenerator[Pcm, None]:
         """What the microphone hears, until the call is cancelled.
 
         Raises:
-            ComponentError: the card has stopped delivering.
+            ComponentError: the card has never delivered, or has been away for too long.
         """
         while True:
             try:
                 async with asyncio.timeout(STALLED):
                     captured, frame = await self._captured.get()
             except TimeoutError:
+                if self._watching and self._watching.done():
+                    await self._watching
                 raise ComponentError(
                     f"The microphone has delivered nothing for {STALLED:g} s; reconnect it or choose another device."
                 ) from None
@@ -113,15 +143,100 @@ class DeviceLine:
 
     def close(self) -> None:
         """Stop the card."""
+        if self._watching:
+            self._watching.cancel()
         if self._stream:
             self._stream.close()
             self._stream = None
 
+    async def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Notice that the card has gone, and have another stream opened whenever it has."""
+        while True:
+            await asyncio.sleep(GONE / 4)
+            if self._clock() - (noticed := self._last) < GONE:
+                continue
+            # If the whole machine has just stood still, the card has its say now.
+            await asyncio.sleep(GONE / 4)
+            if self._last == noticed:
+                await self._do_without(loop)
+
+    async def _do_without(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Keep the clock with silence until a card is there again.
+
+        Raises:
+            ComponentError: it has been away for too long.
+        """
+        self._plugged += 1
+        gone = self._last
+        self._absences.append((gone - self.origin, math.inf))
+        self.on_away()
+        stream, self._stream = self._stream, None
+        silence = asyncio.create_task(self._keep_time(loop), name="sound card's clock")
+        try:
+            if stream:
+                # What PortAudio does with a card that is not there may take its time.
+                await asyncio.to_thread(stream.close)
+            while (opened := await self._reopened(loop)) is None:
+                if self._clock() - gone >= AWAY_AT_MOST:
+                    raise ComponentError(
+                        f"The sound card has been away for {AWAY_AT_MOST:g} s; connect it, and call again."
+                    )
+                await asyncio.sleep(REOPEN_EVERY)
+        finally:
+            silence.cancel()
+        self._fill(loop)
+        self._stream, self._last = opened, self._clock()
+        self._input_latency = opened.latency[0]
+        opened.start()
+        start, back = self._absences[-1][0], self._clock() - self.origin
+        self._absences[-1] = (start, back)
+        self.on_back(back - start)
+
+    async def _reopened(self, loop: asyncio.AbstractEventLoop) -> SoundStream | None:
+        """A stream on the card, or on what is the default card now; None while there is none."""
+        opening = asyncio.create_task(
+            asyncio.to_thread(self._reopen_stream, functools.partial(self._exchange, loop, self._plugged))
+        )
+        try:
+            return await asyncio.shield(opening)
+        except VoiceError:
+            return None
+        except asyncio.CancelledError:
+            # The thread cannot be stopped; nobody would close what it opens.
+            opening.add_done_callback(lambda done: None if done.exception() else done.result().close())
+            raise
+
+    async def _keep_time(self, loop: asyncio.AbstractEventLoop) -> None:
+        while True:
+            self._fill(loop)
+            await asyncio.sleep(MESSAGE_SAMPLES / RATE)
+
+    def _fill(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Take what would have been played by now, and pass on silence in place of what would have been heard."""
+        now = self._clock()
+        due = now - min(self._starts) - self._samples / RATE
+        blocks = int(due * RATE) // CARD_BLOCK
+        for _ in range(blocks):
+            self._playout.pull(CARD_BLOCK)
+            self._pass_on(loop, now, bytes(2 * CARD_BLOCK))
+        self._samples += blocks * CARD_BLOCK
+
     def _exchange(
-        self, loop: asyncio.AbstractEventLoop, indata: Any, outdata: Any, frames: int, _times: Any, status: Any
+        self,
+        loop: asyncio.AbstractEventLoop,
+        plugged: int,
+        indata: Any,
+        outdata: Any,
+        frames: int,
+        _times: Any,
+        status: Any,
     ) -> None:
         """Runs in the card's thread: give it what is to be played, and pass on what was heard."""
-        now = self._clock()
+        if plugged != self._plugged:
+            # A card that was given up has come to life once more.
+            outdata[:] = bytes(len(outdata))
+            return
+        now = self._last = self._clock()
         played = self._playout.pull(frames)
         outdata[:] = played.tobytes()
         self._starts.append(now - self._samples / RATE)
@@ -130,6 +245,9 @@ class DeviceLine:
         heard = bytes(indata)
         if self._canceller:
             heard = self._canceller.clean(np.frombuffer(heard, np.int16), played).tobytes()
+        self._pass_on(loop, now, heard)
+
+    def _pass_on(self, loop: asyncio.AbstractEventLoop, now: float, heard: bytes) -> None:
         self._partial += heard
         while len(self._partial) >= 2 * MESSAGE_SAMPLES:
             frame = np.frombuffer(bytes(self._partial[: 2 * MESSAGE_SAMPLES]), np.int16)

@@ -1,8 +1,8 @@
 """Lists the sound devices of this machine and opens them in the call's format, through PortAudio."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
 from voice.errors import ComponentError, ConfigurationError
@@ -76,39 +76,123 @@ def list_devices() -> list[SoundDevice]:
 def open_duplex(callback: DuplexCallback, *, input: Device = None, output: Device = None) -> SoundStream:
     """Open microphone and loudspeaker as one stream, so that both run on one sample clock; 16 kHz mono int16.
 
+    A card that cannot do 16 kHz runs at its own rate, and is resampled.
+
     Raises:
         ComponentError: PortAudio or the device is missing or cannot be opened.
         ConfigurationError: no device, or more than one, matches the name.
     """
     sounddevice = _sounddevice()
-    devices = _choice(input), _choice(output)
-    return _opened(sounddevice, lambda: sounddevice.RawStream(device=devices, callback=callback, **_FORMAT))
+    found = list_devices()
+    devices = choose(found, input, "microphone"), choose(found, output, "loudspeaker")
+
+    def open_at_own_rate(rate: int) -> SoundStream:
+        from voice.client.sound.card_rate import CardRate, CardRateStream
+
+        exchange = CardRate(callback, rate)
+        settings = {**_FORMAT, "samplerate": rate, "blocksize": exchange.block}
+        return CardRateStream(sounddevice.RawStream(device=devices, callback=exchange, **settings), exchange)
+
+    def open_at_any_rate() -> SoundStream:
+        try:
+            return _stream(sounddevice.RawStream(device=devices, callback=callback, **_FORMAT))
+        except sounddevice.PortAudioError as error:
+            if not _is_about_rate(error):
+                raise
+            return _first_that_opens(open_at_own_rate, _own_rates(sounddevice, devices), error)
+
+    return _opened(sounddevice, open_at_any_rate)
+
+
+def reopen_duplex(callback: DuplexCallback, *, input: Device = None, output: Device = None) -> SoundStream:
+    """The same after a device was unplugged: PortAudio looks for devices again. No other stream may be open.
+
+    Raises as `open_duplex` does.
+    """
+    sounddevice = _sounddevice()
+    # PortAudio lists the devices when it starts, and never again.
+    sounddevice._terminate()
+    sounddevice._initialize()
+    return open_duplex(callback, input=input, output=output)
 
 
 def open_output(callback: OutputCallback, *, output: Device = None) -> SoundStream:
     """Open a loudspeaker alone; 16 kHz mono int16. Raises as `open_duplex` does."""
     sounddevice = _sounddevice()
-    device = _choice(output)
-    return _opened(sounddevice, lambda: sounddevice.RawOutputStream(device=device, callback=callback, **_FORMAT))
+    device = choose(list_devices(), output, "loudspeaker")
+    return _opened(
+        sounddevice, lambda: _stream(sounddevice.RawOutputStream(device=device, callback=callback, **_FORMAT))
+    )
+
+
+def choose(devices: Sequence[SoundDevice], wanted: Device, kind: Literal["microphone", "loudspeaker"]) -> int | None:
+    """The number of the device that is meant; None for the system's default.
+
+    Args:
+        devices: those of this machine.
+        wanted: its number, or a part of its name; a whole name goes before a part of others, capitals do not matter.
+        kind: what it is to be used as.
+
+    Raises:
+        ConfigurationError: no device, or more than one, is meant.
+    """
+    if wanted is None:
+        return None
+    fit = [one for one in devices if (one.inputs if kind == "microphone" else one.outputs)]
+    here = "; ".join(f"{one.index} {one.name}" for one in fit) or "none"
+    if isinstance(wanted, int) or wanted.isdecimal():
+        if any(one.index == int(wanted) for one in fit):
+            return int(wanted)
+        raise ConfigurationError(f"No {kind} has the number {wanted}; here are: {here}.")
+    name = wanted.strip().lower()
+    found = [one for one in fit if one.name.lower() == name] or [one for one in fit if name in one.name.lower()]
+    if len(found) == 1:
+        return found[0].index
+    if found:
+        these = "; ".join(f"{one.index} {one.name}" for one in found)
+        raise ConfigurationError(
+            f'"{wanted}" fits {len(found)} {kind}s: {these}; give more of the name, or the number.'
+        )
+    raise ConfigurationError(f'No {kind} has "{wanted}" in its name; here are: {here}.')
 
 
 _FORMAT = {"samplerate": RATE, "blocksize": CARD_BLOCK, "channels": 1, "dtype": "int16", "latency": "low"}
+_INVALID_SAMPLE_RATE = -9997
+"""PortAudio's number of the error."""
+_USUAL_RATES = (48000, 44100)
 
 
-def _choice(device: Device) -> int | str | None:
-    return int(device) if isinstance(device, str) and device.isdecimal() else device
+def _is_about_rate(error: Exception) -> bool:
+    return len(error.args) > 1 and error.args[1] == _INVALID_SAMPLE_RATE
+
+
+def _own_rates(sounddevice: Any, devices: tuple[int | None, int | None]) -> list[int]:
+    """The rates at which the devices are run, as far as they say so, then the usual ones."""
+    said = (sounddevice.query_devices(device, kind) for device, kind in zip(devices, ("input", "output"), strict=True))
+    return list(dict.fromkeys((*(int(one["default_samplerate"]) for one in said), *_USUAL_RATES)))
+
+
+def _first_that_opens(make: Callable[[int], SoundStream], rates: Sequence[int], error: Exception) -> SoundStream:
+    for rate in rates:
+        try:
+            return make(rate)
+        except type(error) as refused:
+            if not _is_about_rate(refused):
+                raise
+    raise error
+
+
+def _stream(stream: Any) -> SoundStream:
+    opened: SoundStream = stream
+    return opened
 
 
 def _opened(sounddevice: Any, make: Callable[[], SoundStream]) -> SoundStream:
     try:
         return make()
-    except ValueError as error:  # sounddevice raises it when a name matches no device, or several
-        names = ", ".join(f"{device.index} {device.name}" for device in list_devices()) or "none"
-        raise ConfigurationError(f"{error}; the sound devices here are: {names}.") from error
     except sounddevice.PortAudioError as error:
         raise ComponentError(
-            f"The sound device cannot be opened at 16 kHz mono ({error}); connect one, choose another one, "
-            "or replay a recording."
+            f"The sound device cannot be opened ({error}); connect one, choose another one, or replay a recording."
         ) from error
 
 

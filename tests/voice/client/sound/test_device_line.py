@@ -1,5 +1,8 @@
 """Microphone and loudspeaker share one clock, tried with a scripted sound card."""
 
+import asyncio
+import threading
+
 import numpy as np
 import pytest
 
@@ -9,7 +12,7 @@ from voice.client.playback.recorder import Recorder
 from voice.client.sound import device_line
 from voice.client.sound.device_line import DeviceLine
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
-from voice.client.sound.sound_card import CARD_BLOCK
+from voice.client.sound.sound_card import CARD_BLOCK, DuplexCallback, SoundStream
 from voice.errors import ComponentError
 
 
@@ -103,3 +106,98 @@ async def test_closing_stops_the_card_and_may_be_repeated() -> None:
     line.close()
     line.close()
     assert not card.running
+
+
+class Cards:
+    """Sound cards, one after the other, of which each can be unplugged; None is a moment without any."""
+
+    def __init__(self, *cards: ScriptedCard | None) -> None:
+        self.cards = iter(cards)
+        self.tried = 0
+
+    def open(self, callback: DuplexCallback) -> SoundStream:
+        self.tried += 1
+        card = next(self.cards, None)
+        if card is None:
+            raise ComponentError("there is no card")
+        return card.open(callback)
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_line, "GONE", 0.1)
+    monkeypatch.setattr(device_line, "REOPEN_EVERY", 0.05)
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_call_goes_on_in_silence_without_its_card_and_hears_again_once_it_is_back() -> None:
+    first, second = ScriptedCard(), ScriptedCard()
+    line = DeviceLine(open_stream=first.open, reopen_stream=(cards := Cards(None, None, second)).open)
+    told: list[str] = []
+    back = asyncio.Event()
+    line.on_away = lambda: told.append("away")
+    line.on_back = lambda seconds: (told.append("back"), back.set())
+    playout = line.open(keep=True)
+    recorder = Recorder(playout)
+    await first.exchange(tone(0.32))
+    origin = line.origin
+    async with asyncio.timeout(20):
+        await back.wait()
+    assert line.origin == pytest.approx(origin, abs=0.05)
+    assert told == ["away", "back"]
+    assert cards.tried == 3
+    assert not first.running
+    assert second.running
+    await second.exchange(tone(0.32))
+    # What the first one still says is nobody's.
+    await first.exchange(tone(0.32))
+    frames = await take(line, line._captured.qsize())
+    heard = np.concatenate(frames)
+    for frame in frames:
+        recorder.inject(frame)
+    ((start, end),) = line.away
+    assert start == pytest.approx(0.32, abs=0.2)
+    assert np.array_equal(heard[: round(0.32 * RATE)], tone(0.32))
+    silent, again = np.split(heard[round(0.32 * RATE) :], [np.flatnonzero(heard[round(0.32 * RATE) :])[0] - 1])
+    assert len(silent) / RATE == pytest.approx(end - start, abs=0.1)
+    assert np.array_equal(again, tone(0.32)[: len(again)])
+    assert len(again) >= 0.3 * RATE
+    assert len(heard) / RATE == pytest.approx(end + 0.32, abs=0.2), "silence has kept the time"
+    assert len(recorder.stereo()) == len(heard), "and the loudspeaker's side is as long"
+    line.close()
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_card_that_stays_away_ends_the_call_with_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_line, "AWAY_AT_MOST", 0.3)
+    monkeypatch.setattr(device_line, "STALLED", 0.3)
+    card = ScriptedCard()
+    line = DeviceLine(open_stream=card.open, reopen_stream=Cards().open)
+    line.open(keep=False)
+    await card.exchange(tone(0.16))
+    with pytest.raises(ComponentError, match=r"has been away for 0.3 s; connect it, and call again"):
+        await asyncio.wait_for(take(line, 1000), 20)
+    line.close()
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_call_that_ends_without_its_card_leaves_nothing_open() -> None:
+    first, second = ScriptedCard(), ScriptedCard()
+    opening, go = threading.Event(), threading.Event()
+
+    def open_slowly(callback: DuplexCallback) -> SoundStream:
+        opening.set()
+        go.wait(10)
+        second.running = True
+        return second.open(callback)
+
+    line = DeviceLine(open_stream=first.open, reopen_stream=open_slowly)
+    line.open(keep=False)
+    await first.exchange(tone(0.16))
+    assert await asyncio.to_thread(opening.wait, 10)
+    line.close()
+    await asyncio.sleep(0)
+    go.set()
+    async with asyncio.timeout(10):
+        while second.callback is None or second.running:
+            await asyncio.sleep(0.01)

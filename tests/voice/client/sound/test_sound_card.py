@@ -40,16 +40,23 @@ def scripted_sounddevice(monkeypatch: pytest.MonkeyPatch) -> Any:
     module: Any = types.ModuleType("sounddevice")
     module.PortAudioError = PortAudioError
     module.default = types.SimpleNamespace(device=[1, 0])
-    module.query_devices = lambda: [
-        {"name": "Speakers", "max_input_channels": 0, "max_output_channels": 2},
-        {"name": "Headset", "max_input_channels": 1, "max_output_channels": 2},
+    devices = [
+        {"name": "Speakers", "max_input_channels": 0, "max_output_channels": 2, "default_samplerate": 44100.0},
+        {"name": "Headset", "max_input_channels": 1, "max_output_channels": 2, "default_samplerate": 96000.0},
     ]
+    module.query_devices = lambda device=None, kind=None: devices if kind is None else devices[device or 0]
     module.opened = []
+    module.started = []
+    module._initialize = lambda: module.started.append("initialized")
+    module._terminate = lambda: module.started.append("terminated")
     module.fails = None
+    module.rates = None
 
     def open_stream(**how: object) -> ScriptedCard:
         if module.fails:
             raise module.fails
+        if module.rates and how["samplerate"] not in module.rates:
+            raise PortAudioError("Invalid sample rate", -9997)
         module.opened.append(how)
         return ScriptedCard()
 
@@ -70,16 +77,64 @@ def test_devices_are_chosen_by_index_or_name_and_opened_as_one_stream(scripted_s
     sound_card.open_duplex(lambda *_: None, input="1", output="Speak")
     sound_card.open_output(lambda *_: None)
     duplex, output = scripted_sounddevice.opened
-    assert duplex["device"] == (1, "Speak")
+    assert duplex["device"] == (1, 0)
     assert output["device"] is None
     for how in (duplex, output):
         assert (how["samplerate"], how["channels"], how["dtype"]) == (RATE, 1, "int16")
 
 
-def test_a_missing_device_is_reported_with_those_that_are_there(scripted_sounddevice: Any) -> None:
-    scripted_sounddevice.fails = ValueError("No input device matching 'nope'")
-    with pytest.raises(ConfigurationError, match=r"'nope'; the sound devices here are: 0 Speakers, 1 Headset"):
-        sound_card.open_duplex(lambda *_: None, input="nope")
+def device(index: int, name: str, *, inputs: int = 1, outputs: int = 0) -> sound_card.SoundDevice:
+    return sound_card.SoundDevice(
+        index=index, name=name, inputs=inputs, outputs=outputs, is_default_input=False, is_default_output=False
+    )
+
+
+DESK = [
+    device(0, "Built-in Speaker", inputs=0, outputs=2),
+    device(1, "USB Headset"),
+    device(2, "USB Camera"),
+    device(3, "USB"),
+    device(4, "Line"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "index"), [(None, None), ("head", 1), ("2", 2), (2, 2), ("usb", 3), ("LINE", 4)])
+def test_a_part_of_a_name_chooses_a_device_and_a_whole_name_goes_first(wanted: str | None, index: int | None) -> None:
+    assert sound_card.choose(DESK, wanted, "microphone") == index
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sentence"),
+    [
+        ("us", '"us" fits 3 microphones: 1 USB Headset; 2 USB Camera; 3 USB; give more of the name, or the number.'),
+        ("built", 'No microphone has "built" in its name; here are: 1 USB Headset; 2 USB Camera; 3 USB; 4 Line.'),
+        ("0", "No microphone has the number 0; here are: 1 USB Headset; 2 USB Camera; 3 USB; 4 Line."),
+    ],
+)
+def test_a_device_that_is_not_there_or_not_the_only_one_is_one_sentence(wanted: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        sound_card.choose(DESK, wanted, "microphone")
+    assert str(refused.value) == sentence
+
+
+def test_a_card_that_cannot_do_16_khz_runs_at_its_own_rate(scripted_sounddevice: Any) -> None:
+    scripted_sounddevice.rates = (96000,)
+    stream = sound_card.open_duplex(lambda *_: None, input="headset", output="headset")
+    (opened,) = scripted_sounddevice.opened
+    assert (opened["samplerate"], opened["blocksize"]) == (96000, 768)
+    assert all(seconds > 0.001 for seconds in stream.latency), "resampling takes time, too"
+
+
+def test_a_card_that_can_do_no_rate_says_why(scripted_sounddevice: Any) -> None:
+    scripted_sounddevice.rates = (8000,)
+    with pytest.raises(ComponentError, match="The sound device cannot be opened .*Invalid sample rate"):
+        sound_card.open_duplex(lambda *_: None)
+
+
+def test_after_a_device_was_unplugged_portaudio_looks_for_devices_again(scripted_sounddevice: Any) -> None:
+    sound_card.reopen_duplex(lambda *_: None)
+    assert scripted_sounddevice.started == ["terminated", "initialized"]
+    assert len(scripted_sounddevice.opened) == 1
 
 
 def test_without_a_usable_device_the_error_says_what_to_do(scripted_sounddevice: Any) -> None:

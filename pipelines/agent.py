@@ -14,8 +14,8 @@ from pipelines.assemble import Behaviour, build_call
 from pipelines.loading import Engines
 from pipelines.outside.supply import Part, Supply
 from pipelines.providers.tiers import Tiers
-from pipelines.telemetry import tracing
 from pipelines.threads import limit_threads
+from pipelines.tracing.destination import tracer
 from pipelines.versions import simulated, versions
 from voice.errors import ConfigurationError
 from voice.llm.tools import Tool, describe, is_irreversible
@@ -91,7 +91,7 @@ class Agent:
             ConfigurationError, ComponentError: see `Engines.load`.
         """
         # Its libraries are not for the first call to import.
-        await asyncio.to_thread(tracing)
+        await asyncio.to_thread(tracer)
         if self.settings.call.transcripts:
             from voice.conversation.transcript import check_folder
 

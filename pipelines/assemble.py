@@ -33,7 +33,6 @@ from pipelines.serving.observer import MonotonicClock, TurnObserver
 from pipelines.serving.synthesis_times import SynthesisTimes
 from pipelines.serving.turn_log import TurnLog
 from pipelines.settings import Call
-from pipelines.telemetry import tracing
 from voice.asr.reprompt import Reprompt
 from voice.conversation.goodbye import EndsAtGoodbye
 from voice.conversation.silence import ask_once
@@ -163,7 +162,6 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     )
     rtvi = CallRTVI()
     answer_requests(rtvi, swap.carry_out if swap else None)
-    traced = tracing()
     return CallWorker(
         pipeline,
         clock=MonotonicClock(),
@@ -177,8 +175,6 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         ],
         params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
         rtvi_processor=rtvi,
-        enable_tracing=traced,
-        enable_turn_tracking=traced,
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
     )
 

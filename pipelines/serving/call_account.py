@@ -31,7 +31,13 @@ class ClosedTurn:
     """Seconds; None without an answer."""
     verdict: Verdict | None
     """How it kept its LLM budget; None if no model was asked, or it was interrupted before its deadline."""
-    attempts: tuple[AttemptRecord, ...]
+    record: ServerTurn
+    """All that is known of it."""
+
+    @property
+    def attempts(self) -> tuple[AttemptRecord, ...]:
+        """Its requests to language models."""
+        return self.record.attempts
 
 
 @dataclass(slots=True)
@@ -112,7 +118,7 @@ def closed(turn: ServerTurn, *, stop: float, budget: float) -> ClosedTurn | None
         outcome=_outcome(turn),
         latency=_latency(turn, stop),
         verdict=judged.verdict if judged else None,
-        attempts=turn.attempts,
+        record=turn,
     )
 
 

@@ -16,6 +16,7 @@ from voice.server.bookkeeping import Account, CallFigures
 
 if TYPE_CHECKING:
     from latency.record.server_turn import ServerTurn
+    from pipelines.tracing.call_trace import CallTrace
     from voice.server.headroom.headroom import Headroom
 
 TURN_LATENCY = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
@@ -37,6 +38,8 @@ class ServerMetrics:
 
     def __init__(self, *, stop: float, budget: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._stop, self._budget, self._clock = stop, budget, clock
+        self.trace: Callable[[], CallTrace] | None = None
+        """Begins the trace of a call; None while calls are not traced."""
         self._numbers = itertools.count(1)
         self._accounts: dict[int, CountedAccount] = {}
         self.registry = registry = CollectorRegistry()
@@ -73,6 +76,7 @@ class ServerMetrics:
         self._under_way.inc()
         account = CallAccount(stop=self._stop, budget=self._budget)
         counted = CountedAccount(account, self._count, number=next(self._numbers), began=self._clock())
+        counted.trace = self.trace() if self.trace else None
         self._accounts[counted.number] = counted
         return counted
 
@@ -82,7 +86,9 @@ class ServerMetrics:
         self._under_way.dec()
         self._accounts.pop(account.number, None)
         for turn in account.account.close():
-            self._count(turn)
+            account.closed(turn)
+        if account.trace:
+            account.trace.ended(why)
         line = account.account.line(why, self._clock() - account.began)
         log.info("call %d %s", account.number, line)
 
@@ -137,6 +143,8 @@ class CountedAccount:
     latest: "ServerTurn | None" = field(default=None, repr=False)
     by: str | None = None
     """Who gave its latest answer."""
+    trace: "CallTrace | None" = None
+    """None while calls are not traced."""
 
     def away(self, gone: bool) -> None:
         """Its client's connection has broken, or is there again."""
@@ -162,4 +170,10 @@ class CountedAccount:
             self.by = answered_by(turn.attempts) or self.by
         self.account.note(turn)
         for closed in self.account.close(before=self.account.latest):
-            self.count(closed)
+            self.closed(closed)
+
+    def closed(self, turn: ClosedTurn) -> None:
+        """Nothing can be added to a turn any more."""
+        self.count(turn)
+        if self.trace:
+            self.trace.turn(turn)

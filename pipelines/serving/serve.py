@@ -6,6 +6,7 @@ import contextlib
 import logging
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -18,6 +19,8 @@ from pipelines.providers.tiers import Tiers
 from pipelines.serving.address import Address
 from pipelines.serving.draining import DrainingServer
 from pipelines.serving.metrics import CALL_LOG, ServerMetrics
+from pipelines.tracing.call_trace import CallTrace
+from pipelines.tracing.destination import tracer
 from voice.server.access import Access
 from voice.server.app import Calls, create_app
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
@@ -67,6 +70,8 @@ async def serve_agent(
                 headroom.loop = watch.load
                 headroom.queues.append(watch.waits)
             metrics.watch(headroom)
+            if (found := tracer()) is not None:
+                metrics.trace = partial(CallTrace, _providers(agent), found)
             calls.ready = True
             announce(f"Listening on {call_url(address.host, sock.getsockname()[1], secure=address.tls)}")
 
@@ -107,6 +112,12 @@ def _metrics(agent: Agent) -> ServerMetrics:
     llm = agent.settings.llm
     budget = llm.budget_ms / 1000 if isinstance(llm, Tiers) else Budget().llm
     return ServerMetrics(stop=agent.settings.vad.stop_ms / 1000, budget=budget)
+
+
+def _providers(agent: Agent) -> dict[str, str]:
+    """The provider of each tier."""
+    llm = agent.settings.llm
+    return {name: tier.provider for name, tier in llm.tiers.items()} if isinstance(llm, Tiers) else {}
 
 
 def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Config:

@@ -181,7 +181,8 @@ def test_no_command_and_unknown_commands_are_bad_usage(capsys: pytest.CaptureFix
     assert main([]) == 2
     assert main(["measure-everything"]) == 2
     assert (
-        'there is no command "measure-everything"; the commands are report, turn, selftest' in capsys.readouterr().err
+        'there is no command "measure-everything"; the commands are report, turn, fixtures, selftest'
+        in capsys.readouterr().err
     )
 
 

@@ -24,7 +24,6 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
-from pipecat.utils.tracing.service_decorators import traced_llm
 
 from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, ToolCalledFrame, ToolReturnedFrame
 from voice.llm.answer.bridging import PROGRESS
@@ -139,7 +138,6 @@ class ResponderLLMService(SpeakingAheadLLMService):
         elif isinstance(frame, TurnJoinsFrame):
             self._responder.goes_on(frame.text)
 
-    @traced_llm
     async def _respond(self, context: LLMContext) -> None:
         await self.start_processing_metrics()
         await self.start_ttfb_metrics()

@@ -23,7 +23,6 @@ from pipecat.services.settings import STTSettings
 from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
-from pipecat.utils.tracing.service_decorators import traced_stt
 
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx.pool import SphinxPool
@@ -142,7 +141,6 @@ class SphinxSTTService(STTService):
         await self._leave()
         await super().cleanup()  # type: ignore[no-untyped-call]
 
-    @traced_stt
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Send audio that belongs to an utterance to the worker; `_listen` pushes the texts when they come."""
         self._worker.send(self._utterances.hear(audio))

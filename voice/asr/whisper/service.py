@@ -26,7 +26,6 @@ from pipecat.services.settings import STTSettings
 from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
-from pipecat.utils.tracing.service_decorators import traced_stt
 
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.pace import PASSES_AT_FADES
@@ -114,7 +113,6 @@ class WhisperSTTService(STTService):
                 f"Whisper needs audio at 16000 Hz, not {self.sample_rate}: set audio_in_sample_rate=16000."
             )
 
-    @traced_stt
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Keep the audio, and from time to time start a partial pass; texts are pushed when they are ready."""
         self._buffer.append(audio)

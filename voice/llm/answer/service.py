@@ -25,7 +25,6 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
-from pipecat.utils.tracing.service_decorators import traced_llm
 
 from latency.budget import Budget
 from latency.record.llm.answer import Cap, PhraseKind
@@ -281,7 +280,6 @@ class BudgetedLLMService(TieredLLMService):
             self._spending.note(frame)
         await self.push_frame(frame)
 
-    @traced_llm
     async def _respond(self, context: LLMContext, ended: float | None) -> None:
         plan = self._plan(context)
         self._fast_p95 = self._book.tail(plan.floor_tier)

@@ -9,7 +9,6 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMe
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
-from pipecat.utils.tracing.service_decorators import traced_llm
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.local.chat_template import Message, Role
@@ -65,7 +64,6 @@ class OwnLLMService(LLMService[Any]):
         else:
             await self.push_frame(frame, direction)
 
-    @traced_llm
     async def _answer(self, context: LLMContext) -> None:
         await self.push_frame(LLMFullResponseStartFrame())
         await self.start_processing_metrics()

@@ -17,7 +17,6 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.settings import TTSSettings
 from pipecat.services.tts_service import TTSService
 from pipecat.utils.text.base_text_aggregator import TextType
-from pipecat.utils.tracing.service_decorators import traced_tts
 
 from voice.llm.answer.answer_frames import AnswerTextFrame, SpeakAheadFrame
 from voice.tts.piper.pieces import Piece, Samples
@@ -101,7 +100,6 @@ class PiperTTSService(TTSService):
         self.ahead.drop()
         await super().cleanup()  # type: ignore[no-untyped-call]
 
-    @traced_tts
     async def run_tts(self, text: str, context_id: str) -> AsyncGenerator[Frame | None, None]:
         """Speak one clause. Yields 16-bit mono audio at the pipeline's output rate."""
         first, self._first_clause = self._first_clause, False

@@ -1,9 +1,8 @@
-"""OpenTelemetry traces of calls, through pipecat's own tracing, when the standard environment variables ask for them.
+"""Where OpenTelemetry traces go: whether the standard environment variables ask for them, and to whom.
 
 OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) names a collector that accepts OTLP over HTTP.
 OTEL_TRACES_EXPORTER=console prints spans on standard error; =none and OTEL_SDK_DISABLED=true turn tracing off.
-OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the service as usual. Spans contain what was said: choose the
-collector accordingly.
+OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe the service as usual.
 """
 
 import functools
@@ -16,6 +15,7 @@ from loguru import logger
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.trace import Tracer
 
 Exporter = Literal["otlp", "console"]
 EXTRA = "turnaround[otel]"
@@ -26,21 +26,20 @@ ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 
 @functools.cache
-def tracing() -> bool:
-    """Whether this process traces its calls; the first call sets tracing up.
+def tracer() -> "Tracer | None":
+    """What makes the spans of this process's calls; None if they are not traced. The first call sets it up.
 
     If tracing is requested but not possible, a warning is logged: no call fails because of its trace.
     """
     exporter = wanted(os.environ)
     if exporter is None:
-        return False
+        return None
     try:
         spans = _exporter(exporter)
     except ImportError:
         logger.warning(f"No traces: OpenTelemetry is asked for but not installed; pip install '{EXTRA}'.")
-        return False
+        return None
     # Imported only here, so that a process without traces does not load OpenTelemetry.
-    from opentelemetry import trace
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -51,8 +50,8 @@ def tracing() -> bool:
         described = described.merge(Resource({"service.name": SERVICE}))
     provider = TracerProvider(resource=described)
     provider.add_span_processor(BatchSpanProcessor(spans))
-    trace.set_tracer_provider(provider)
-    return True
+    # Not the process's own: FastAPI would add a trace for each request, health probes included.
+    return provider.get_tracer(SERVICE)
 
 
 def wanted(environment: Mapping[str, str]) -> Exporter | None:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from loguru import logger
 
-from pipelines.telemetry import wanted
+from pipelines.tracing.destination import wanted
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def installed() -> bool:
@@ -30,24 +30,14 @@ needs_otel = pytest.mark.skipif(
 )
 
 CALL = """
-    import asyncio
-    from pipecat.frames.frames import EndFrame
-    from pipecat.pipeline.pipeline import Pipeline
-    from pipecat.pipeline.worker import PipelineWorker
-    from pipecat.processors.filters.identity_filter import IdentityFilter
-    from pipecat.workers.runner import WorkerRunner
-    from pipelines.telemetry import tracing
+    from pipelines.tracing.call_trace import CallTrace
+    from pipelines.tracing.destination import tracer
 
-    async def call():
-        worker = PipelineWorker(Pipeline([IdentityFilter()]), enable_tracing=tracing())
-        await worker.queue_frame(EndFrame())
-        runner = WorkerRunner(handle_sigint=False)
-        await runner.add_workers(worker)
-        await runner.run()
-
-    asyncio.run(call())
+    found = tracer()
+    assert found is not None
+    CallTrace({}, found).ended("the caller hung up")
 """
-"""A call without engines: pipecat opens and closes its conversation all the same."""
+"""A call without turns."""
 
 
 @pytest.fixture
@@ -149,22 +139,22 @@ def test_without_the_packages_one_warning_names_the_extra() -> None:
         import sys
         for name in ("opentelemetry.sdk", "opentelemetry.sdk.trace.export", "opentelemetry.exporter"):
             sys.modules[name] = None
-        from pipelines.telemetry import tracing
-        print(tracing(), tracing())
+        from pipelines.tracing.destination import tracer
+        print(tracer(), tracer())
     """
     for wish in ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, {"OTEL_TRACES_EXPORTER": "console"}):
         done = in_a_process(code, **wish)
-        assert done.stdout == "False False\n", done.stderr
+        assert done.stdout == "None None\n", done.stderr
         assert done.stderr.count("pip install 'turnaround[otel]'") == 1
 
 
 def test_without_a_wish_nothing_is_loaded() -> None:
     code = """
         import sys
-        from pipelines.telemetry import tracing
-        print(tracing(), [name for name in sys.modules if name.split(".")[0] in ("opentelemetry", "pipecat")])
+        from pipelines.tracing.destination import tracer
+        print(tracer(), [name for name in sys.modules if name.split(".")[0] in ("opentelemetry", "pipecat")])
     """
-    assert in_a_process(code).stdout == "False []\n"
+    assert in_a_process(code).stdout == "None []\n"
 
 
 @needs_otel
@@ -174,7 +164,7 @@ def test_a_call_reaches_a_collector_under_the_name_of_the_service(collector: htt
         chosen = {} if name == "turnaround" else {"OTEL_SERVICE_NAME": name}
         done = in_a_process(CALL, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, **chosen)
         assert done.returncode == 0, done.stderr
-        assert collector.received.pop() == ("/v1/traces", name, ["turn", "conversation"])  # type: ignore[attr-defined]
+        assert collector.received.pop() == ("/v1/traces", name, ["call"])  # type: ignore[attr-defined]
 
 
 @needs_otel
@@ -182,7 +172,7 @@ def test_spans_on_the_console_leave_standard_output_alone() -> None:
     done = in_a_process(CALL, OTEL_TRACES_EXPORTER="console")
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
-    assert '"name": "conversation"' in done.stderr
+    assert '"name": "call"' in done.stderr
 
 
 @needs_otel

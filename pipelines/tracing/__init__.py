@@ -1,0 +1,1 @@
+"""OpenTelemetry traces of calls, made from the records of their turns."""

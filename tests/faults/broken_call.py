@@ -72,7 +72,9 @@ class BreakingCaller(ScriptedCaller):
     """Says when the moment of the fault has come, and when it is over; hangs up once the second answer is heard."""
 
     def __init__(self, fixture: Fixture, cell: Cell, broken: Callable[[], None], mended: Callable[[], None]) -> None:
-        patient = cell.moment == "answering" or cell.part == "recording's disk"
+        # A recogniser that could not be started is tried again every 2 s.
+        self._mend_ahead = cell.part == "recogniser process" and cell.failure == "refuses"
+        patient = cell.moment == "answering" or cell.part == "recording's disk" or self._mend_ahead
         super().__init__(
             fixture.turns, lead_in=0.6, reply_wait=WAITS, pending_wait=WAITS, hang_up_after=WAITS,
             after_reply=3.2 if patient else 1.4,
@@ -85,7 +87,7 @@ class BreakingCaller(ScriptedCaller):
         if self.began is None and self._has_come(at, playout):
             self.began = at
             self._broken()
-        if len(self.placed) == 2 and not self._over and at >= self._mended_at:
+        if not self._over and self._is_over(at, playout):
             self._over = True
             self._mended()
         if len(self.placed) == 2:
@@ -94,10 +96,14 @@ class BreakingCaller(ScriptedCaller):
                 return None
         return super().next_frame(at, playout)
 
-    @property
-    def _mended_at(self) -> float:
+    def _is_over(self, at: float, playout: Playout) -> bool:
+        if self._mend_ahead and len(self.placed) == 1:
+            heard = [one for one in playout.utterances if one.start > self.placed[0].end]
+            return bool(heard) and at >= heard[-1].end + 0.5
+        if len(self.placed) < 2:
+            return False
         # The first turn is written to the disk when the second one has begun.
-        return self.placed[1].onset + 0.5 if self._part == "recording's disk" else self.placed[1].at
+        return at >= (self.placed[1].onset + 0.5 if self._part == "recording's disk" else self.placed[1].at)
 
     def _has_come(self, at: float, playout: Playout) -> bool:
         return _has_come(self._moment, at, self.placed, playout)

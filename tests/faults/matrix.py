@@ -48,9 +48,9 @@ def left_out(cell: Cell) -> str | None:
     part, failure, moment = cell.part, cell.failure, cell.moment
     if failure == "refuses" and part in ("voice detector",):
         return "it is computed in the server's own process, by a session that is there as long as the server is"
-    if part in ("recogniser process", "Whisper service", "Smart Turn") and moment in ("answering", "after"):
-        if failure in ("slow", "garbage") or part != "recogniser process":
-            return "it has nothing to do there, so there is nothing that could be late or wrong"
+    idle = moment in ("answering", "after") and (part != "recogniser process" or failure in ("slow", "garbage"))
+    if part in ("recogniser process", "Whisper service", "Smart Turn") and idle:
+        return "it has nothing to do there, so there is nothing that could be late or wrong"
     if part == "tool" and moment in ("answering", "after"):
         return "no tool runs there"
     if part == "fast model" and moment in ("answering", "after"):

@@ -44,7 +44,7 @@ policy = "fallback"
 [llm.large]
 provider = "openai"
 model = "sim:sonnet"
-base_url = "http://127.0.0.1:{large}/with/ttft_ms=250/v1"
+base_url = "http://127.0.0.1:{large}/with/ttft_ms=100&tokens_per_s=30/v1"
 silence_ms = 1500
 
 [llm.fast]
@@ -199,6 +199,12 @@ class Served:
         proxy = StreamProxy(int(listening.result().rsplit(":", 1)[1].removesuffix("/ws")))
         await proxy.open()
         return agent, proxy
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks there are, without those of the proxies: connections to models are kept open."""
+        kept = [task.get_coro().__qualname__ for task in asyncio.all_tasks(self.loop)]  # type: ignore[union-attr]
+        return sum("StreamProxy" not in name for name in kept)
 
     @property
     def running(self) -> list[str]:

@@ -136,7 +136,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     pipeline = Pipeline(
         [
             transport.input(),
-            HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None),
+            HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None, given_up=transport.end),
             engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
             own_voice,
             Reprompt(),

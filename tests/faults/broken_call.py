@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from latency.record.marks import Mark
 from latency.record.run import Run, RunHeader
@@ -14,7 +15,7 @@ from pipelines.replaying.call_records import turn_records
 from pipelines.replaying.run_folder import save
 from pipelines.replaying.under_way import UnderWay
 from tests.faults.breaking import DISK, Mend, breakage
-from tests.faults.matrix import Cell, Moment
+from tests.faults.matrix import Cell, Moment, Outcome
 from tests.faults.served import Served
 from voice.asr.reprompt import AGAIN, STILL_DEAF
 from voice.client.call.call_result import CallResult
@@ -140,7 +141,7 @@ class BrokenCall:
     """The run folder, as it is read."""
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> Outcome | Literal["silent"]:
         """What became of the first turn; see `tests.faults.matrix.Outcome`."""
         first = [text for turn, text in self.told.said if turn <= 0]
         record = self.records[0] if self.records else None
@@ -154,7 +155,7 @@ class BrokenCall:
             return "silent"
         words = record.said.lower()
         if not all(contained.lower() in words for contained in record.contains):
-            return "wrong"
+            return "told"
         return "rescued" if any(one.tier == "fast" for one in record.responses) else "answered"
 
     @property

@@ -20,10 +20,10 @@ Failure = Literal["dies", "hangs", "slow", "garbage", "refuses"]
 Moment = Literal["before", "speaking", "deciding", "answering", "after"]
 """Before the caller speaks, while they speak, between the end of speech and the first text, in the answer, after it."""
 
-Outcome = Literal["answered", "rescued", "apologised", "repeated", "closed"]
-"""The turn has its answer in full, by the model that was asked or (rescued) by the other one; the caller is told in
-words why there is none, or no more of it; the caller is told to say it again, because the words were lost; or the call
-is closed with the reason."""
+Outcome = Literal["answered", "rescued", "told", "apologised", "repeated", "closed"]
+"""The turn has its right answer in full, by the model that was asked first or (rescued) by the other one; the model
+answers what it was given in its place (told): that a tool has failed, or words that nobody said; the caller is told in
+words that there is no answer, or no more of it; or is asked to say it again; or the call is closed with the reason."""
 
 PARTS: tuple[Part, ...] = get_args(Part)
 FAILURES: tuple[Failure, ...] = get_args(Failure)

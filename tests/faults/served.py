@@ -44,7 +44,7 @@ policy = "fallback"
 [llm.large]
 provider = "openai"
 model = "sim:sonnet"
-base_url = "http://127.0.0.1:{large}/with/ttft_ms=100&tokens_per_s=30/v1"
+base_url = "http://127.0.0.1:{large}/with/ttft_ms=100&tokens_per_s=45/v1"
 silence_ms = 1500
 
 [llm.fast]

@@ -1,6 +1,7 @@
 """Smart Turn, which judges by the sound of a turn whether it is complete: one model and one thread for all calls."""
 
 import asyncio
+import logging
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ BEFORE_SPEECH = 0.5
 """Seconds of audio before the first word that Smart Turn is given, as in pipecat."""
 LONGEST_JUDGED = 8.0
 """Seconds of audio, up to now, that Smart Turn judges."""
+VERDICT_WITHIN = 1.0
+"""Seconds after which a turn ends without Smart Turn's verdict, which takes 30 ms, and longer behind others."""
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +63,26 @@ class SmartTurn:
             self._begins, self._began = max(0, self._begins - excess), max(0, self._began - excess)
 
     async def judge(self) -> SmartTurnVerdict | None:
-        """Judge whether the speech so far is a complete turn; None without a model or without speech."""
+        """Judge whether the speech so far is a complete turn.
+
+        None without a model, without speech, and when the model fails or takes longer than `VERDICT_WITHIN`.
+        """
         if self._model is None or not self._heard_speech:
             return None
-        return await asyncio.wrap_future(self._model.submit(bytes(self._pcm[self._begins :])))
+        try:
+            async with asyncio.timeout(VERDICT_WITHIN):
+                verdict = await asyncio.wrap_future(self._model.submit(bytes(self._pcm[self._begins :])))
+        except TimeoutError:
+            log.warning("Smart Turn gave no verdict within %g s; silence decides", VERDICT_WITHIN)
+            return None
+        except Exception as error:
+            # The engine raises errors of any type, and the turn must end without it.
+            log.warning("Smart Turn failed; silence decides: %s", error)
+            return None
+        if not 0 <= verdict.probability <= 1:
+            log.warning("Smart Turn gave a probability of %g; silence decides", verdict.probability)
+            return None
+        return verdict
 
     def clear(self) -> None:
         """End the turn: what follows is judged by itself, with audio that may belong to the start of the next turn."""

@@ -1,6 +1,9 @@
 """Voice activity detection of a call: Silero on a session that all calls share, and its processor in the pipeline."""
 
 import copy
+import logging
+import math
+from collections.abc import Awaitable, Callable
 
 import numpy as np
 from pipecat.audio.vad.silero import SileroOnnxModel, SileroVADAnalyzer
@@ -24,6 +27,9 @@ DOUBTFUL_WINDOWS = 4
 LIKELY_SOONER = 2
 """Speech is likely after this part of the windows that the detector needs to report it."""
 CLOCK_ROUNDING = 1e-6
+FAILURES_IN_A_ROW = 10
+"""Messages of audio (20 ms each) in a row on which the detector fails before it is given up."""
+log = logging.getLogger(__name__)
 
 
 class SharedSilero(SileroVADAnalyzer):
@@ -58,9 +64,15 @@ class SharedSilero(SileroVADAnalyzer):
         return self._run_analyzer(buffer)
 
     def voice_confidence(self, buffer: bytes) -> float:
-        """Confidence that a window is speech, 0 to 1; `SpeechStart` decides whether speech starts with it."""
+        """Confidence that a window is speech, 0 to 1; `SpeechStart` decides whether speech starts with it.
+
+        Raises:
+            ValueError: the model gave something else.
+        """
         # pipecat declares a float; it is an array of one element.
         confidence = float(np.asarray(super().voice_confidence(buffer)).item())
+        if not math.isfinite(confidence):
+            raise ValueError(f"it gave a confidence of {confidence}")
         self._doubtful = self._doubtful + 1 if confidence >= min(DOUBTFUL, self.params.confidence) else 0
         self._likely = self._early.hear(confidence)
         if self._vad_state in (VADState.SPEAKING, VADState.STOPPING):
@@ -105,18 +117,31 @@ class HintingVADProcessor(VADProcessor):
     Args:
         vad: the call's detector.
         hint: seconds of silence; None gives no hints.
+        given_up: called once, with the reason, when the detector fails again and again: nobody would hear the caller.
     """
 
-    def __init__(self, *, vad: SharedSilero, hint: float | None) -> None:
+    def __init__(
+        self, *, vad: SharedSilero, hint: float | None, given_up: Callable[[str], Awaitable[None]] | None = None
+    ) -> None:
         super().__init__(vad_analyzer=vad)
+        self._given_up, self._failures = given_up, 0
         self._vad = vad
         self._hint = hint
         self._hinted = False
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Detect speech, then push a hint at its end if there is one."""
-        await super().process_frame(frame, direction)
-        if self._hint is None or not isinstance(frame, InputAudioRawFrame):
+        if not isinstance(frame, InputAudioRawFrame):
+            await super().process_frame(frame, direction)
+            return
+        try:
+            await super().process_frame(frame, direction)
+        except Exception as error:
+            # The engine raises errors of any type.
+            await self._failed(error)
+            return
+        self._failures = 0
+        if self._hint is None:
             return
         pause = self._vad.pause
         if pause is None:
@@ -128,3 +153,11 @@ class HintingVADProcessor(VADProcessor):
         elif self._hinted and not pause:
             self._hinted = False
             await self.push_frame(SpeechResumedFrame())
+
+    async def _failed(self, error: Exception) -> None:
+        """Audio was not analysed: log the first one in a row, and give up after some."""
+        self._failures += 1
+        if self._failures == 1:
+            log.warning("the voice detector failed: %s", error)
+        elif self._failures == FAILURES_IN_A_ROW and self._given_up is not None:
+            await self._given_up(f"the voice detector failed: {error}")

@@ -109,6 +109,8 @@ class CallWatch:
     def paused(self, paused: bool, now: float) -> None:
         """The client has gone and may come back, or it has come back: meanwhile nobody waits."""
         self._paused, self._quiet_since = paused, now
+        # A part that had nothing to do for a client that was away has all its time again.
+        self._began, self._moved = dict.fromkeys(self._began, now), dict.fromkeys(self._moved, now)
         self._came = 0
         if self._through is not None:
             self._through = now

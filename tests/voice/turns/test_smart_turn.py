@@ -1,9 +1,14 @@
 """Verdicts on whole turns, on the real Smart Turn with recorded sound."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
 
 from tests.voice.turns.turn_models import SILENCE, chunks, turn_models
-from voice.turns.smart_turn import SmartTurn
+from voice.turns import smart_turn
+from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
 
 Speak = Callable[[str], bytes]
 
@@ -61,3 +66,36 @@ async def test_without_the_model_there_is_no_verdict(speak: Speak) -> None:
     turn = SmartTurn(None, start_secs=0.2)
     spoken(turn, speak("what time is it"))
     assert await turn.judge() is None
+
+
+class BrokenModel:
+    """In the place of the shared model."""
+
+    def __init__(self, outcome: SmartTurnVerdict | Exception | None) -> None:
+        self._outcome = outcome
+
+    def submit(self, _: bytes) -> "Future[SmartTurnVerdict]":
+        future: Future[SmartTurnVerdict] = Future()
+        if isinstance(self._outcome, Exception):
+            future.set_exception(self._outcome)
+        elif self._outcome is not None:
+            future.set_result(self._outcome)
+        return future
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (RuntimeError("out of memory"), "Smart Turn failed; silence decides: out of memory"),
+        (SmartTurnVerdict(float("nan"), 0.01), "Smart Turn gave a probability of nan; silence decides"),
+        (None, "Smart Turn gave no verdict within 0.05 s; silence decides"),
+    ],
+)
+async def test_a_model_that_fails_gives_no_verdict(
+    outcome: SmartTurnVerdict | Exception | None, said: str, caplog: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smart_turn, "VERDICT_WITHIN", 0.05)
+    turn = SmartTurn(BrokenModel(outcome), start_secs=0.2)  # type: ignore[arg-type]
+    turn.hear(SILENCE, speaking=True)
+    assert await turn.judge() is None
+    assert caplog.messages == [said]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from pipecat.audio.vad.silero import SileroVADAnalyzer
 from pipecat.audio.vad.vad_analyzer import VADParams, VADState
 from pipecat.frames.frames import (
     Frame,
@@ -16,7 +17,7 @@ from pipecat.tests.utils import run_test
 
 from tests.voice.turns.turn_models import RATE, SILENCE, chunks, detector, turn_models
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
-from voice.turns.vad import HintingVADProcessor
+from voice.turns.vad import FAILURES_IN_A_ROW, HintingVADProcessor
 
 Speak = Callable[[str], bytes]
 
@@ -88,3 +89,22 @@ async def test_a_sound_is_in_doubt_before_speech_begins_to_start_and_not_for_lon
     assert first >= RATE // WINDOW_BYTES
     assert doubt[first : first + 5] == [True] * 4 + [False]
     await vad.cleanup()
+
+
+@pytest.mark.parametrize(("lasts", "given_up"), [(FAILURES_IN_A_ROW - 1, 0), (3 * FAILURES_IN_A_ROW, 1)])
+async def test_a_detector_that_fails_again_and_again_is_given_up(
+    lasts: int, given_up: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vad, reasons = turn_models().vad(VADParams()), list[str]()
+    failing = iter([float("nan")] * lasts)
+    monkeypatch.setattr(SileroVADAnalyzer, "voice_confidence", lambda *_: next(failing, 0.0))
+
+    async def give_up(reason: str) -> None:
+        reasons.append(reason)
+
+    await run_test(
+        HintingVADProcessor(vad=vad, hint=None, given_up=give_up),
+        frames_to_send=[InputAudioRawFrame(bytes(WINDOW_BYTES), RATE, 1) for _ in range(4 * FAILURES_IN_A_ROW)],
+        expected_down_frames=None,
+    )
+    assert reasons == ["the voice detector failed: it gave a confidence of nan"] * given_up

@@ -247,3 +247,15 @@ def test_nobody_waits_while_the_client_is_away(watch: CallWatch) -> None:
     assert watch.due is None
     watch.paused(False, 40)
     assert watch.due == 48
+
+
+def test_audio_that_could_not_be_sent_while_the_client_was_away_is_sent_when_it_is_back(watch: CallWatch) -> None:
+    answering(watch, clauses=1)
+    watch.speech_begun(11)
+    watch.speech_made(11, 5.0)
+    watch.speech_sent(11.5, 0.5)
+    watch.paused(True, 12)
+    watch.paused(False, 40)
+    assert watch.check(40) is None
+    assert watch.due == 48
+    assert hang(watch.check(48)).part == "transport"

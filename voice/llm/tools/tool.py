@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import inspect
+import json
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import FunctionCallFromLLM
 from pipecat.services.llm_service import FunctionCallParams
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from voice.errors import ConfigurationError
 
@@ -138,6 +140,7 @@ def describe(tool: Tool) -> FunctionSchema:
             except TookTooLongError as error:
                 log.warning("tool %s took longer than %g s", name, traits.limit)
                 result = {"error": str(error)}
+            result = _as_json(result, name)
         log.info("tool %s(%s) -> %r", name, ", ".join(f"{k}={v!r}" for k, v in params.arguments.items()), result)
         await params.result_callback(result)
 
@@ -178,6 +181,20 @@ def fitted(
         except ValidationError as error:
             raise ValueError(f"The argument {name} does not fit: {error.errors()[0]['msg']}.") from error
     return values
+
+
+def _as_json(result: Any, name: str) -> Any:
+    """A tool's result as the conversation can hold it: dataclasses as objects, times as text.
+
+    One that cannot become JSON becomes a sentence that says so; the model would otherwise never be asked again.
+    """
+    try:
+        made = to_jsonable_python(result, inf_nan_mode="null")
+        json.dumps(made, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        log.warning("tool %s returned what is no JSON: %s", name, error)
+        return {"error": f"The tool returned something that is no JSON ({type(result).__name__})."}
+    return made
 
 
 class TookTooLongError(Exception):

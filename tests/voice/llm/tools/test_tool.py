@@ -2,6 +2,8 @@
 
 import asyncio
 import threading
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import pytest
@@ -52,6 +54,32 @@ async def test_an_async_function_is_awaited() -> None:
     params = Params(item="bolts")
     await describe(stock).handler(params)  # type: ignore[misc, arg-type]
     assert params.results == [5]
+
+
+@dataclass
+class Stock:
+    bolts: int
+    since: date
+
+
+@pytest.mark.parametrize(
+    ("returned", "kept"),
+    [
+        (Stock(5, date(2026, 1, 2)), {"bolts": 5, "since": "2026-01-02"}),
+        ({3: float("nan")}, {"3": None}),
+        (object(), {"error": "The tool returned something that is no JSON (object)."}),
+        (b"\xff", {"error": "The tool returned something that is no JSON (bytes)."}),
+        ("\ud800", {"error": "The tool returned something that is no JSON (str)."}),
+    ],
+)
+async def test_what_a_tool_returns_can_be_kept_in_the_conversation(returned: Any, kept: Any) -> None:
+    def stock() -> Any:
+        """What is left."""
+        return returned
+
+    params = Params()
+    await describe(stock).handler(params)  # type: ignore[misc, arg-type]
+    assert params.results == [kept]
 
 
 def undocumented(city: str) -> str:

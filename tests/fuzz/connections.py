@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.mutations import WORDS, mutated
 from tests.fuzz.raw_connection import ENDINGS, Sent, masked
-from tests.fuzz.targets import CHAT, FRAMES, MESSAGES, RTVI
+from tests.fuzz.targets import CHAT, FRAMES, MESSAGES, RTVI, frame, rtvi
 
 VOICE_PATHS = (
     "/", "/start", "/live", "/live/calls", "/metrics", "/healthz", "/livez", "/readyz", "/page/index.html",
@@ -33,6 +33,12 @@ HEADERS = (
 OPCODES = (0, 1, 2, 3, 7, 8, 9, 10, 11, 15)
 RESPONSES = (
     b'{"type": "response.create", "model": "sim:sonnet", "input": [{"role": "user", "content": "hi"}], "stream": true}',
+)
+LARGE = (
+    rtvi("send-text", {"content": "seven times " * 5000}),
+    frame(message={"data": rtvi("client-message", {"t": "x" * 60_000, "d": [[]] * 20_000}).decode()}),
+    frame(audio={"audio": bytes(900_000), "sample_rate": 48000, "num_channels": 1}),
+    bytes(3 << 20),
 )
 READY = masked(2, FRAMES[6])
 """What a client says first."""
@@ -68,8 +74,8 @@ def requests(draw: st.DrawFn, paths: Sequence[str], bodies: Sequence[bytes]) -> 
 @st.composite
 def frames(draw: st.DrawFn, payloads: Sequence[bytes]) -> bytes:
     """A frame of a WebSocket, right or broken."""
-    payload = draw(st.sampled_from([*payloads, *WORDS, bytes(640)]))
-    if draw(st.booleans()):
+    payload = draw(st.sampled_from([*payloads, *payloads, *WORDS, bytes(640), *LARGE]))
+    if len(payload) < 5000 and draw(st.booleans()):
         payload = _broken(payload, draw(seeds), payloads)
     if draw(st.integers(0, 3)):
         return masked(draw(st.sampled_from([1, 2, 2, 2])), payload)

@@ -181,21 +181,31 @@ def _whisper(failure: Failure, call: Broken) -> Mend:
     return lambda: (off(), mend())[0]  # type: ignore[func-returns-value]
 
 
+class _BrokenSilero:
+    """In the place of a call's Silero model."""
+
+    def __init__(self, model: Any, failure: Failure) -> None:
+        self._model, self._failure = model, failure
+
+    def __call__(self, audio: Any, rate: int) -> Any:
+        if self._failure == "dies":
+            raise RuntimeError("broken by a test: it dies")
+        if self._failure == "garbage":
+            return np.array([[np.nan]])
+        time.sleep(0.02)
+        return self._model(audio, rate)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
 def _voice_detector(failure: Failure, call: Broken) -> Mend:
     processor = call.part(VADProcessor)
     vad = processor._vad
-    hear = vad.voice_confidence
-
-    def confidence(audio: bytes) -> float:
-        if failure == "dies":
-            raise RuntimeError("broken by a test: it dies")
-        if failure == "garbage":
-            return float("nan")
-        time.sleep(0.02)
-        return float(hear(audio))
-
     if failure != "hangs":
-        return _put(vad, "voice_confidence", confidence)
+        model = vad._model
+        vad._model = _BrokenSilero(model, failure)
+        return lambda: setattr(vad, "_model", model)
     process, mended = processor._vad_controller.process_frame, asyncio.Event()
 
     async def keep(frame: Frame) -> None:

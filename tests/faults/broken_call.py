@@ -36,6 +36,8 @@ CALL_WITHIN = 75.0
 """Seconds; the longest that was seen takes 40."""
 WAITS = 9.0
 """Seconds that the caller waits for an answer or a reason; the watchdog waits for 2 s, and tools for 3."""
+AWAY = 3.5
+"""Seconds for which the caller has no connection: longer than the watchdog waits for a part."""
 HEARD = 0.4
 """Seconds of the second answer that are enough."""
 
@@ -75,10 +77,11 @@ class BreakingCaller(ScriptedCaller):
     def __init__(self, fixture: Fixture, cell: Cell, broken: Callable[[], None], mended: Callable[[], None]) -> None:
         # A recogniser that could not be started is tried again every 2 s.
         self._mend_ahead = cell.part == "recogniser process" and cell.failure == "refuses"
+        self._away = cell.part == "client's socket"
         patient = cell.moment == "answering" or cell.part == "recording's disk" or self._mend_ahead
         super().__init__(
             fixture.turns, lead_in=0.6, reply_wait=WAITS, pending_wait=WAITS, hang_up_after=WAITS,
-            after_reply=3.2 if patient else 1.4,
+            after_reply=AWAY + 2.5 if self._away else 3.2 if patient else 1.4,
         )  # fmt: skip
         self._moment, self._part, self._broken, self._mended = cell.moment, cell.part, broken, mended
         self.began: float | None = None
@@ -101,6 +104,8 @@ class BreakingCaller(ScriptedCaller):
         if self._mend_ahead and len(self.placed) == 1:
             heard = [one for one in playout.utterances if one.start > self.placed[0].end]
             return bool(heard) and at >= heard[-1].end + 0.5
+        if self._away:
+            return self.began is not None and at >= self.began + AWAY
         if len(self.placed) < 2:
             return False
         # The first turn is written to the disk when the second one has begun.
@@ -137,8 +142,8 @@ class BrokenCall:
     """When the fault began, seconds of the recording."""
     not_written: str | None
     """Why the record of the call under way could not be kept."""
-    kept: Run
-    """The run folder, as it is read."""
+    kept: Run | None
+    """The run folder, as it is read; None when the call ended before its first turn."""
 
     @property
     def outcome(self) -> Outcome | Literal["silent"]:
@@ -242,4 +247,5 @@ async def _call(
     save(result, fixture, "call", writer, cold=False, load=None)
     writer.finish("complete")
     records = turn_records(result, fixture, "call")
-    return BrokenCall(told, result, records, caller.began, not_written, Run.load(folder))
+    kept = Run.load(folder) if records else None
+    return BrokenCall(told, result, records, caller.began, not_written, kept)

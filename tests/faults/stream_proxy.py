@@ -88,7 +88,7 @@ class StreamProxy:
 
     async def _down(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
-            while data := await reader.read(1 << 12):
+            while data := await reader.read(1 << 16):
                 if self.mode == "slow":
                     await asyncio.sleep(DELAY)
                 if self.mode == "freezes":

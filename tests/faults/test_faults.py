@@ -174,8 +174,11 @@ def test_the_caller_is_never_left_alone(
     assert made.outcome in EXPECTED[cell]
     if made.result.closed is None:
         assert made.second_answered, "the call goes on, so the next turn is answered"
-    assert len(made.records) == len(made.result.placed) == len(made.kept.turns), "every turn is accounted for"
-    assert made.spoken_over == []
+    kept = made.kept.turns if made.kept else ()
+    assert len(made.records) == len(made.result.placed) == len(kept), "every turn is accounted for"
+    if cell.part != "client's socket":
+        # What was sent before the connection broke is heard when it is back, whatever the caller does then.
+        assert made.spoken_over == []
     assert not after.exceeds(before), (before, after)
     if made.outcome in ("apologised", "repeated", "closed") or made.not_written:
         assert NAMED[cell.part].search(made.reasons), made.reasons

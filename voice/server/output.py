@@ -1,6 +1,7 @@
 """The agent's voice on its way to the client, with a head start; softer or silent while the caller speaks."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -68,6 +69,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         super().__init__(*args, **kwargs)
         self._may_sound = asyncio.Event()
         self._may_sound.set()
+        self._stopped = asyncio.Event()
 
     def duck(self) -> None:
         """Speak more softly from now on."""
@@ -100,6 +102,7 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         """Note when answers are interrupted and when new speech starts."""
         if isinstance(frame, InterruptionFrame):
             self._interrupted = True
+            self._stopped.set()
         elif isinstance(frame, TTSStartedFrame):
             if self._interrupted:
                 await self._announce_silence()
@@ -152,9 +155,11 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
             OutputAudioRawFrame(audio=audio, sample_rate=self.sample_rate, num_channels=1)
         )
 
-    def sent_again(self, chunks: int) -> None:
-        """So many chunks go to a client that has come back, all at once: they are its head start."""
-        self._played_until = time.monotonic() + chunks * self._send_interval
+    def sent_again(self, chunks: int) -> float:
+        """So many chunks go to a client that has come back, all at once: they are its head start. Returns seconds."""
+        seconds = chunks * self._send_interval
+        self._played_until = time.monotonic() + seconds
+        return seconds
 
     async def _wait_silently(self) -> None:
         """Take back what the client has not played, wait for the decision, and take the answer up again."""
@@ -183,4 +188,12 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
         if self._played_until is None or self._played_until < now:
             self._played_until = now
         self._played_until += self._send_interval
-        await asyncio.sleep(max(0.0, self._played_until - HEAD_START - now))
+        wait = max(0.0, self._played_until - HEAD_START - now)
+        if wait <= HEAD_START:
+            await asyncio.sleep(wait)
+            return
+        # A client that has come back plays what it was sent again; an interruption ends that.
+        self._stopped.clear()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                await self._stopped.wait()

@@ -175,8 +175,9 @@ class CallTransport(FastAPIWebsocketTransport):
         self.serializer = StrictSerializer()
         self._socket = websocket
         self._why_ended: str | None = None
-        self.away: Callable[[bool], None] = lambda _: None
-        """Called with True when the client has gone and may come back, and with False when it has come back."""
+        self.away: Callable[[bool, float], None] = lambda *_: None
+        """Called with True when the client has gone and may come back, and with False when it has come back, and with
+        the seconds of audio that it is then sent again."""
         params = FastAPIWebsocketParams(
             audio_in_enabled=True,
             audio_in_sample_rate=IN_RATE,
@@ -200,10 +201,11 @@ class CallTransport(FastAPIWebsocketTransport):
 
     def _came_or_went(self, there: bool) -> None:
         assert isinstance(self._socket, ResumableSocket)
+        again = 0.0
         if there:
-            self._output.sent_again(self._socket.audio_resent())
+            again = self._output.sent_again(self._socket.audio_resent())
             self.serializer.last_message = time.monotonic()
-        self.away(not there)
+        self.away(not there, again)
         if self.account:
             self.account.away(not there)
 

@@ -67,12 +67,14 @@ class SharedSilero(SileroVADAnalyzer):
         """Confidence that a window is speech, 0 to 1; `SpeechStart` decides whether speech starts with it.
 
         Raises:
-            ValueError: the model gave something else.
+            ValueError: the model gave something else. The engine raises other errors of any type.
         """
-        # pipecat declares a float; it is an array of one element.
-        confidence = float(np.asarray(super().voice_confidence(buffer)).item())
+        # pipecat's own method takes every error of the model for silence.
+        samples = np.frombuffer(buffer, np.int16).astype(np.float32) / 32768
+        confidence = float(np.asarray(self._model(samples, self.sample_rate)).item())
         if not math.isfinite(confidence):
             raise ValueError(f"it gave a confidence of {confidence}")
+        self._maybe_reset_model(confidence)
         self._doubtful = self._doubtful + 1 if confidence >= min(DOUBTFUL, self.params.confidence) else 0
         self._likely = self._early.hear(confidence)
         if self._vad_state in (VADState.SPEAKING, VADState.STOPPING):

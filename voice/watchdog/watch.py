@@ -106,11 +106,18 @@ class CallWatch:
             return Reminder(part=part)
         return self._hung(part, now)
 
-    def paused(self, paused: bool, now: float) -> None:
-        """The client has gone and may come back, or it has come back: meanwhile nobody waits."""
-        self._paused, self._quiet_since = paused, now
+    def paused(self, paused: bool, now: float, *, again: float = 0.0) -> None:
+        """The client has gone and may come back, or it has come back: meanwhile nobody waits.
+
+        Args:
+            paused: whether it has gone.
+            now: the time.
+            again: seconds of audio that it is sent again, and plays before anything new is sent.
+        """
+        self._paused, self._quiet_since = paused, now + again
         # A part that had nothing to do for a client that was away has all its time again.
-        self._began, self._moved = dict.fromkeys(self._began, now), dict.fromkeys(self._moved, now)
+        self._began = dict.fromkeys(self._began, now + again)
+        self._moved = dict.fromkeys(self._moved, now + again)
         self._came = 0
         if self._through is not None:
             self._through = now

@@ -72,9 +72,9 @@ class Watchdog(FrameProcessor):
         """A frame of the caller's audio has passed recogniser and turn taking."""
         self.watch.audio_through(time.monotonic())
 
-    def paused(self, away: bool) -> None:
-        """The client has gone and may come back, or it has come back: meanwhile nobody waits."""
-        self.watch.paused(away, time.monotonic())
+    def paused(self, away: bool, again: float = 0.0) -> None:
+        """The client has gone and may come back, or it has come back and is sent so many seconds of audio again."""
+        self.watch.paused(away, time.monotonic(), again=again)
         self.changed()
 
     def changed(self) -> None:

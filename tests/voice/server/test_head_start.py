@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from pipecat.frames.frames import InterruptionFrame, OutputAudioRawFrame
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 
@@ -77,6 +78,17 @@ async def test_an_interruption_drops_what_was_held() -> None:
     voice._interrupted = True
     assert not await writing
     assert voice.socket.sent == 0
+
+
+async def test_an_interruption_ends_the_wait_for_what_a_client_that_came_back_was_sent_again() -> None:
+    voice = output(SimpleNamespace(starts=False))
+    assert voice.sent_again(500) == pytest.approx(10)
+    writing = asyncio.create_task(voice.write_audio_frame(CHUNK))
+    await asyncio.sleep(0.05)
+    assert not writing.done()
+    voice._stopped.set()
+    async with asyncio.timeout(2):
+        assert await writing
 
 
 async def test_a_doubt_that_lasts_holds_only_so_long_and_only_the_first_sound() -> None:

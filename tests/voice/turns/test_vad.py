@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from pipecat.audio.vad.silero import SileroVADAnalyzer
+from pipecat.audio.vad.silero import SileroOnnxModel
 from pipecat.audio.vad.vad_analyzer import VADParams, VADState
 from pipecat.frames.frames import (
     Frame,
@@ -97,7 +97,7 @@ async def test_a_detector_that_fails_again_and_again_is_given_up(
 ) -> None:
     vad, reasons = turn_models().vad(VADParams()), list[str]()
     failing = iter([float("nan")] * lasts)
-    monkeypatch.setattr(SileroVADAnalyzer, "voice_confidence", lambda *_: next(failing, 0.0))
+    monkeypatch.setattr(SileroOnnxModel, "__call__", lambda *_: np.array([[next(failing, 0.0)]]))
 
     async def give_up(reason: str) -> None:
         reasons.append(reason)

@@ -255,7 +255,7 @@ def test_audio_that_could_not_be_sent_while_the_client_was_away_is_sent_when_it_
     watch.speech_made(11, 5.0)
     watch.speech_sent(11.5, 0.5)
     watch.paused(True, 12)
-    watch.paused(False, 40)
+    watch.paused(False, 40, again=3)
     assert watch.check(40) is None
-    assert watch.due == 48
-    assert hang(watch.check(48)).part == "transport"
+    assert watch.due == 51
+    assert hang(watch.check(51)).part == "transport"

@@ -44,13 +44,13 @@ policy = "fallback"
 [llm.large]
 provider = "openai"
 model = "sim:sonnet"
-base_url = "http://127.0.0.1:{large}/with/ttft_ms=100&tokens_per_s=45/v1"
+base_url = "http://127.0.0.1:{large}/with/ttft_ms=100&tokens_per_s=50/v1"
 silence_ms = 1500
 
 [llm.fast]
 provider = "openai"
 model = "sim:groq-fast"
-base_url = "http://127.0.0.1:{fast}/with/ttft_ms=150/v1"
+base_url = "http://127.0.0.1:{fast}/with/ttft_ms=350/v1"
 silence_ms = 1500
 
 [watchdog]

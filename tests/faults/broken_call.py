@@ -152,7 +152,8 @@ class BrokenCall:
         record = self.records[0] if self.records else None
         if self.result.closed is not None:
             return "closed"
-        if any(text in APOLOGIES for text in first):
+        # What is said instead of an answer is spoken sentence by sentence.
+        if any(apology.startswith(text) for text in first for apology in APOLOGIES):
             return "apologised"
         if any(text in REPEATED for text in first):
             return "repeated"

@@ -68,7 +68,7 @@ def requests(draw: st.DrawFn, paths: Sequence[str], bodies: Sequence[bytes]) -> 
         whole += draw(st.sampled_from([b"\r\n", b"\r\n", b"\n"])).join(headers) + b"\r\n\r\n" + body
     if draw(st.booleans()):
         whole = _broken(whole, draw(seeds), [whole])
-    return Sent(_cut(draw, whole), draw(endings), draw(st.booleans()))
+    return Sent(_cut(draw, whole), draw(endings), draw(st.booleans()), draw(st.booleans()))
 
 
 @st.composite
@@ -109,7 +109,7 @@ def sockets(draw: st.DrawFn, paths: Sequence[str], payloads: Sequence[bytes]) ->
     if draw(st.booleans()):
         follow.append(masked(8, draw(st.sampled_from([b"", b"\x03\xe8", b"\x03\xe8bye", b"\0", b"\xff\xff\xff"]))))
     pieces = (shake, *follow) if draw(st.booleans()) else _cut(draw, shake + b"".join(follow))
-    return Sent(pieces, draw(endings), draw(st.booleans()))
+    return Sent(pieces, draw(endings), draw(st.booleans()), draw(st.booleans()))
 
 
 garbage = st.builds(Sent, st.lists(st.binary(max_size=300), max_size=4).map(tuple), endings, st.booleans())

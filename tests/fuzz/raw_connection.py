@@ -14,6 +14,8 @@ Ending = Literal["reset", "close", "half-close", "stays"]
 ENDINGS: tuple[Ending, ...] = get_args(Ending)
 STAYS = 0.3
 """Seconds for which a client that stays does nothing."""
+PAUSE = 0.03
+"""Seconds after each piece of a client that sends slowly."""
 READ_WITHIN = 0.15
 """Seconds that a client reads after its last piece, if nothing comes."""
 
@@ -26,20 +28,22 @@ class Sent:
         pieces: what it sends, each in a packet of its own.
         ending: how it goes away.
         reads: whether it reads what it gets.
+        slowly: whether it waits a little after each piece, so that it may be answered before the next one.
     """
 
     pieces: tuple[bytes, ...]
     ending: Ending = "reset"
     reads: bool = True
+    slowly: bool = False
 
     def as_json(self) -> str:
         """One line of a corpus."""
-        return json.dumps([[piece.decode("latin-1") for piece in self.pieces], self.ending, self.reads])
+        return json.dumps([[piece.decode("latin-1") for piece in self.pieces], self.ending, self.reads, self.slowly])
 
     @classmethod
     def from_json(cls, line: str) -> "Sent":
-        pieces, ending, reads = json.loads(line)
-        return cls(tuple(piece.encode("latin-1") for piece in pieces), ending, reads)
+        pieces, ending, reads, slowly = json.loads(line)
+        return cls(tuple(piece.encode("latin-1") for piece in pieces), ending, reads, slowly)
 
 
 def corpus(path: Path) -> list[Sent]:
@@ -74,7 +78,7 @@ async def send(what: Sent, port: int) -> bytes:
             for piece in what.pieces:
                 writer.write(piece)
                 await writer.drain()
-                await asyncio.sleep(0)
+                await asyncio.sleep(PAUSE if what.slowly else 0)
             if what.ending == "half-close" and writer.can_write_eof():
                 writer.write_eof()
             while what.reads:

@@ -9,6 +9,7 @@ import logging
 import resource
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
@@ -32,7 +33,18 @@ def most_connections() -> int:
     return max(16, min(soft, 4096) // DESCRIPTORS_OF_A_CALL)
 
 
-class BoundedHTTP(H11Protocol):
+class TolerantHTTP(H11Protocol):
+    """HTTP connections that a broken request ends, whatever has been answered on them before."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what came; where an answer is under way or was the last one, uvicorn would raise an error."""
+        try:
+            super().send_400_response(msg)
+        except h11.LocalProtocolError:
+            self.transport.close()
+
+
+class BoundedHTTP(TolerantHTTP):
     """HTTP connections, of which there are at most `most_connections`, each with a whole request in time."""
 
     _patience: asyncio.TimerHandle | None = None

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from voice.errors import ConfigurationError
 from voice.server.listening import listen
 from voice.simulator.chat.endpoint import ChatCompletions
+from voice.simulator.connections import ClientGoneError
 from voice.simulator.messages.endpoint import Messages
 from voice.simulator.model_list import Models
 from voice.simulator.responses.endpoint import ResponsesSocket
@@ -65,8 +67,17 @@ def create_app(simulator: Simulator) -> Starlette:
             Route("/healthz", healthz),
             Route("/sim/requests", requests),
             Route("/sim/fault", fault, methods=["POST"]),
-        ]
+        ],
+        exception_handlers={ClientGoneError: _nobody_there},
     )
+
+
+async def _nobody_there(connection: HTTPConnection, _error: Exception) -> Response | None:
+    """Nobody waits for an answer; a WebSocket is closed, because uvicorn would log that it was never accepted."""
+    if isinstance(connection, WebSocket):
+        await connection.close()
+        return None
+    return Response(status_code=400)
 
 
 @dataclass(frozen=True, slots=True)

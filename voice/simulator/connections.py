@@ -6,9 +6,13 @@ import struct
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from voice.server.connections import TolerantHTTP
 
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER on with 0 s: closing sends RST
+
+
+class ClientGoneError(Exception):
+    """The client has broken its connection before its request was handled."""
 
 
 class Connection:
@@ -39,34 +43,45 @@ class Connections:
         return iter(tuple(self._open.values()))
 
     def of(self, scope: MutableMapping[str, Any]) -> Connection:
-        """The connection that a request came on."""
-        return self._open[tuple(scope["client"])]
+        """The connection that a request came on.
+
+        Raises:
+            ClientGoneError: it is no longer there.
+        """
+        # uvicorn knows no address where the client had gone when its connection was accepted.
+        found = self._open.get(tuple(scope["client"] or ()))
+        if found is None:
+            raise ClientGoneError
+        return found
 
     def add(self, transport: asyncio.Transport) -> None:
         """Add the connection of a client that has connected."""
         self.opened += 1
-        self._open[_address(transport)] = Connection(self.opened, transport)
+        if client := _address(transport):
+            self._open[client] = Connection(self.opened, transport)
 
     def remove(self, client: tuple[str, int]) -> None:
         """Remove a client's connection. For HTTP this class does it; a WebSocket's handler must call it."""
         self._open.pop(client, None)
 
-    def protocol(self) -> type[H11Protocol]:
+    def protocol(self) -> type[TolerantHTTP]:
         """Uvicorn's HTTP protocol class, extended to keep this list up to date."""
         connections = self
 
-        class Counted(H11Protocol):
+        class Counted(TolerantHTTP):
             def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
                 connections.add(transport)
                 super().connection_made(transport)
 
             def connection_lost(self, exc: Exception | None) -> None:
                 super().connection_lost(exc)
-                connections.remove(_address(self.transport))
+                if client := _address(self.transport):
+                    connections.remove(client)
 
         return Counted
 
 
-def _address(transport: asyncio.Transport) -> tuple[str, int]:
-    host, port = transport.get_extra_info("peername")[:2]
-    return str(host), int(port)
+def _address(transport: asyncio.Transport) -> tuple[str, int] | None:
+    """The client's address; None when it had gone before its connection was accepted."""
+    found = transport.get_extra_info("peername")
+    return (str(found[0]), int(found[1])) if found else None

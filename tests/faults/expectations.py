@@ -5,60 +5,60 @@ import re
 from tests.faults.matrix import CELLS, FAILURES, MOMENTS, PARTS, Cell, Part
 
 TABLE = """
-                            before                speaking              deciding              answering             after
-recogniser process dies     answered              repeated              repeated              answered              answered
-recogniser process hangs    repeated              repeated              repeated              answered              answered
-recogniser process slow     answered              answered              answered              -                     -
-recogniser process garbage  answered              repeated              repeated              -                     -
-recogniser process refuses  repeated              repeated              repeated              answered              answered
-Whisper service dies        repeated              repeated              repeated|answered     -                     -
-Whisper service hangs       repeated              repeated              repeated|answered     -                     -
-Whisper service slow        answered              answered              answered              -                     -
-Whisper service garbage     told                  told                  told|answered         -                     -
-Whisper service refuses     repeated              repeated              repeated|answered     -                     -
-voice detector dies         closed                closed                closed                closed                closed
-voice detector hangs        closed                closed                closed                closed                answered
-voice detector slow         answered              answered              answered              answered              answered
-voice detector garbage      closed                closed                closed                closed                closed
-Smart Turn dies             answered              answered              answered              -                     -
-Smart Turn hangs            answered              answered              answered              -                     -
-Smart Turn slow             answered              answered              answered              -                     -
-Smart Turn garbage          answered              answered              answered              -                     -
-Smart Turn refuses          answered              answered              answered              -                     -
-large model dies            rescued               rescued               rescued               apologised|rescued    -
-large model hangs           rescued               rescued               rescued               apologised|rescued    -
-large model slow            rescued               rescued               rescued               answered|rescued      -
-large model garbage         rescued               rescued               rescued               apologised|rescued    -
-large model refuses         rescued               rescued               rescued               answered|rescued      -
-fast model dies             answered              answered              answered              -                     -
-fast model hangs            answered              answered              answered              -                     -
-fast model slow             answered              answered              answered              -                     -
-fast model garbage          answered              answered              answered              -                     -
-fast model refuses          answered              answered              answered              -                     -
-tool dies                   told                  told                  told                  -                     -
-tool hangs                  apologised            apologised            apologised            -                     -
-tool slow                   answered              answered              answered              -                     -
-tool garbage                told                  told                  told                  -                     -
-tool refuses                told                  told                  told                  -                     -
-synthesis dies              apologised            apologised            apologised            apologised|answered   -
-synthesis hangs             apologised            apologised            apologised            apologised|answered   -
-synthesis slow              answered              answered              answered              answered              -
-synthesis garbage           apologised            apologised            apologised            apologised|answered   -
-synthesis refuses           apologised            apologised            apologised            apologised|answered   -
-client's socket dies        answered              answered              answered              answered              answered
-client's socket hangs       answered              answered              answered              answered              answered
-client's socket slow        answered              answered              answered              answered              answered
-client's socket garbage     closed                closed                closed                closed                closed
-client's socket refuses     answered              answered              answered              answered              answered
-provider's socket dies      answered|rescued      answered|rescued      answered|rescued      apologised|answered|rescuedanswered|rescued
-provider's socket hangs     apologised            apologised            apologised            apologised|answered   answered|rescued
-provider's socket slow      answered|rescued      answered|rescued      answered|rescued      answered|rescued      -
-provider's socket garbage   answered|rescued      answered|rescued      answered|rescued      apologised|answered   -
-provider's socket refuses   apologised            apologised            apologised            apologised|answered   answered|rescued
-recording's disk dies       -                     -                     -                     answered              answered
-recording's disk hangs      -                     -                     -                     answered              answered
-recording's disk slow       -                     -                     -                     answered              answered
-recording's disk refuses    -                     -                     -                     answered              answered
+                            before      speaking    deciding             answering            after
+recogniser process dies     answered    repeated    repeated             answered             answered
+recogniser process hangs    repeated    repeated    repeated             answered             answered
+recogniser process slow     answered    answered    answered             -                    -
+recogniser process garbage  answered    repeated    repeated             -                    -
+recogniser process refuses  repeated    repeated    repeated             answered             answered
+Whisper service dies        repeated    repeated    repeated|answered    -                    -
+Whisper service hangs       repeated    repeated    repeated|answered    -                    -
+Whisper service slow        answered    answered    answered             -                    -
+Whisper service garbage     told        told        told|answered        -                    -
+Whisper service refuses     repeated    repeated    repeated|answered    -                    -
+voice detector dies         closed      closed      closed               closed               closed
+voice detector hangs        closed      closed      closed               closed               answered
+voice detector slow         answered    answered    answered             answered             answered
+voice detector garbage      closed      closed      closed               closed               closed
+Smart Turn dies             answered    answered    answered             -                    -
+Smart Turn hangs            answered    answered    answered             -                    -
+Smart Turn slow             answered    answered    answered             -                    -
+Smart Turn garbage          answered    answered    answered             -                    -
+Smart Turn refuses          answered    answered    answered             -                    -
+large model dies            rescued     rescued     rescued              apologised|rescued   -
+large model hangs           rescued     rescued     rescued              apologised|rescued   -
+large model slow            rescued     rescued     rescued              answered|rescued     -
+large model garbage         rescued     rescued     rescued              apologised|rescued   -
+large model refuses         rescued     rescued     rescued              answered|rescued     -
+fast model dies             answered    answered    answered             -                    -
+fast model hangs            answered    answered    answered             -                    -
+fast model slow             answered    answered    answered             -                    -
+fast model garbage          answered    answered    answered             -                    -
+fast model refuses          answered    answered    answered             -                    -
+tool dies                   told        told        told                 -                    -
+tool hangs                  apologised  apologised  apologised           -                    -
+tool slow                   answered    answered    answered             -                    -
+tool garbage                told        told        told                 -                    -
+tool refuses                told        told        told                 -                    -
+synthesis dies              apologised  apologised  apologised           apologised|answered  -
+synthesis hangs             apologised  apologised  apologised           apologised|answered  -
+synthesis slow              answered    answered    answered             answered             -
+synthesis garbage           apologised  apologised  apologised           apologised|answered  -
+synthesis refuses           apologised  apologised  apologised           apologised|answered  -
+client's socket dies        answered    answered    answered             answered             answered
+client's socket hangs       answered    answered    answered             answered             answered
+client's socket slow        answered    answered    answered             answered             answered
+client's socket garbage     closed      closed      closed               closed               closed
+client's socket refuses     answered    answered    answered             answered             answered
+provider's socket dies      answered    answered    answered             apologised|answered  answered
+provider's socket hangs     apologised  apologised  apologised           apologised|answered  answered
+provider's socket slow      answered    answered    answered             answered             -
+provider's socket garbage   answered    answered    answered             apologised|answered  -
+provider's socket refuses   apologised  apologised  apologised           apologised|answered  answered
+recording's disk dies       -           -           -                    answered             answered
+recording's disk hangs      -           -           -                    answered             answered
+recording's disk slow       -           -           -                    answered             answered
+recording's disk refuses    -           -           -                    answered             answered
 """
 """A bar stands between outcomes of which chance, or how busy the machine is, decides."""
 
@@ -76,7 +76,7 @@ NAMED: dict[Part, re.Pattern[str]] = {
     "recording's disk": re.compile(r"No space left|Read-only"),
 }
 """How the reason for a loss names the part."""
-PATIENT_PARTS = ("large model", "fast model", "provider's socket")
+OF_MODELS = ("large model", "fast model")
 """Elsewhere it is all the same which model answers: on a busy machine, the fast one does."""
 
 
@@ -87,7 +87,7 @@ def _read() -> dict[Cell, frozenset[str]]:
         for failure in FAILURES:
             for moment, words in zip(MOMENTS, lines.get(f"{part} {failure}", []), strict=False):
                 allowed = set(words.split("|"))
-                if part not in PATIENT_PARTS and "answered" in allowed:
+                if part not in OF_MODELS and "answered" in allowed:
                     allowed.add("rescued")
                 if words != "-":
                     found[Cell(part, failure, moment)] = frozenset(allowed)

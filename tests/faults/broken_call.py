@@ -128,7 +128,7 @@ def _has_come(moment: Moment, at: float, placed: list[PlacedTurn], playout: Play
     heard = [one for one in playout.utterances if one.start > first.end]
     if not heard:
         return False
-    return at >= heard[0].start + 0.3 if moment == "answering" else at >= heard[-1].end + 0.5
+    return at >= heard[0].start + 0.05 if moment == "answering" else at >= heard[-1].end + 0.5
 
 
 @dataclass(frozen=True)

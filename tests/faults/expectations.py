@@ -25,10 +25,10 @@ Smart Turn hangs            answered    answered    answered             -      
 Smart Turn slow             answered    answered    answered             -                    -
 Smart Turn garbage          answered    answered    answered             -                    -
 Smart Turn refuses          answered    answered    answered             -                    -
-large model dies            rescued     rescued     rescued              apologised|rescued   -
-large model hangs           rescued     rescued     rescued              apologised|rescued   -
+large model dies            rescued     rescued     rescued              told|rescued   -
+large model hangs           rescued     rescued     rescued              told|rescued   -
 large model slow            rescued     rescued     rescued              answered|rescued     -
-large model garbage         rescued     rescued     rescued              apologised|rescued   -
+large model garbage         rescued     rescued     rescued              told|rescued   -
 large model refuses         rescued     rescued     rescued              answered|rescued     -
 fast model dies             answered    answered    answered             -                    -
 fast model hangs            answered    answered    answered             -                    -

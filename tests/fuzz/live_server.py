@@ -35,7 +35,7 @@ class Held:
     processes: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class LiveServer:
     """A running server.
 
@@ -50,6 +50,8 @@ class LiveServer:
     port: int
     log: Path
     has_figures: bool
+    _read: int = 0
+    """How much of the log has been looked at."""
 
     def get(self, path: str) -> bytes:
         """What a page says.
@@ -76,7 +78,8 @@ class LiveServer:
         Raises:
             AssertionError: it does not.
         """
-        said = self.log.read_text(errors="replace")
+        whole = self.log.read_text(errors="replace")
+        said, self._read = whole[self._read :], len(whole)
         assert self.process.poll() is None, f"it has ended with {self.process.returncode}: {said[-2000:]}"
         assert "Traceback" not in said, said[-4000:]
         assert json.loads(self.get("/healthz"))["ready"] is True

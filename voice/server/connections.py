@@ -42,6 +42,23 @@ class TolerantHTTP(H11Protocol):
             super().send_400_response(msg)
         except h11.LocalProtocolError:
             self.transport.close()
+        if self.cycle is not None:
+            # What still answers the request whose body broke has nobody to answer.
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+
+
+class TolerantWebSocket(WebSocketsSansIOProtocol):
+    """WebSockets whose handshake may be one that uvicorn takes for a request, and `websockets` does not."""
+
+    def handle_parser_exception(self) -> None:
+        """Refuse a broken handshake, such as one with a long line; a broken frame is refused by `websockets`."""
+        if self.conn.close_sent is not None:
+            super().handle_parser_exception()
+            return
+        self.close_sent = True
+        self.transport.write(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        self.transport.close()
 
 
 class BoundedHTTP(TolerantHTTP):
@@ -90,7 +107,7 @@ class BoundedHTTP(TolerantHTTP):
             self._patience = None
 
 
-class BoundedWebSocket(WebSocketsSansIOProtocol):
+class BoundedWebSocket(TolerantWebSocket):
     """WebSockets whose client reads what it is sent.
 
     uvicorn stops reading a socket after each message until it has been handled, which takes two calls of the system;

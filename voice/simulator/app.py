@@ -13,6 +13,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from voice.errors import ConfigurationError
+from voice.server.connections import TolerantWebSocket
 from voice.server.listening import listen
 from voice.simulator.chat.endpoint import ChatCompletions
 from voice.simulator.connections import ClientGoneError
@@ -126,7 +127,7 @@ async def serving(simulator: Simulator, *, host: str = "127.0.0.1", port: int = 
     config = uvicorn.Config(
         create_app(simulator),
         http=simulator.connections.protocol(),
-        ws="websockets-sansio",
+        ws=TolerantWebSocket,
         ws_per_message_deflate=False,
         log_level="warning",
         lifespan="off",

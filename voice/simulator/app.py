@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
@@ -73,8 +74,8 @@ def create_app(simulator: Simulator) -> Starlette:
     )
 
 
-async def _nobody_there(connection: HTTPConnection, _error: Exception) -> Response | None:
-    """Nobody waits for an answer; a WebSocket is closed, because uvicorn would log that it was never accepted."""
+async def _nobody_there(connection: Any, _error: Exception) -> Any:
+    """Nobody waits for an answer to a `Request`; a `WebSocket` is closed, because uvicorn would log that it was never accepted."""
     if isinstance(connection, WebSocket):
         await connection.close()
         return None

@@ -75,7 +75,7 @@ def create_app(simulator: Simulator) -> Starlette:
 
 
 async def _nobody_there(connection: Any, _error: Exception) -> Any:
-    """Nobody waits for an answer to a `Request`; a `WebSocket` is closed, because uvicorn would log that it was never accepted."""
+    """Nobody waits for an answer to a `Request`; a `WebSocket` that is neither accepted nor closed would be logged."""
     if isinstance(connection, WebSocket):
         await connection.close()
         return None

@@ -25,6 +25,8 @@ from voice.turns.early import EXTRA
 from voice.turns.endpointing import RISK
 
 FOLDER = Path(__file__).parent / "presets"
+ENGINE = "engine"
+"""The key of a stage's table that says what does its work."""
 TIER_BRINGS = ("provider", "model", "wire", "base_url", "api_key_env", "speed", "effort", "price", "p95_ms")
 """What a tier of the catalogue says of itself."""
 STAGE_EXAMPLES = {
@@ -178,7 +180,8 @@ def check(
     """Validate a pipeline given as nested dictionaries; `source` names it in errors. The rest is as in `load`."""
     if change is not None:
         change(table)
-    for override in overrides:
+    # An engine first: it has settings of its own, which other overrides may change.
+    for override in sorted(overrides, key=lambda override: not _chooses_engine(override)):
         apply_override(table, override)
     try:
         return Settings.model_validate(table)
@@ -188,8 +191,12 @@ def check(
         raise ConfigurationError(" ".join(sentences)) from error
 
 
+def _chooses_engine(override: str) -> bool:
+    return override.partition("=")[0].strip().endswith(f".{ENGINE}")
+
+
 def apply_override(table: dict[str, Any], override: str) -> None:
-    """Carry out one `--set key=value` on a pipeline's nested dictionaries.
+    """Carry out one `--set key=value` on a pipeline's nested dictionaries; another engine drops the old one's settings.
 
     Raises:
         ConfigurationError: it has no key, or the key goes through a value.
@@ -210,6 +217,8 @@ def apply_override(table: dict[str, Any], override: str) -> None:
         # Another tier of the catalogue brings its own.
         for replaced in TIER_BRINGS:
             table.pop(replaced, None)
+    if last == ENGINE and parents and table.get(ENGINE, parsed) != parsed:
+        table.clear()
     table[last] = parsed
 
 

@@ -22,6 +22,13 @@ def test_every_shipped_pipeline_is_valid_and_says_what_it_is(name: str) -> None:
     assert settings.load(name).description
 
 
+def test_another_engine_drops_the_settings_of_the_old_one_but_not_those_given_with_it() -> None:
+    sphinx = settings.load("local", ["asr.domain_weight=0.3", "asr.engine=sphinx"]).asr
+    assert sphinx.model_dump() == {"engine": "sphinx", "domain_weight": 0.3}
+    same = settings.load("local", ["asr.engine=whisper"]).asr
+    assert same == settings.load("local").asr
+
+
 def test_single_settings_are_overridden_with_their_types() -> None:
     found = settings.load("embedded", ["turns.fallback_ms=600", "turns.detector=silence", "vad.min_volume=0.2"])
     assert (found.turns.fallback_ms, found.turns.detector, found.vad.min_volume) == (600, "silence", 0.2)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+KEY_REACH = 1.0
+"""Seconds within which a key's interruption has reached the server and come back."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOutcome:
     """A session's turns, and findings about the session as a whole."""
@@ -84,8 +88,13 @@ def judge_session(
         outcomes=tuple(outcomes),
         recorded=True,
         gaps=_dropouts(found, outcomes),
-        false_barge_ins=false_barge_ins(turns, spoken, session.flushes, overlaps),
+        false_barge_ins=false_barge_ins(turns, spoken, _unasked(session), overlaps),
     )
+
+
+def _unasked(session: Session) -> list[float]:
+    """The flushes that no key asked for."""
+    return [at for at in session.flushes if not any(0 <= at - key <= KEY_REACH for key in session.silence_asked)]
 
 
 def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span, ...]:

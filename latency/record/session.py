@@ -7,8 +7,8 @@ from latency.record.units import Count, Instant, Milliseconds, Number, Seconds
 
 LATE_SHARE_ALLOWED = 0.02
 CLOCK_DRIFT_ALLOWED = 0.001
-CARD_DRIFT_ALLOWED = 0.02
-"""Of a sound card, whose clock is followed: instants are right, and speech is no faster than a person's may be."""
+CARD_DRIFT_ALLOWED = 0.05
+"""Of a sound card, whose clock is followed; what it drops out, a virtual one on a busy machine 3 %, counts as drift."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +112,8 @@ class Session:
     """When the loudspeaker ran dry in the middle of an utterance, (start, end)."""
     flushes: tuple[Instant, ...] = ()
     """When an interruption emptied the loudspeaker."""
+    silence_asked: tuple[Instant, ...] = ()
+    """When the user asked the agent to be silent, by a key: an interruption, and not one without cause."""
     ducked: tuple[tuple[Instant, Instant], ...] = ()
     """When the loudspeaker was softer because the user might be interrupting, (start, end)."""
     outages: tuple[tuple[Instant, Instant], ...] = ()

@@ -85,6 +85,7 @@ def session_record(
         ducked=_rounded_all((start, min(end, result.seconds)) for start, end in result.ducked),
         outages=_rounded_all((start, min(end, result.seconds)) for start, end in result.outages),
         away=_rounded_all((start, min(end, result.seconds)) for start, end in result.away),
+        silence_asked=tuple(_rounded(at) for at in result.silence_asked),
         self_interruptions=_self_interruptions(result),
         server=server,
         closed=result.closed,

@@ -45,7 +45,7 @@ from voice.llm.answer.answer_frames import (
 )
 from voice.server.bookkeeping import Account
 from voice.server.loop_watch import LoopWatch
-from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, TurnEndFrame, TurnJoinsFrame
+from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, SilenceAskedFrame, TurnEndFrame, TurnJoinsFrame
 from voice.watchdog.hang_frames import HangFrame
 from voice.wire.messages import TurnMessage, to_rtvi
 
@@ -129,6 +129,8 @@ class TurnObserver(BaseObserver):
                 return log.asked(frame)
             case UserStartedSpeakingFrame():
                 return log.user_started(now)
+            case SilenceAskedFrame():
+                return log.silenced(now)
             case TurnJoinsFrame():
                 log.joins()
             case OverlapFrame():

@@ -298,6 +298,17 @@ class TurnLog:
             self._sounding.played.append(text)
         return self._sounding
 
+    def silenced(self, now: float) -> LiveTurn | None:
+        """The client asked for silence: the answer under way is interrupted, though nobody speaks."""
+        turn = self.turn
+        if turn is None or turn.final or Mark.LLM_REQUEST not in turn.marks:
+            return None
+        turn.interrupted = True
+        if Mark.FIRST_SENT not in turn.marks:
+            turn.final = True
+            self._finished = now
+        return turn
+
     def bot_stopped(self, now: float) -> LiveTurn | None:
         """The bot's utterance was sent in full, or was interrupted."""
         turn = self.turn

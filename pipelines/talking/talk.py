@@ -21,6 +21,7 @@ from pipelines.replaying.replay import check_server, server_for
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
 from pipelines.talking.keys import single_keys
 from pipelines.talking.latencies import Latencies, latency_of
+from pipelines.talking.own_stderr import own_stderr
 from pipelines.talking.swap_keys import SwapKeys
 from pipelines.talking.talk_keys import TalkKeys
 from pipelines.talking.transcript import Transcript
@@ -67,11 +68,17 @@ class _Call:
         """What can be done with it, one line each."""
         if not self.kept:
             return "Nothing of this call was kept; `voice talk --record` keeps it."
-        bad = f"latency fixtures {self.folder} && voice replay {self.folder}/{FOLDER}"
-        whole = f"latency fixtures --all {self.folder} && voice replay {self.folder}/{WHOLE}"
-        lines = [f"Replay the call: {whole}"]
+        lines = [
+            f"The call is kept in {self.folder}. To replay it:",
+            f"  latency fixtures --all {self.folder}",
+            f"  voice replay {self.folder}/{WHOLE}",
+        ]
         if self.marked:
-            lines.insert(0, f"Replay the {'bad turns' if self.marked > 1 else 'bad turn'}: {bad}")
+            lines += [
+                f"To replay the {'turns' if self.marked > 1 else 'turn'} that you marked as bad:",
+                f"  latency fixtures {self.folder}",
+                f"  voice replay {self.folder}/{FOLDER}",
+            ]
         return "\n".join(lines)
 
 
@@ -107,21 +114,9 @@ async def _talk(args: argparse.Namespace, scratch: Path) -> _Call:
             push_to_talk=args.push_to_talk,
         )
         before = server.load()
-        calling = asyncio.create_task(session.run())
-        for hang_up in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(hang_up, calling.cancel)
-        showing = asyncio.create_task(transcript.follow())
-        try:
-            with single_keys(keys.press) as swaps.active, contextlib.suppress(asyncio.CancelledError):
-                if args.push_to_talk and not swaps.active:
-                    raise ConfigurationError("--push-to-talk needs a terminal, where the space bar can be pressed.")
-                transcript.help = keys.help if swaps.active else ""
-                await calling
-        finally:
-            calling.cancel()
-            showing.cancel()
-            await asyncio.gather(calling, showing, return_exceptions=True)
-            transcript.close()
+        # PortAudio and ALSA write into what is shown; with -v they may.
+        with own_stderr() if console.is_terminal and not args.verbose else contextlib.nullcontext():
+            await _converse(session, transcript, swaps, keys, push_to_talk=args.push_to_talk)
         load = load_between(before, server.load(), session.result().seconds)
     result, fixture = with_live_turns(session.result(), name="talk")
     # Whoever marks a turn wants to have it.
@@ -131,13 +126,32 @@ async def _talk(args: argparse.Namespace, scratch: Path) -> _Call:
         writer = RunWriter(out or new_folder(RUNS, header), header=header)
         save(result, fixture, "talk", writer, cold=True, load=load, marked=bad.marked)
         writer.finish("complete", load_after=os.getloadavg()[0])
-    if keeps:
-        progress.saved(writer.folder)
     if result.closed == AGENT_ENDED:
         print("The agent ended the call.", file=sys.stderr)
     elif result.closed:
         raise ComponentError(f"The call ended: {result.closed}.")
     return _Call(folder=writer.folder, kept=keeps, spoken=bool(result.placed), marked=len(bad.marked))
+
+
+async def _converse(
+    session: CallSession, transcript: Transcript, swaps: SwapKeys, keys: TalkKeys, *, push_to_talk: bool
+) -> None:
+    """The call itself, until either side hangs up; signals hang up, too."""
+    calling = asyncio.create_task(session.run())
+    for hang_up in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(hang_up, calling.cancel)
+    showing = asyncio.create_task(transcript.follow())
+    try:
+        with single_keys(keys.press) as swaps.active, contextlib.suppress(asyncio.CancelledError):
+            if push_to_talk and not swaps.active:
+                raise ConfigurationError("--push-to-talk needs a terminal, where the space bar can be pressed.")
+            transcript.help = keys.help if swaps.active else ""
+            await calling
+    finally:
+        calling.cancel()
+        showing.cancel()
+        await asyncio.gather(calling, showing, return_exceptions=True)
+        transcript.close()
 
 
 def require_sound() -> None:

@@ -7,7 +7,9 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
+from latency.record.marks import Mark
 from latency.record.server_turn import ServerTurn
+from latency.record.session import CARD_DRIFT_ALLOWED
 from pipelines.talking.answered_by import answered_by
 from pipelines.talking.bad_turns import BadTurns
 from pipelines.talking.latencies import Latencies
@@ -20,6 +22,8 @@ from voice.wire.requests import Reply
 
 EVERY = 0.125
 """Seconds between two looks at the call."""
+LONG_ENOUGH = 10.0
+"""Seconds of sound after which the pace of a sound card is judged."""
 METER = " ▁▂▃▄▅▆▇█"
 HEARS_ITSELF = "The agent hears itself: wear headphones, or leave out --no-echo-cancellation."
 HEARS_ITSELF_STILL = "The agent still hears itself: turn the loudspeaker down, move it away, or wear headphones."
@@ -51,7 +55,7 @@ class Transcript(CallListener):
         """What keys do; empty without keys."""
         self._console, self._line = console, line
         self._cancels, self._keeps = cancels, keeps
-        self._told_echo = False
+        self._told_echo = self._told_pace = False
         self._now = Text("connecting", "dim")
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._noted: object = None
@@ -61,10 +65,21 @@ class Transcript(CallListener):
         """Print what becomes known, and keep the moving lines up to date, until cancelled."""
         while True:
             for turn, latency in self.latencies.news():
-                self._console.print(Text("       ").append_text(turn_line(turn, latency)))
+                self._console.print(Text("       ").append_text(turn_line(turn, latency, room=self._console.width - 7)))
+            self._watch_card()
             if self._live:
                 self._live.update(self._panel(), refresh=self._live.is_started)
             await asyncio.sleep(EVERY)
+
+    def _watch_card(self) -> None:
+        ratio = self._line.pacing.clock_ratio
+        if ratio is None or self._told_pace or self._line.pacing.seconds < LONG_ENOUGH:
+            return
+        if abs(ratio - 1) > CARD_DRIFT_ALLOWED:
+            self._told_pace = True
+            late = "answers come late" if ratio > 1 else "words are cut"
+            pace = f"{100 / ratio:.0f} % of real time"
+            self.note(f"the sound card runs at {pace}, so {late}: choose another device (voice devices)", label="sound")
 
     def _panel(self) -> Group:
         level = min(len(METER) - 1, round(self._line.level**0.5 * (len(METER) - 1)))
@@ -107,7 +122,9 @@ class Transcript(CallListener):
         if is_own_voice(turn) and not self._told_echo:
             self._told_echo = True
             self.note(HEARS_ITSELF_STILL if self._cancels else HEARS_ITSELF, label="echo")
-        if turn.final and turn.interrupted and turn.turn > self._cut_off:
+        # The words that were heard come after the interruption.
+        is_told = bool(turn.played) or Mark.FIRST_SENT not in turn.marks
+        if turn.final and turn.interrupted and is_told and turn.turn > self._cut_off:
             self._cut_off = turn.turn
             heard = f"you heard “{turn.played}” of it" if turn.played else "you heard nothing of it"
             self.note(f"interrupted: {heard}", label="")

@@ -12,7 +12,8 @@ LIMIT = 0.8
 """Turn latency, in seconds, from which people notice a pause."""
 AXIS = 1.6
 """Seconds that the bar shows; what is later than that ends it."""
-CELLS = 32
+CELLS, FEWEST_CELLS = 32, 8
+"""Characters of the bar, where there is room for them, and at least."""
 STAGES = (
     (Mark.TURN_COMMIT, "turn end", "blue"),
     (Mark.LLM_FIRST_CLAUSE, "answer", "yellow"),
@@ -56,20 +57,21 @@ def spans(turn: ServerTurn, latency: float) -> Sequence[StageSpan]:
     return (*found, StageSpan(*WAY, start, max(start, latency)))
 
 
-def turn_line(turn: ServerTurn, latency: float) -> Text:
-    """The line."""
+def turn_line(turn: ServerTurn, latency: float, *, room: int) -> Text:
+    """The line, in `room` characters if they suffice for the stages and a short bar."""
     line = Text(f"{latency * 1000:4.0f} ms ", "bold green" if latency <= LIMIT else "bold yellow")
     parts = spans(turn, latency)
-    line.append_text(_bar(parts))
-    line.append("  " + " · ".join(f"{part.name} {(part.end - part.start) * 1000:.0f}" for part in parts), "dim")
-    return line
+    stages = "  " + " · ".join(f"{part.name} {(part.end - part.start) * 1000:.0f}" for part in parts)
+    # The mark at the limit is a character of its own.
+    cells = max(FEWEST_CELLS, min(CELLS, room - len(line) - len(stages) - 1))
+    return line.append_text(_bar(parts, cells)).append(stages, "dim")
 
 
-def _bar(parts: Sequence[StageSpan]) -> Text:
+def _bar(parts: Sequence[StageSpan], cells: int) -> Text:
     bar = Text()
-    limit = round(LIMIT / AXIS * CELLS)
-    for cell in range(CELLS):
-        at = (cell + 0.5) / CELLS * AXIS
+    limit = round(LIMIT / AXIS * cells)
+    for cell in range(cells):
+        at = (cell + 0.5) / cells * AXIS
         style = next((part.style for part in parts if part.start <= at < part.end), None)
         if cell == limit:
             bar.append("│")

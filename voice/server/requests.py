@@ -7,6 +7,7 @@ from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.processors.frameworks.rtvi.models import ClientMessage
 
 from voice.errors import ConfigurationError, WireError
+from voice.turns.turn_frames import SilenceAskedFrame
 from voice.wire.requests import (
     ClockPing,
     ClockPong,
@@ -51,6 +52,7 @@ def answer_requests(rtvi: RTVIProcessor, swap: Callable[[SwapRequest], SwapState
             await processor.send_error_response(message, str(error))
         else:
             if isinstance(found, Custom):
+                await processor.push_frame(SilenceAskedFrame())
                 await processor.interrupt_bot()
             if found:
                 await processor.send_server_response(message, found.to_json())

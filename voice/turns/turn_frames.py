@@ -51,6 +51,11 @@ class TurnJoinsFrame(SystemFrame):
 
 
 @dataclass
+class SilenceAskedFrame(SystemFrame):
+    """The client asks the agent to be silent, by a key; the interruption follows."""
+
+
+@dataclass
 class OverlapFrame(SystemFrame):
     """The caller makes a sound during the answer: what was decided on it so far.
 

@@ -49,7 +49,7 @@ def method(report: Report) -> Iterator[str]:
     yield (
         f"Percentiles: {METHOD}; p99 from {P99_NEEDS} samples on; {INTERVAL_METHOD}, from {INTERVAL_NEEDS} samples on. "
         f"Words are compared {NORMALISER}. A run is refused when more than 2 % of its audio frames were sent late, or "
-        "its clock drifted by more than 0.1 %."
+        "its clock drifted by more than 0.1 % (a sound card's, which is followed: 5 %)."
     )
     yield (
         'In --check, write a figure as here, in lower case and with "_" between its words: "answer p95 < 800", '

@@ -330,3 +330,6 @@ def test_an_interruption_without_a_user_turn_is_a_false_barge_in() -> None:
 def test_an_answer_stopped_right_after_the_users_turn_is_a_false_barge_in() -> None:
     talk = Conversation(12).bot(2.5, 2.9)
     assert judge(talk, turn(0, (1, 2)), flushes=[2.9]).false_barge_ins == 1
+    asked = judge(talk, turn(0, (1, 2)), flushes=[2.9], silence_asked=(2.85,))
+    assert asked.false_barge_ins == 0, "a key is a cause"
+    assert judge(talk, turn(0, (1, 2)), flushes=[2.9], silence_asked=(1.0,)).false_barge_ins == 1

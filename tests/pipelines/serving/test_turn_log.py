@@ -68,6 +68,16 @@ def test_a_new_turn_interrupts_an_answer_under_way() -> None:
     assert before.final
 
 
+def test_a_client_that_asks_for_silence_interrupts_an_answer_under_way() -> None:
+    log = TurnLog(tier="responder")
+    assert log.silenced(1.0) is None
+    answered(log)
+    silenced = log.silenced(12.0)
+    assert silenced and silenced.interrupted and not silenced.final, "its words are still to be sent"  # noqa: PT018
+    assert log.bot_stopped(12.1) is silenced
+    assert log.silenced(13.0) is None
+
+
 def test_the_silence_was_long_enough_when_it_had_lasted_as_long_as_the_turn_needed() -> None:
     log = TurnLog(tier="responder")
     log.user_started(10.0)

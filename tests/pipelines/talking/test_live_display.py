@@ -51,7 +51,7 @@ def test_what_was_prepared_before_the_end_of_the_turn_takes_no_time() -> None:
 
 @pytest.mark.parametrize(("latency", "ahead"), [(0.5, True), (1.2, False), (5.0, False)])
 def test_the_bar_shows_800_ms_and_ends_where_its_axis_does(latency: float, ahead: bool) -> None:
-    line = turn_line(turn(), latency).plain
+    line = turn_line(turn(), latency, room=120).plain
     bar = line.split(" ms ")[1].split("  ")[0]
     assert len(bar) == CELLS + 1
     assert (bar.index("│") > bar.rindex("━")) == ahead
@@ -158,3 +158,33 @@ def test_it_is_told_which_model_answered_at_which_speed_why_and_for_how_much(
 ) -> None:
     spoken = AttemptRecord(tier="large", outcome="spoken", **attempt)
     assert answered_by(turn(responses=(ANSWER,), attempts=(spoken,)), several=several) == line
+
+
+def test_the_bar_is_shorter_where_the_terminal_is_narrow() -> None:
+    line = turn_line(turn(), 0.5, room=73).plain
+    assert len(line) == 73
+    assert line.endswith("turn end 250 · answer 50 · voice 100 · way 100")
+    assert "│" in line
+
+
+def test_what_was_heard_of_an_interrupted_answer_is_told_once_it_is_known() -> None:
+    printed = io.StringIO()
+    transcript = Transcript(Console(file=printed, width=120), DeviceLine(), cancels=True)
+    sent = Marks({**MARKS, Mark.FIRST_SENT: 10.41})
+    transcript.on_turn(turn(marks=sent, final=True, interrupted=True, played=""))
+    assert printed.getvalue() == ""
+    for _ in range(2):
+        transcript.on_turn(turn(marks=sent, final=True, interrupted=True, played="1, 2,"))
+    transcript.on_turn(turn(1, marks=Marks(), final=True, interrupted=True))
+    assert printed.getvalue().count("you heard “1, 2,” of it") == 1
+    assert printed.getvalue().count("you heard nothing of it") == 1
+
+
+async def test_a_sound_card_far_from_real_time_is_named_once() -> None:
+    printed = io.StringIO()
+    line = DeviceLine()
+    transcript = Transcript(Console(file=printed, width=200), line, cancels=True)
+    for frame in range(round(11 / 0.016)):
+        line.pacing.note(frame * 0.016 * 1.4, frame * 0.016 * 1.4)
+        transcript._watch_card()
+    assert printed.getvalue().count("the sound card runs at 71 % of real time, so answers come late") == 1

@@ -28,6 +28,7 @@ from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
 from voice.server.requests import answer_requests
+from voice.turns.turn_frames import SilenceAskedFrame
 
 BOTH = ("large", "fast")
 
@@ -174,4 +175,5 @@ async def test_a_ping_is_answered_with_the_servers_clock_and_another_topic_is_no
 async def test_a_client_interrupts_the_agent() -> None:
     async with Call(ResponderLLMService(), None) as call:
         assert await call.ask({}, type="interrupt") == ("server-response", {"t": "interrupt", "d": {}})
+        await call.tap.next(SilenceAskedFrame)
         await call.tap.next(InterruptionFrame)

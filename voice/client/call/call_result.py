@@ -56,6 +56,8 @@ class CallResult:
     """When there was no connection, (start, end); the end is infinity if there was none any more."""
     away: tuple[tuple[float, float], ...] = ()
     """When there was no sound card, (start, end); the end is infinity if there was none any more."""
+    silence_asked: tuple[float, ...] = ()
+    """When the user asked the agent to be silent, by a key."""
     closed: str | None
     """Why the server's side ended the call; None when the client did."""
     recorder: Recorder

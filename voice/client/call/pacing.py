@@ -30,6 +30,17 @@ class PacingLog:
         self._last = left
         self._lateness.append(left - due)
 
+    @property
+    def clock_ratio(self) -> float | None:
+        """Seconds of the clock that passed per second of audio sent; None for fewer than two frames."""
+        frames = len(self._lateness)
+        return round((self._last - self._first) / ((frames - 1) * _FRAME_SECONDS), 6) if frames > 1 else None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of audio that were sent."""
+        return len(self._lateness) * _FRAME_SECONDS
+
     def late_max(self, start: float, end: float) -> float | None:
         """How late the latest frame between two instants of the recording was, seconds; None when none was sent."""
         part = self._lateness[max(0, int(start / _FRAME_SECONDS)) : max(0, int(end / _FRAME_SECONDS))]
@@ -39,11 +50,10 @@ class PacingLog:
         """The figures for a report."""
         frames = len(self._lateness)
         worst = max(self._lateness, default=None)
-        span = (frames - 1) * _FRAME_SECONDS
         return Pacing(
             frames=frames,
             late_over_20ms=sum(late > LATE for late in self._lateness),
             late_max_ms=None if worst is None else round(worst * 1000, 2),
             on_card=self._on_card,
-            clock_ratio=round((self._last - self._first) / span, 6) if frames > 1 else None,
+            clock_ratio=self.clock_ratio,
         )

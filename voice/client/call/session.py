@@ -70,6 +70,7 @@ class CallSession:
         self._asked: dict[str, ClientMessage] = {}
         self._outbox: asyncio.Queue[bytes] = asyncio.Queue()
         self._closed: str | None = None
+        self._silence_asked: list[float] = []
         self._outages: list[tuple[float, float]] = []
         self._link: Link | None = None
 
@@ -112,6 +113,8 @@ class CallSession:
         message = ClientMessage(f"message-{len(self._asked)}", request)
         self._outbox.put_nowait(framing.encode(message))
         self._asked[message.id] = message
+        if isinstance(request, InterruptRequest):
+            self._silence_asked.append(self.seconds)
         return message
 
     @property
@@ -159,6 +162,7 @@ class CallSession:
             ducked=tuple(self._playout.ducked),
             outages=tuple(self._outages),
             away=tuple(self._line.away),
+            silence_asked=tuple(self._silence_asked),
             closed=self._closed,
             recorder=self._recorder,
         )

@@ -1,5 +1,9 @@
 """Lists the sound devices of this machine and opens them in the call's format, through PortAudio."""
 
+import contextlib
+import ctypes
+import functools
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -208,4 +212,20 @@ def _sounddevice() -> Any:
     except Exception as error:
         # PortAudio itself did not start; the class of the error is in the module that could not be imported.
         raise ComponentError(f"The sound system does not start ({error}); is an audio service running?") from error
+    _silence_alsa()
     return sounddevice
+
+
+@functools.cache
+def _silence_alsa() -> None:
+    """Keep ALSA from writing to the terminal, in the middle of what it shows; PortAudio reports what matters."""
+    if not sys.platform.startswith("linux"):
+        return
+    with contextlib.suppress(OSError, AttributeError):  # PortAudio was built without it
+        ctypes.CDLL("libasound.so.2").snd_lib_error_set_handler(_NOTHING)
+
+
+# ALSA keeps the pointer, so that it must live as long as the process.
+_NOTHING = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p)(
+    lambda *_said: None
+)

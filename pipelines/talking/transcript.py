@@ -77,9 +77,9 @@ class Transcript(CallListener):
             return
         if abs(ratio - 1) > CARD_DRIFT_ALLOWED:
             self._told_pace = True
-            late = "answers come late" if ratio > 1 else "words are cut"
+            late = "answers come late" if ratio > 1 else "words are lost"
             pace = f"{100 / ratio:.0f} % of real time"
-            self.note(f"the sound card runs at {pace}, so {late}: choose another device (voice devices)", label="sound")
+            self.note(f"the sound card runs at {pace}: {late}; try another one", label="sound")
 
     def _panel(self) -> Group:
         level = min(len(METER) - 1, round(self._line.level**0.5 * (len(METER) - 1)))

@@ -187,4 +187,4 @@ async def test_a_sound_card_far_from_real_time_is_named_once() -> None:
     for frame in range(round(11 / 0.016)):
         line.pacing.note(frame * 0.016 * 1.4, frame * 0.016 * 1.4)
         transcript._watch_card()
-    assert printed.getvalue().count("the sound card runs at 71 % of real time, so answers come late") == 1
+    assert printed.getvalue().count("the sound card runs at 71 % of real time: answers come late") == 1

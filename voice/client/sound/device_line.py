@@ -78,6 +78,7 @@ class DeviceLine:
         self._absences: list[tuple[float, float]] = []
         self._watching: asyncio.Task[None] | None = None
         self._plugged = 0
+        self._returns = False
         self._make_canceller = canceller
         self._canceller: EchoCanceller | None = None
         self._clock = clock
@@ -184,7 +185,7 @@ class DeviceLine:
                 await asyncio.sleep(REOPEN_EVERY)
         finally:
             silence.cancel()
-        self._fill(loop)
+        self._returns = True
         self._stream, self._last = opened, self._clock()
         self._input_latency = opened.latency[0]
         opened.start()
@@ -236,6 +237,10 @@ class DeviceLine:
             # A card that was given up has come to life once more.
             outdata[:] = bytes(len(outdata))
             return
+        if self._returns:
+            # It has taken its time to start.
+            self._returns = False
+            self._fill(loop)
         now = self._last = self._clock()
         played = self._playout.pull(frames)
         outdata[:] = played.tobytes()

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -143,7 +144,11 @@ async def test_a_call_goes_on_in_silence_without_its_card_and_hears_again_once_i
     origin = line.origin
     async with asyncio.timeout(20):
         await back.wait()
-    assert line.origin == pytest.approx(origin, abs=0.05)
+    # The second one takes its time to start.
+    await asyncio.sleep(0.05)
+    await second.exchange(np.zeros(2 * CARD_BLOCK, np.int16))
+    assert line.origin == pytest.approx(origin, abs=0.03)
+    assert line._samples / RATE == pytest.approx(time.monotonic() - origin, abs=0.04)
     assert told == ["away", "back"]
     assert cards.tried == 3
     assert not first.running
@@ -159,10 +164,10 @@ async def test_a_call_goes_on_in_silence_without_its_card_and_hears_again_once_i
     assert start == pytest.approx(0.32, abs=0.2)
     assert np.array_equal(heard[: round(0.32 * RATE)], tone(0.32))
     silent, again = np.split(heard[round(0.32 * RATE) :], [np.flatnonzero(heard[round(0.32 * RATE) :])[0] - 1])
-    assert len(silent) / RATE == pytest.approx(end - start, abs=0.1)
+    assert len(silent) / RATE == pytest.approx(end - start, abs=0.25)
     assert np.array_equal(again, tone(0.32)[: len(again)])
     assert len(again) >= 0.3 * RATE
-    assert len(heard) / RATE == pytest.approx(end + 0.32, abs=0.2), "silence has kept the time"
+    assert len(heard) / RATE == pytest.approx(end + 0.32, abs=0.3), "silence has kept the time"
     assert len(recorder.stereo()) == len(heard), "and the loudspeaker's side is as long"
     line.close()
 

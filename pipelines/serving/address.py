@@ -80,7 +80,7 @@ class Address:
                 f"Calls to {self.host} could be overheard: give --tls-cert and --tls-key, or say --behind-proxy if a "
                 "proxy encrypts them."
             )
-        return Access(token=token, origins=self.allow_origins, local=local)
+        return Access(token=token, origins=self.allow_origins, local=local, behind_proxy=self.behind_proxy)
 
 
 def _check_origin(origin: str) -> None:

@@ -42,6 +42,23 @@ class Access:
     """Other web pages that may call, as "https://example.org"; "*" stands for all."""
     local: bool = True
     """Whether only programs of this machine can reach the server."""
+    behind_proxy: bool = False
+    """Whether callers reach it through a proxy, which encrypts the calls and may say by which name it was called."""
+
+    def host(self, headers: Mapping[str, str]) -> str:
+        """The host, perhaps with a port, that the caller has called; "" if the request does not say.
+
+        Only a proxy is believed that it was called by another name (`X-Forwarded-Host`; the last proxy adds to the end
+        of a list, so that the first one comes first).
+        """
+        return self._forwarded(headers, "host") or headers.get("host", "")
+
+    def is_encrypted(self, headers: Mapping[str, str]) -> bool:
+        """Whether a proxy says that the caller's connection to it is encrypted (`X-Forwarded-Proto`)."""
+        return self._forwarded(headers, "proto").lower() in ("https", "wss")
+
+    def _forwarded(self, headers: Mapping[str, str], what: str) -> str:
+        return headers.get(f"x-forwarded-{what}", "").partition(",")[0].strip() if self.behind_proxy else ""
 
     def refusal(self, headers: Mapping[str, str], given: str | None, now: float) -> Refusal | None:
         """Why a call is refused; None when it may begin. A short-lived token is enough.
@@ -66,7 +83,7 @@ class Access:
         return None if self.token is None else self._signed(int(now + SHORT_LIVED))
 
     def _foreign(self, headers: Mapping[str, str]) -> Refusal | None:
-        host, origin = headers.get("host", ""), headers.get("origin")
+        host, origin = self.host(headers), headers.get("origin")
         allowed = {"*", origin} & set(self.origins)
         if self.local and host and not (is_local(host) or _names(self.origins, host)):
             return Refusal(403, f'This server answers to local names such as 127.0.0.1 only, not to "{host[:80]}".')

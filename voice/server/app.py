@@ -353,10 +353,10 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             if calls.books:
                 calls.books.refused(full.kind)
             return _not_now({"error": full.reason}, full)
-        scheme = "wss" if request.url.scheme == "https" else "ws"
+        scheme = "wss" if request.url.scheme == "https" or access.is_encrypted(request.headers) else "ws"
         token = access.short_lived(time.time())
         query = f"?{TOKEN_PARAMETER}={token}" if token else ""
-        return JSONResponse({"wsUrl": f"{scheme}://{request.headers.get('host', '')}{CALL_PATH}{query}"})
+        return JSONResponse({"wsUrl": f"{scheme}://{access.host(request.headers)}{CALL_PATH}{query}"})
 
     @app.websocket(CALL_PATH)
     async def call(

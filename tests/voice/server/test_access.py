@@ -88,3 +88,19 @@ def test_the_token_stays_out_of_what_is_printed() -> None:
     refusal = GUARDED.refusal({"host": "voice.example"}, "guess-at-the-token", NOW)
     assert refusal is not None
     assert "guess" not in refusal.reason
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "host"),
+    [("voice.example", "voice.example"), ("voice.example, inner:80", "voice.example"), ("", "inner:8765")],
+)
+def test_only_a_proxy_is_believed_by_which_name_it_was_called(forwarded: str, host: str) -> None:
+    headers = {"host": "inner:8765", "x-forwarded-host": forwarded}
+    assert Access(token=TOKEN, local=False, behind_proxy=True).host(headers) == host
+    assert GUARDED.host(headers) == "inner:8765"
+
+
+def test_a_page_of_the_proxys_host_may_call() -> None:
+    headers = {"host": "inner:8765", "x-forwarded-host": "voice.example", "origin": "https://voice.example"}
+    assert refused(Access(token=TOKEN, local=False, behind_proxy=True), headers, TOKEN) is None
+    assert refused(GUARDED, headers, TOKEN) == 403

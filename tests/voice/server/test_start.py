@@ -1,0 +1,25 @@
+"""`POST /start`: the address of a call, as it is from where the caller stands."""
+
+from typing import Any, cast
+
+import httpx2
+import pytest
+
+from voice.server.access import Access
+from voice.server.app import START_PATH, Calls, create_app
+
+TOKEN = "correct-horse-battery"
+
+
+@pytest.mark.parametrize(
+    ("behind_proxy", "address"), [(True, "wss://voice.example/ws?token="), (False, "ws://inner:8765/ws?token=")]
+)
+async def test_behind_a_proxy_it_is_the_proxys_address(behind_proxy: bool, address: str) -> None:
+    calls = Calls(cast(Any, None))
+    calls.ready = True
+    app = create_app(calls, Access(token=TOKEN, local=False, behind_proxy=behind_proxy))
+    headers = {"Authorization": f"Bearer {TOKEN}", "X-Forwarded-Host": "voice.example", "X-Forwarded-Proto": "https"}
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://inner:8765") as client:
+        told = await client.post(START_PATH, headers=headers)
+    assert told.status_code == 200, told.text
+    assert told.json()["wsUrl"].startswith(address)

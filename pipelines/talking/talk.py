@@ -30,7 +30,7 @@ from voice.client.call.session import CallSession
 from voice.client.caller.live_turns import with_live_turns
 from voice.client.sound.device_line import DeviceLine
 from voice.client.sound.echo_canceller import EchoCanceller, webrtc
-from voice.client.sound.sound_card import list_devices
+from voice.client.sound.sound_card import Device, choose, list_devices
 from voice.errors import ComponentError, ConfigurationError
 from voice.wire.requests import InterruptRequest
 
@@ -88,7 +88,7 @@ async def _talk(args: argparse.Namespace, scratch: Path) -> _Call:
     keeps = bool(args.record or args.out)
     progress = Progress(calls=1)
     # Before the models load: a user without a microphone should not have to wait for the message.
-    require_sound()
+    require_sound(args.input, args.output)
     if not args.no_echo_cancellation:
         webrtc()
     line = DeviceLine(
@@ -154,11 +154,12 @@ async def _converse(
         transcript.close()
 
 
-def require_sound() -> None:
-    """Check that this machine has a microphone and a loudspeaker.
+def require_sound(input: Device, output: Device) -> None:
+    """Check that this machine has a microphone and a loudspeaker, and those that were asked for.
 
     Raises:
         ComponentError: PortAudio, a microphone or a loudspeaker is missing.
+        ConfigurationError: no device, or more than one, matches a name.
     """
     devices = list_devices()
     for kind, there in (
@@ -167,3 +168,5 @@ def require_sound() -> None:
     ):
         if not there:
             raise ComponentError(f"This machine has no {kind}; connect one, or replay a recording with `voice replay`.")
+    choose(devices, input, "microphone")
+    choose(devices, output, "loudspeaker")

@@ -25,11 +25,11 @@ Smart Turn hangs            answered    answered    answered             -      
 Smart Turn slow             answered    answered    answered             -                    -
 Smart Turn garbage          answered    answered    answered             -                    -
 Smart Turn refuses          answered    answered    answered             -                    -
-large model dies            rescued     rescued     rescued              told|rescued   -
-large model hangs           rescued     rescued     rescued              told|rescued   -
-large model slow            rescued     rescued     rescued              answered|rescued     -
-large model garbage         rescued     rescued     rescued              told|rescued   -
-large model refuses         rescued     rescued     rescued              answered|rescued     -
+large model dies            rescued     rescued     rescued              answered             -
+large model hangs           rescued     rescued     rescued              answered             -
+large model slow            rescued     rescued     rescued              answered             -
+large model garbage         rescued     rescued     rescued              answered             -
+large model refuses         rescued     rescued     rescued              answered             -
 fast model dies             answered    answered    answered             -                    -
 fast model hangs            answered    answered    answered             -                    -
 fast model slow             answered    answered    answered             -                    -
@@ -46,7 +46,7 @@ synthesis slow              answered    answered    answered             answere
 synthesis garbage           apologised  apologised  apologised           apologised|answered  -
 synthesis refuses           apologised  apologised  apologised           apologised|answered  -
 client's socket dies        answered    answered    answered             answered             answered
-client's socket hangs       answered    answered    answered             answered             answered
+client's socket hangs       answered    repeated|answered  repeated|answered    answered             answered
 client's socket slow        answered    answered    answered             answered             answered
 client's socket garbage     closed      closed      closed               closed               closed
 client's socket refuses     answered    answered    answered             answered             answered
@@ -71,7 +71,7 @@ NAMED: dict[Part, re.Pattern[str]] = {
     "fast model": re.compile(r"sim:groq-fast"),
     "tool": re.compile(r"tool"),
     "synthesis": re.compile(r"speech synthesis"),
-    "client's socket": re.compile(r"connection|closed the call"),
+    "client's socket": re.compile(r"connection|closed the call|turn taking"),
     "provider's socket": re.compile(r"sim:sonnet|sim:groq-fast|language model"),
     "recording's disk": re.compile(r"No space left|Read-only"),
 }

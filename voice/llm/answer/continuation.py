@@ -2,10 +2,7 @@
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMContextMessage
 
-GO_ON = (
-    "The connection broke after those words, which the user has heard. Go on from exactly there in the same voice. "
-    "Do not repeat them, do not greet, do not apologise and do not mention the break."
-)
+from voice.llm.answer.going_on import GO_ON
 
 
 def continued(context: LLMContext, heard: str) -> LLMContext:

@@ -16,6 +16,7 @@ from voice.llm.tools.tool import Tool
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Responder
 from voice.responder.language.numbers import parse_number
 from voice.simulator.conversation import Message, OfferedTool, ScriptedAnswer, json_text
+from voice.simulator.scripting.continuing import begun, rest_of
 from voice.simulator.scripting.relaying import after_opening, opening_for, relayed
 from voice.simulator.scripting.reviewing import reviewed, verdict_on
 
@@ -49,6 +50,9 @@ class ConversationScript:
 
     def answer(self, messages: Sequence[Message], tools: Sequence[OfferedTool], *, now: datetime) -> ScriptedAnswer:
         """The answer to a conversation; `now` is local time."""
+        if (heard := begun(messages)) is not None:
+            whole = self.answer(messages[:-2], tools, now=now)
+            return whole if whole.tool else ScriptedAnswer(rest_of(whole.text, heard=heard))
         review = reviewed(messages)
         relay = relayed(review.messages)
         messages = relay.messages

@@ -2,7 +2,8 @@ from typing import Any
 
 from pipecat.processors.aggregators.llm_context import LLMContext
 
-from voice.llm.answer.continuation import GO_ON, continued
+from voice.llm.answer.continuation import continued
+from voice.llm.answer.going_on import GO_ON
 
 
 def test_the_heard_words_are_the_assistants_and_an_instruction_follows() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.mutations import WORDS, mutated
 from tests.fuzz.raw_connection import ENDINGS, Sent, masked
-from tests.fuzz.targets import CHAT, FRAMES, MESSAGES, RTVI, frame, rtvi
+from tests.fuzz.targets import CHAT, FRAMES, MESSAGES, RESPONSES, RTVI, frame, rtvi
 
 VOICE_PATHS = (
     "/", "/start", "/live", "/live/calls", "/metrics", "/healthz", "/livez", "/readyz", "/page/index.html",
@@ -31,9 +31,6 @@ HEADERS = (
     b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=99", b"Sec-WebSocket-Protocol: ,,",
 )  # fmt: skip
 OPCODES = (0, 1, 2, 3, 7, 8, 9, 10, 11, 15)
-RESPONSES = (
-    b'{"type": "response.create", "model": "sim:sonnet", "input": [{"role": "user", "content": "hi"}], "stream": true}',
-)
 LARGE = (
     rtvi("send-text", {"content": "seven times " * 5000}),
     frame(message={"data": rtvi("client-message", {"t": "x" * 60_000, "d": [[]] * 20_000}).decode()}),

@@ -24,6 +24,7 @@ from voice.llm.catalog.catalog import read_catalog
 from voice.server.transport import StrictSerializer
 from voice.simulator.chat.request import read_request as read_chat
 from voice.simulator.messages.request import read_request as read_messages
+from voice.simulator.responses.request import read_create
 from voice.wire import framing
 from voice.wire.messages import read_rtvi
 from voice.wire.requests import read_request
@@ -120,6 +121,10 @@ MESSAGES = (
     b'{"model": "m", "max_tokens": 9, "system": [{"type": "text", "text": "x"}], "messages": [{"role": "user", '
     b'"content": [{"type": "text", "text": "hi"}]}], "tools": [{"name": "t", "input_schema": {}}], "stream": true}',
 )
+RESPONSES = (
+    b'{"type": "response.create", "model": "sim:sonnet", "input": [{"role": "user", "content": "hi"}], "stream_id": "a", '
+    b'"tools": [{"name": "t", "parameters": {}}], "max_output_tokens": 9, "previous_response_id": "r"}',
+)
 HEADERS = {"x-api-key": "none", "anthropic-version": "2023-06-01"}
 REQUESTS = (b'{"policy": "race"}', b'{"tier": "fast"}', b"{}")
 LABELS = (b"0.300000\t1.210000\tspeech\n1.210000\t1.400000\tpause\n",)
@@ -168,6 +173,11 @@ def _labels(data: bytes, _: Path) -> object:
     return parse_labels(_text(data), source="x", duration=3.0)
 
 
+def _responses(data: bytes, _: Path) -> object:
+    event = _json(data)
+    return read_create(event) if isinstance(event, dict) else None
+
+
 def _messages(data: bytes, _: Path) -> object:
     return read_messages(_json(data), HEADERS, fast_beta=None)
 
@@ -199,5 +209,6 @@ TARGETS = (
     Target("run.json", (RUN,), _run_header, (RunError,), cost=10),
     Target("turns.jsonl", (TURNS,), _run_turns, (RunError,), cost=10),
     Target("chat requests", CHAT, lambda data, _: read_chat(_json(data)), (ConfigurationError,)),
+    Target("responses requests", RESPONSES, _responses, (ConfigurationError,)),
     Target("messages requests", MESSAGES, _messages, (ConfigurationError,)),
 )

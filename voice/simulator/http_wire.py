@@ -71,11 +71,12 @@ class HttpWire(ABC, Generic[A]):
         try:
             asked = self.read(json.loads(body), request.headers)
             served = self.simulator.serve(asked.model, url_options(scope), speed=asked.speed)
-        except json.JSONDecodeError as error:
-            await self.refuse(400, f"The body is not JSON: {error}.", None)(scope, receive, send)
-            return
         except ConfigurationError as error:
             await self.refuse(status_of(error), str(error), None)(scope, receive, send)
+            return
+        except (ValueError, RecursionError) as error:
+            # Half a character, or nested too deeply.
+            await self.refuse(400, f"The body is not JSON: {error}.", None)(scope, receive, send)
             return
         exchange = self.simulator.journal.begin(
             self.wire,

@@ -27,8 +27,15 @@ def served_tier(requested: object) -> str | None:
 
 
 def offered(function: Mapping[str, Any]) -> OfferedTool:
-    """Reads a tool from its description, which is the same on both wires."""
-    return OfferedTool(str(function.get("name", "")), function.get("parameters") or {})
+    """Reads a tool from its description, which is the same on both wires.
+
+    Raises:
+        ConfigurationError: its parameters are no schema of an object.
+    """
+    parameters = function.get("parameters") or {}
+    if not isinstance(parameters, Mapping) or not isinstance(parameters.get("properties") or {}, Mapping):
+        raise ConfigurationError("The parameters of a tool must be a JSON schema of an object.")
+    return OfferedTool(str(function.get("name", "")), parameters)
 
 
 def plain_text(content: object) -> str:

@@ -116,11 +116,12 @@ class SocketSession:
                 await self._cancel(event.get("response_id"))
             else:
                 raise ConfigurationError(f"The simulator does not know the event {kind}.")
-        except json.JSONDecodeError as error:
-            await self._send(error_event(400, message=f"The event is not JSON: {error}."))
         except ConfigurationError as error:
             code = error.code if isinstance(error, (LaneLimitError, LaneNameError)) else None
             await self._send(error_event(status_of(error), message=str(error), code=code, lane=lane))
+        except (ValueError, RecursionError) as error:
+            # Half a character, or nested too deeply.
+            await self._send(error_event(400, message=f"The event is not JSON: {error}."))
 
     def _start(self, event: Mapping[str, Any], size: int) -> None:
         asked = read_create(event)
@@ -153,7 +154,12 @@ class SocketSession:
         """Stop a response, or the only one if none is named.
 
         A response that has already ended is no error: its end was under way when the client sent the event.
+
+        Raises:
+            ConfigurationError: what names it is no text.
         """
+        if not isinstance(response_id, str | None):
+            raise ConfigurationError("response_id must be a text.")
         if self._simulator.on_cancel == "ignore":
             return
         if response_id is None and len(self._running) == 1:

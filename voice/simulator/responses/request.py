@@ -51,6 +51,9 @@ def read_create(event: Mapping[str, Any]) -> ResponseRequest:
     for field in ("stream", "background"):
         if event.get(field):
             raise ConfigurationError(f"{field} is not allowed over a WebSocket.")
+    for field, kind in (("stream_id", str), ("previous_response_id", str), ("max_output_tokens", int)):
+        if not isinstance(event.get(field), kind | None):
+            raise ConfigurationError(f"{field} must be {'a text' if kind is str else 'a number'}.")
     tools = read_tools(event)
     instructions = event.get("instructions")
     return ResponseRequest(
@@ -91,15 +94,16 @@ def _items(given: object) -> tuple[Message, ...]:
 
 def _item(item: Mapping[str, Any]) -> Message | None:
     kind = item.get("type", "message")
-    if kind == "message" and item.get("role") in _ROLES:
-        return Message(_ROLES[item["role"]], plain_text(item.get("content")))
+    role = item.get("role")
+    if kind == "message" and isinstance(role, str) and role in _ROLES:
+        return Message(_ROLES[role], plain_text(item.get("content")))
     if kind == "function_call":
         return Message("assistant", call_text(str(item.get("name")), str(item.get("arguments"))))
     if kind == "function_call_output":
         return Message("tool", plain_text(item.get("output")))
     if kind == "reasoning":
         return None
-    raise ConfigurationError(f"The simulator does not know the input item {kind} (role {item.get('role')}).")
+    raise ConfigurationError(f"The simulator does not know the input item {kind} (role {role}).")
 
 
 def call_text(name: str, arguments: str) -> str:

@@ -46,10 +46,10 @@ synthesis slow              answered    answered    answered             answere
 synthesis garbage           apologised  apologised  apologised           apologised|answered  -
 synthesis refuses           apologised  apologised  apologised           apologised|answered  -
 client's socket dies        answered    answered    answered             answered             answered
-client's socket hangs       answered    repeated|answered  repeated|answered    answered             answered
+client's socket hangs       answered    repeated    repeated|answered    answered             answered
 client's socket slow        answered    answered    answered             answered             answered
 client's socket garbage     closed      closed      closed               closed               closed
-client's socket refuses     answered    answered    answered             answered             answered
+client's socket refuses     answered    told        answered             answered             answered
 provider's socket dies      answered    answered    answered             apologised|answered  answered
 provider's socket hangs     apologised  apologised  apologised           apologised|answered  answered
 provider's socket slow      answered    answered    answered             answered             -
@@ -60,7 +60,11 @@ recording's disk hangs      -           -           -                    answere
 recording's disk slow       -           -           -                    answered             answered
 recording's disk refuses    -           -           -                    answered             answered
 """
-"""A bar stands between outcomes of which chance, or how busy the machine is, decides."""
+"""A bar stands between outcomes of which chance, or how busy the machine is, decides.
+
+A caller whose connection breaks while they speak is heard in two parts, of which the scripted recogniser makes the words
+of the whole turn each time: the model is told what nobody said.
+"""
 
 NAMED: dict[Part, re.Pattern[str]] = {
     "recogniser process": re.compile(r"recogniser"),

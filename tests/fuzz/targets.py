@@ -122,8 +122,8 @@ MESSAGES = (
     b'"content": [{"type": "text", "text": "hi"}]}], "tools": [{"name": "t", "input_schema": {}}], "stream": true}',
 )
 RESPONSES = (
-    b'{"type": "response.create", "model": "sim:sonnet", "input": [{"role": "user", "content": "hi"}], "stream_id": "a", '
-    b'"tools": [{"name": "t", "parameters": {}}], "max_output_tokens": 9, "previous_response_id": "r"}',
+    b'{"type": "response.create", "model": "sim:sonnet", "input": [{"role": "user", "content": "hi"}], "stream_id": '
+    b'"a", "tools": [{"name": "t", "parameters": {}}], "max_output_tokens": 9, "previous_response_id": "r"}',
 )
 HEADERS = {"x-api-key": "none", "anthropic-version": "2023-06-01"}
 REQUESTS = (b'{"policy": "race"}', b'{"tier": "fast"}', b"{}")

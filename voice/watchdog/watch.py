@@ -82,6 +82,8 @@ class CallWatch:
         self._through: float | None = None
         self._deaf = 0
         self._paused = False
+        self._plays_until = float("-inf")
+        """Until when a client that came back plays what it was sent again."""
 
     @property
     def due(self) -> float | None:
@@ -114,10 +116,10 @@ class CallWatch:
             now: the time.
             again: seconds of audio that it is sent again, and plays before anything new is sent.
         """
-        self._paused, self._quiet_since = paused, now + again
+        self._paused, self._quiet_since = paused, now
+        self._plays_until = now + again
         # A part that had nothing to do for a client that was away has all its time again.
-        self._began = dict.fromkeys(self._began, now + again)
-        self._moved = dict.fromkeys(self._moved, now + again)
+        self._began, self._moved = dict.fromkeys(self._began, now), dict.fromkeys(self._moved, now)
         self._came = 0
         if self._through is not None:
             self._through = now
@@ -253,12 +255,13 @@ class CallWatch:
         """The answer is stopped."""
         self._tools.clear()
         self._unsent, self._clauses, self._reasoning = 0.0, 0, False
+        self._plays_until = float("-inf")
         self._forget("language model", "tool", "synthesis", "transport")
 
     def _due(self, part: Part) -> float:
         # Audio that was sent before says nothing about the transport now.
         since = self._moved[part] if part == "transport" else max(self._moved[part], self._quiet_since)
-        return since + self._limits.silence
+        return max(since, self._plays_until) + self._limits.silence
 
     def _wait(self, part: Part, now: float) -> None:
         self._began.setdefault(part, now)

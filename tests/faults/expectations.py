@@ -62,8 +62,8 @@ recording's disk refuses    -           -           -                    answere
 """
 """A bar stands between outcomes of which chance, or how busy the machine is, decides.
 
-A caller whose connection breaks while they speak is heard in two parts, and the scripted recogniser makes the words of the
-whole turn of each: the model is told what nobody said.
+A caller whose connection breaks while they speak is heard in two parts, and the scripted recogniser makes the words
+of the whole turn of each: the model is told what nobody said.
 """
 
 NAMED: dict[Part, re.Pattern[str]] = {

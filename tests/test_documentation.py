@@ -1,7 +1,6 @@
 """The README and docs: every command works, every printed block is what is printed, every link leads somewhere."""
 
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 
 from pipelines import settings, settings_page
 from pipelines.cli import parser
+from tests.pipelines.gate_run import run_gate
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -86,11 +86,7 @@ def test_the_gate_for_an_agent_of_ones_own_is_a_test_that_passes(tmp_path: Path)
     (shown,) = re.findall(r"```python\n(.*?)```", TEXT["measuring.md"], flags=re.DOTALL)
     (tmp_path / "test_agent.py").write_text(shown)
     (tmp_path / "samples").symlink_to(ROOT / "samples")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "pipelines.pytest_plugin", "test_agent.py"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    done = run_gate(tmp_path / "test_agent.py")
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 from pipecat.frames.frames import Frame, TranscriptionFrame, VADUserStoppedSpeakingFrame
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
@@ -131,6 +132,7 @@ class Served:
         self._stack = AsyncExitStack()
         self._servers: dict[str, tuple[BreakableAgent, StreamProxy]] = {}
         self._serving: list[asyncio.Task[None]] = []
+        self._patches = pytest.MonkeyPatch()
 
     def run(self, work: Coroutine[Any, Any, T], *, within: float = 90.0) -> T:
         """Run something on the servers' loop and wait for it."""
@@ -138,14 +140,14 @@ class Served:
 
     def open(self) -> None:
         # A busy machine is no reason to take no call here.
-        Headroom.refusal = lambda *_, **__: None  # type: ignore[method-assign]
+        self._patches.setattr(Headroom, "refusal", lambda *_, **__: None)
         write = Transcript._write
 
         def failing(transcript: Transcript, text: str) -> None:
             DISK.write()
             write(transcript, text)
 
-        Transcript._write = failing  # type: ignore[method-assign]
+        self._patches.setattr(Transcript, "_write", failing)
         self._thread.start()
         self.run(self._open())
 
@@ -160,6 +162,7 @@ class Served:
         self.run(self._close())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(10)
+        self._patches.undo()
 
     async def _close(self) -> None:
         for task in self._serving:

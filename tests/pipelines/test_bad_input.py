@@ -123,7 +123,7 @@ CASES: list[tuple[str, int, str]] = [
     ("voice replay good.wav --check p95<800", 2, 'there is no figure "p95"; say of what, as in "turn p95"'),
     ("voice relpay good.wav", 2, 'there is no command "relpay"; did you mean "replay"?'),
     ("voice replay good.wav --repaet=2", 2, 'there is no option --repaet; did you mean "--repeat"?'),
-    ("latency review", 2, 'there is no command "review"; the commands are report, turn, selftest, bench'),
+    ("latency review", 2, 'there is no command "review"; the commands are report, turn, fixtures, selftest'),
 ]
 
 CONVERTED = {

@@ -151,7 +151,8 @@ def test_a_call_whose_cap_is_reached_goes_on_with_the_cheaper_tier_and_everythin
 
 def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(replayed: Replayed) -> None:
     folder, done = replayed("down")
-    assert done.returncode == 1 or was_too_busy(done), done.stdout + done.stderr
+    # Where nothing can be judged, what is left to say is that a component failed.
+    assert done.returncode == 1 or (done.returncode == 4 and "LATENCIES REFUSED" in done.stdout), done.stdout
     found = turns(folder)
     assert [turn["said"] for turn in found] == [NOT_ANSWERING] * 2
     for turn in found:

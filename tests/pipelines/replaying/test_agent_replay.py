@@ -1,9 +1,6 @@
 """A project's own tests hold limits against its agent, without a server started by hand."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +10,7 @@ from latency.record.run import Run, RunHeader
 from latency.report.build import build
 from pipelines import Agent, ComponentError, ConfigurationError, FixtureError, replay
 from pipelines.replaying.agent_replay import Replay, served
+from tests.pipelines.gate_run import run_gate
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "samples" / "commands" / "01.wav"
@@ -51,14 +49,7 @@ def test_it_answers_in_time(turnaround_replay):
 
 def test_a_project_gates_its_agent_with_the_fixture(tmp_path: Path) -> None:
     (tmp_path / "test_gate.py").write_text(GATE)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "pipelines.pytest_plugin", str(tmp_path)],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        timeout=180,
-    )
+    done = run_gate(tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

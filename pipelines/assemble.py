@@ -37,11 +37,14 @@ from voice.asr.reprompt import Reprompt
 from voice.conversation.goodbye import EndsAtGoodbye
 from voice.conversation.silence import ask_once
 from voice.conversation.transcript import Transcript
+from voice.language import Language
+from voice.language.phrases import PHRASES
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.context_window import bound
 from voice.llm.interruption import mark_interruptions
 from voice.llm.joining import JoiningUserAggregator
+from voice.llm.parts.service import PartRules
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop_watch import LoopWatch
@@ -56,7 +59,9 @@ from voice.turns.own_voice.gate import OwnVoiceGate, SpokenWordsTap
 from voice.turns.own_voice.spoken_words import SpokenWords
 from voice.turns.stop import TurnStop
 from voice.turns.vad import HintingVADProcessor, SharedSilero
+from voice.turns.words.by_language import TURN_WORDS
 from voice.turns.words.sentence_end import SentenceEnds
+from voice.turns.words.turn_words import TurnWords
 from voice.watchdog.watch import Limits
 from voice.watchdog.watchdog import Watchdog
 from voice.wire.endpoint import IN_RATE
@@ -95,6 +100,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     The VAD stands in front of the recogniser, so that what the recogniser does never delays it.
     """
     settings, models = engines.settings, engines.models
+    phrases, words = PHRASES[settings.language], TURN_WORDS[settings.language]
     params = VADParams(
         confidence=settings.vad.confidence,
         start_secs=settings.vad.start_ms / 1000,
@@ -105,15 +111,17 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     transport.hold_while(lambda: vad.may_be_starting or vad.in_doubt)
     llm = models.service(prompt=behaviour.prompt, tools=behaviour.tools)
     llm.speaks_ahead = settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead
+    if settings.call.part_ms:
+        llm.part_rules = PartRules(settings.call.part_ms / 1000, phrases.go_on, words)
     watch = LoopWatch.of(asyncio.get_running_loop())
-    swap = make_swap(llm, settings.llm)
+    swap = make_swap(llm, settings.llm, settings.language)
     wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
     tools = [*behaviour.tools, *([swap_tool(swap)] if swap and wants_swap_tool else [])]
     schemas = ToolsSchema(standard_tools=[describe(tool) for tool in tools])
     context = LLMContext(tools=schemas if tools else NOT_GIVEN)
     stop = _turn_stop(engines, vad, params, watch)
     llm.wanted = stop.speculation.wants
-    spoken = SpokenWords()
+    spoken = SpokenWords(words)
     own_voice = OwnVoiceGate(spoken)
     strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])
     user = JoiningUserAggregator(
@@ -129,7 +137,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
     mark_interruptions(assistant, context)
     limits = Limits(silence=settings.watchdog.silence_ms / 1000, give_up=settings.watchdog.give_up_ms / 1000)
-    watchdog = Watchdog(limits, transport.end)
+    watchdog = Watchdog(limits, transport.end, phrases)
     transport.serializer.heard = watchdog.audio_came
     user.heard = watchdog.audio_through
     transport.away = watchdog.paused
@@ -139,14 +147,14 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             HintingVADProcessor(vad=vad, hint=settings.turns.hint_ms / 1000 or None, given_up=transport.end),
             engines.recogniser.service(at_fades=settings.turns.speculation == "early"),
             own_voice,
-            Reprompt(),
+            Reprompt(phrases),
             *(supply.take() for supply in behaviour.before_llm),
             user,
             llm,
             *(supply.take() for supply in behaviour.before_tts),
             watchdog,
             engines.synthesiser.service(),
-            *manners(settings.call, user, assistant, context),
+            *manners(settings.call, words, user, assistant, context),
             transport.output(),
             SpokenWordsTap(spoken),
             assistant,
@@ -180,14 +188,14 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
 
 
 def manners(
-    call: Call, user: LLMUserAggregator, assistant: LLMAssistantAggregator, context: LLMContext
+    call: Call, words: TurnWords, user: LLMUserAggregator, assistant: LLMAssistantAggregator, context: LLMContext
 ) -> list[FrameProcessor]:
     """What happens when nobody speaks and at goodbye, and what is kept; returns processors for before the output."""
     if call.silence_ms:
         ask_once(user, call.silence_question)
     if call.transcripts:
         Transcript(Path(call.transcripts).expanduser()).follow(user, assistant)
-    return [EndsAtGoodbye(context)] if call.hang_up else []
+    return [EndsAtGoodbye(context, language=words)] if call.hang_up else []
 
 
 def _turn_starts(
@@ -220,13 +228,14 @@ def _turn_starts(
                     whole_request=whole,
                     is_own=own_voice.is_own,
                     hears_itself=lambda: own_voice.hearing.hears_itself,
+                    language=TURN_WORDS[engines.settings.language],
                 )
             ]
 
 
 def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: LoopWatch | None) -> TurnStop:
     """What ends the turns of a call."""
-    turns = engines.settings.turns
+    turns, language = engines.settings.turns, engines.settings.language
 
     def lagging() -> bool:
         now = time.monotonic()
@@ -246,17 +255,18 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
         waiting=engines.waiting,
         speculate=turns.speculation != "off",
         early=turns.extra_requests if turns.speculation == "early" else None,
-        reads=SentenceEnds.shared().log_probability if turns.adaptive else None,
+        reads=SentenceEnds.shared().log_probability if turns.adaptive and language == "en" else None,
         whole_request=engines.models.whole_request if turns.adaptive else None,
         lagging=lagging,
+        language=TURN_WORDS[language],
     )
 
 
-def make_swap(llm: LLMService[Any], settings: ResponderTable | Tiers) -> Swap | None:
+def make_swap(llm: LLMService[Any], settings: ResponderTable | Tiers, language: Language) -> Swap | None:
     """What changes a call's language models while it goes on; None when it has none."""
     if isinstance(settings, Tiers) and isinstance(llm, BudgetedLLMService):
         return Swap(
             llm, tiers=tuple(settings.tiers), large=settings.large, fast=settings.fast, bridge=settings.bridge,
-            best_of=settings.best_of,
+            best_of=settings.best_of, language=language,
         )  # fmt: skip
     return None

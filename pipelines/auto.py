@@ -7,6 +7,7 @@ from typing import Any
 
 from pipelines import settings
 from pipelines.settings import Settings
+from voice.language import NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +31,48 @@ def resolve(
     """
     if pipeline != "auto":
         return Choice(settings.load(pipeline, overrides, change=change))
-    asr, asr_reason = _asr()
+    language = _language(overrides)
+    asr, asr_reason = _asr(language)
     llm, llm_reason = _llm()
-    base = settings.load("embedded").model_dump()
-    table = {**base, "name": "auto", "description": "the best that is already here", "asr": asr, "llm": llm}
+    base = settings.load("embedded").model_dump(exclude_unset=True)
+    tts, tts_reason = _tts(language)
+    table = {**base, "name": "auto", "description": "the best that is already here", "asr": asr, "llm": llm, "tts": tts}
     return Choice(
         settings.check(table, source="auto", overrides=overrides, change=change),
-        (asr_reason, llm_reason, "tts: the embedded voice"),
+        (asr_reason, llm_reason, tts_reason),
     )
 
 
-def _asr() -> tuple[dict[str, Any], str]:
+def _language(overrides: Sequence[str]) -> str:
+    """The language that `--set` chooses."""
+    table: dict[str, Any] = {}
+    for override in overrides:
+        settings.apply_override(table, override)
+    return str(table.get("language", "en"))
+
+
+def _asr(language: str) -> tuple[dict[str, Any], str]:
     folder = os.environ.get("VOICE_WHISPER_DIR")
     if folder:
         return {"engine": "whisper", "model": folder}, f"asr: faster-whisper, because VOICE_WHISPER_DIR is {folder}"
     from voice.asr.whisper.weights import cached
 
-    for model in ("base.en", "tiny.en"):
+    for model in ("base.en", "tiny.en") if language == "en" else ("small", "base", "tiny"):
         if cached(model):
             return {"engine": "whisper", "model": model}, f"asr: faster-whisper {model}, found in the hub's cache"
     return {"engine": "sphinx"}, (
         "asr: PocketSphinx, because no Whisper weights are here; `voice serve --pipeline local` downloads them"
     )
+
+
+def _tts(language: str) -> tuple[dict[str, Any], str]:
+    """The table of what speaks, and why."""
+    from voice.tts.piper.published import cached_voices
+
+    if language != "en" and (voices := [name for name in cached_voices() if name.startswith(f"{language}_")]):
+        return {"voice": voices[0]}, f"tts: {voices[0]}, found in the hub's cache"
+    why = "" if language == "en" else f", because no {NAMES.get(language, language)} voice is in the hub's cache"
+    return {"voice": "embedded"}, f"tts: the embedded voice{why}"
 
 
 def _llm() -> tuple[dict[str, Any], str]:

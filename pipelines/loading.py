@@ -1,19 +1,23 @@
 """The engines of a pipeline, loaded once and shared by every call: turn models, recogniser, voice, language models."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pipelines.engines.engine import Recogniser, Synthesiser
 from pipelines.providers.models import LanguageModels
-from pipelines.settings import Settings, Turns
+from pipelines.settings import Settings
 from pipelines.versions import version, versions
+from voice.language import NAMES
+from voice.language.phrases import PHRASES
 from voice.server.headroom.headroom import Headroom
 from voice.turns.models import TurnModels
 from voice.turns.speculation import Waiting
 from voice.turns.words.sentence_end import SentenceEnds
-from voice.watchdog.reasons import UNSPOKEN
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -42,13 +46,16 @@ class Engines:
             ConfigurationError: a setting names something that does not exist.
             ComponentError: an engine is missing or broken.
         """
-        models = settings.llm.language_models()
-        recogniser, synthesiser = settings.asr.recogniser(), settings.tts.synthesiser()
+        language = settings.language
+        for notice in settings.notices():
+            log.warning("%s.", notice)
+        models = settings.llm.language_models(language)
+        recogniser, synthesiser = settings.asr.recogniser(language), settings.tts.synthesiser()
         # The recogniser first: its process loads on another core meanwhile.
         recognising = asyncio.create_task(recogniser.start(names))
         answering = asyncio.create_task(models.start())
-        turning = asyncio.create_task(_load_turn_models(settings.turns))
-        speaking = asyncio.create_task(synthesiser.start((*models.phrases, UNSPOKEN)))
+        turning = asyncio.create_task(_load_turn_models(settings))
+        speaking = asyncio.create_task(synthesiser.start((*models.phrases, PHRASES[language].went_wrong)))
         try:
             turns, *_ = await asyncio.gather(turning, speaking, recognising, answering, asyncio.to_thread(versions))
         except BaseException:
@@ -69,8 +76,13 @@ class Engines:
         turns = self.settings.turns
         detector = "Smart Turn v3.2" if turns.detector == "smart-turn" else "silence"
         weighs = turns.adaptive and turns.detector == "smart-turn"
+        reads_words = weighs and self.settings.language == "en"
         bound = f"risk {turns.risk * 100:g} % of pauses" if weighs else f"silence timeout {turns.fallback_ms} ms"
+        if weighs and not reads_words:
+            bound += ", not how words read"
+        language = {} if self.settings.language == "en" else {"language": NAMES[self.settings.language]}
         return {
+            **language,
             "vad": f"Silero ({pipecat})",
             "turns": f"{detector}, {bound}",
             "asr": self.recogniser.name,
@@ -84,9 +96,10 @@ class Engines:
         await asyncio.gather(self.recogniser.close(), self.models.close(), self.synthesiser.close())
 
 
-async def _load_turn_models(turns: Turns) -> TurnModels:
+async def _load_turn_models(settings: Settings) -> TurnModels:
+    turns = settings.turns
     models = await asyncio.to_thread(TurnModels, smart_turn=turns.detector == "smart-turn")
     await models.warm_up()
-    if turns.adaptive:
+    if turns.adaptive and settings.language == "en":
         await asyncio.to_thread(SentenceEnds.shared)
     return models

@@ -7,19 +7,22 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, ValidationError
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from latency.command_line import did_you_mean
 from pipelines.engines.engine import AsrTable, TtsTable
 from pipelines.engines.piper import Piper
+from pipelines.languages import notices, objection, with_usual
 from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from pipelines.registry import RECOGNISERS, SYNTHESISERS
 from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
-from voice.conversation import STILL_THERE
 from voice.errors import ConfigurationError
+from voice.language import Language
+from voice.language.phrases import ENGLISH
 from voice.redaction import redacted
 from voice.turns.early import EXTRA
 from voice.turns.endpointing import RISK
@@ -65,9 +68,10 @@ class Turns(Table):
     cuts off more callers; `latency curve` shows both."""
     longest_ms: Annotated[int, Field(ge=100, le=10_000)] = 2500
     """The longest silence that an adaptive turn waits for."""
-    speculation: Literal["off", "llm", "llm+tts", "early"] = "llm+tts"
+    speculation: Literal["off", "llm", "llm+tts", "early"] = "early"
     """What starts before the end of a turn that is likely to be over: nothing, the answer, or also the speech of its
-    first clause. With `early` both start while the last words are still spoken, when they read like an end."""
+    first clause. With `early` both start while the last words are still spoken, when they read like an end; that takes
+    a Whisper whose passes are short, without which it does what `llm+tts` does."""
     extra_requests: Annotated[float, Field(ge=0, le=2)] = EXTRA
     """The early requests that a call may waste, as a share of its turns; `early` risks none beyond it."""
     hint_ms: Annotated[int, Field(ge=0, le=1000)] = 64
@@ -107,8 +111,11 @@ class Call(Table):
 
     silence_ms: Annotated[int, Field(ge=0, le=3_600_000)] = 30_000
     """The silence after which the caller is asked, once, whether they are still there; 0 never asks."""
-    silence_question: Annotated[str, Field(min_length=1, max_length=200)] = STILL_THERE
-    """What is asked then."""
+    silence_question: Annotated[str, Field(min_length=1, max_length=200)] = ENGLISH.still_there
+    """What is asked then; the usual question is in the pipeline's `language`."""
+    part_ms: Annotated[int, Field(ge=0, le=600_000)] = 20_000
+    """How long an answer may be, about, before it stops at the end of a sentence and the caller is asked whether to go
+    on; 0 speaks every answer to its end."""
     hang_up: bool = True
     """Whether the agent ends the call after it has answered a goodbye."""
     transcripts: str = ""
@@ -122,6 +129,9 @@ class Settings(Table):
     """What the pipeline is called."""
     description: str = ""
     """One sentence for `voice pipelines`."""
+    language: Language = "en"
+    """What is spoken, by both sides: it chooses the recogniser's language, the voice, what the agent says of its own
+    accord, and the words that decide turns and interruptions; see docs/talking.md."""
     vad: Vad = Vad()
     turns: Turns = Turns()
     barge_in: BargeIn = BargeIn()
@@ -133,6 +143,21 @@ class Settings(Table):
         Discriminator(lambda llm: _llm_kind(llm)),
     ]
     tts: Annotated[TtsTable, OneOf("engine", SYNTHESISERS, default="piper")] = Piper()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_usual(cls, values: Any) -> Any:
+        return with_usual(values) if isinstance(values, dict) else values
+
+    @model_validator(mode="after")
+    def _check_language(self) -> Self:
+        if clause := objection(self):
+            raise PydanticCustomError(SENTENCE, "{clause}", {"clause": clause})
+        return self
+
+    def notices(self) -> list[str]:
+        """What is worse in its language than somebody would expect, each as one clause."""
+        return list(notices(self))
 
     def needs(self) -> list[str]:
         """What is not here yet, each with how to get it. Nothing is loaded or downloaded."""

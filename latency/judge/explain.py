@@ -153,21 +153,22 @@ def _endpointing(turn: TurnRecord, transcription: float) -> tuple[float, str] | 
         return None
     waited, judged = commit - turn.end - transcription, turn.smart_turn or SmartTurnOpinion()
     gave, finished = judged.probability, judged.finished
+    took = f"ending the turn took {_ms(waited)}"
     match turn.ended_by:
         case "fallback" | "smart_turn" | "whole_request" if finished is not None:
             # Smart Turn's probability is only part of this estimate.
-            return waited, f"waited {_ms(waited)}: by all evidence, the turn was {_percent(finished)} complete"
+            return waited, f"{took}: by all evidence, it was {_percent(finished)} complete"
         case "fallback" | "smart_turn" | "whole_request":
-            because = "" if gave is None else f": Smart Turn judged the turn {_percent(gave)} complete"
-            return waited, f"waited {_ms(waited)}{because or ' for the silence that ends a turn'}"
+            because = " of silence" if gave is None else f": Smart Turn judged it {_percent(gave)} complete"
+            return waited, f"{took}{because}"
         case "nothing_heard":
-            return waited, f"waited {_ms(waited)} for words, but the recogniser heard none"
+            return waited, f"{took}: the recogniser heard no words"
         case "own_voice":
-            return waited, f"waited {_ms(waited)} for words, and they were the agent's own"
+            return waited, f"{took}: the words were the agent's own"
         case "recogniser_failed":
-            return waited, f"waited {_ms(waited)} for a recogniser that failed"
+            return waited, f"{took}: the recogniser failed"
         case _:
-            return waited, f"waited {_ms(waited)} until the watchdog ended the turn"
+            return waited, f"{took}: the watchdog had to end it"
 
 
 def _ended_at_once(turn: TurnRecord) -> bool:

@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from latency.record.hang import HangRecord
 from latency.record.json_form import TurnError, from_json, shown, to_json
 from latency.record.llm.answer import AnswerRecord
+from latency.record.llm.answer_part import AnswerPart
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Marks
 from latency.record.overlap import OverlapRecord
@@ -101,6 +102,8 @@ class ServerTurn(Reported):
     """Whether it continues the turn before it, which was committed too early: their words are one message."""
     overlaps: tuple[OverlapRecord, ...] | None = None
     """The caller's sounds during its answer, in order; None from a server that does not decide on them."""
+    part: AnswerPart | None = None
+    """What its answer was of a longer one; None for a whole answer, and from a server that speaks no parts."""
     answer_pending: bool = False
     """Whether an answer, or the rest of it, is still to come."""
     stalls: Count | None = None

@@ -74,6 +74,9 @@ def _transcript(outcome: Outcome) -> Iterator[tuple[str, str]]:
     yield "said", turn.said if turn.said is not None else UNKNOWN
     if (played := " ".join(one.played for one in turn.server_turns if one.played)) and played != turn.said:
         yield "played", played
+    for part in (one.part for one in turn.server_turns if one.part):
+        asks = ", after which the caller was asked whether to go on" if part.asks else ""
+        yield "part", f"{part.number} of a long answer{asks}"
     for answer in turn.responses:
         if answer.repaired:
             yield "repair", f"{answer.repaired} (takes back what was said before)"

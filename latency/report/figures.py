@@ -11,6 +11,7 @@ from latency.judge.reconcile import FLAGGED
 from latency.judge.scoring import word_error_rate
 from latency.judge.session_outcome import SessionOutcome
 from latency.judge.unanswered import LOST
+from latency.record.llm.answer_part import AnswerPart
 from latency.record.server_turn import ServerTurn
 from latency.report.stats import Spread
 
@@ -75,6 +76,9 @@ class Quality:
     """How long the client had no connection each time; the call went on after it, or ended with it."""
     hung: dict[str, int]
     """How often which part hung, and the caller was told so or the call was ended."""
+    parts: dict[str, int]
+    """Parts of long answers: those after which the caller was asked whether to go on (`asked`), and those that went on
+    (`went_on`); empty without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +152,12 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
         early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
         outages_ms=tuple(round(1000 * (end - at), 1) for one in sessions for at, end in one.session.outages),
         hung=dict(Counter(one.hung.part for one in _server_turns(sessions) if one.hung)),
+        parts=_parts([one.part for one in _server_turns(sessions) if one.part]),
     )
+
+
+def _parts(parts: Sequence[AnswerPart]) -> dict[str, int]:
+    return {"asked": sum(p.asks for p in parts), "went_on": sum(p.number > 1 for p in parts)} if parts else {}
 
 
 def _wer(sessions: Sequence[SessionOutcome]) -> float | None:

@@ -49,6 +49,8 @@ class TierFigures:
     """Cancelled attempts by how far they had come."""
     served_otherwise: dict[str, int]
     """Attempts that were served at another speed than they asked for, by "fast, served standard"."""
+    shortened: dict[str, int]
+    """Attempts that the provider ended before the model did, by its reason, such as "length"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +241,7 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
         failures=failures(attempts),
         cut_short=cut_short(attempts),
         served_otherwise=dict(Counter(speed_of(attempt) for attempt in attempts if attempt.is_served_otherwise)),
+        shortened=dict(Counter(str(attempt.finish) for attempt in attempts if attempt.is_shortened)),
     )
 
 

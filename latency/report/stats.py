@@ -229,9 +229,19 @@ def p99(values: Sequence[float]) -> float | None:
 
 def _of_drawn_groups(groups: Sequence[Sequence[tuple[float, float]]], percent: float) -> npt.NDArray[np.float64]:
     """A percentile of both sides of the pairs in each resample of whole groups: shape (resamples, 2)."""
-    parts = [np.asarray(group, np.float64) for group in groups]
-    drawn = np.random.default_rng(_SEED).integers(0, len(parts), (RESAMPLES, len(parts)))
-    return np.array([np.percentile(np.concatenate([parts[i] for i in some]), percent, axis=0) for some in drawn])
+    sizes = np.array([len(group) for group in groups])
+    # Groups are filled up with infinity, which sorts after every value.
+    parts = np.full((len(groups), sizes.max(), 2), np.inf)
+    for part, group in zip(parts, groups, strict=True):
+        part[: len(group)] = group
+    drawn = np.random.default_rng(_SEED).integers(0, len(groups), (RESAMPLES, len(groups)))
+    ordered = np.sort(parts[drawn].reshape(RESAMPLES, -1, 2), axis=1)
+    position = (sizes[drawn].sum(axis=1) - 1) * percent / 100
+    below = position.astype(np.intp)
+    rows, share = np.arange(RESAMPLES), (position - below)[:, np.newaxis]
+    low, high = ordered[rows, below], ordered[rows, np.ceil(position).astype(np.intp)]
+    found: npt.NDArray[np.float64] = low + (high - low) * share
+    return found
 
 
 def _position(count: int, percent: float) -> tuple[int, float]:

@@ -54,13 +54,15 @@ async def serving(
 def overrides(parts: Parts) -> list[str]:
     """The settings that give our local pipeline the same parts as the other agents.
 
-    Filler and hold phrases are off: other agents have none, and a phrase would be heard before the answer.
+    Filler and hold phrases are off: other agents have none, and a phrase would be heard before the answer. So are
+    answers in parts.
     """
     return [
         f"asr.engine={whisper_engine(parts.whisper)}",
         f"asr.model={parts.whisper}",
         f"tts.voice={parts.voice}",
         "llm.bridge=false",
+        "call.part_ms=0",
         f"llm.prompt={parts.prompt}",
         f"llm.large.base_url={parts.llm_url}",
         f"llm.large.model={parts.llm_model}",

@@ -18,11 +18,11 @@ from pipelines.bench.call import Journal, Observed, observe
 from pipelines.bench.peer import Parts
 from pipelines.bench.plan import FAST, BenchmarkPlan, Trial, trials_of
 from pipelines.bench.variants import BASELINE
-from pipelines.providers.tiers import PROMPT
 from pipelines.replaying.run_folder import run_header, save, writing
 from pipelines.serving.child import Server, announced
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError
+from voice.language.phrases import ENGLISH
 
 BENCHMARK_MODEL = "sim:steady"
 ANSWER = "That is a good question, and I am glad you asked it. Let me tell you in a few words what I know about it."
@@ -68,7 +68,7 @@ async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str,
         voice=plan.voice,
         llm_url=trial.speed.url(simulator),
         llm_model=BENCHMARK_MODEL,
-        prompt=PROMPT,
+        prompt=ENGLISH.prompt,
     )
     folder = plan.folder / trial.folder
     with writing(folder):

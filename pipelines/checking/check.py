@@ -69,6 +69,8 @@ def findings(pipeline: Settings, *, ask: bool = False) -> Iterator[Finding]:
     else:
         yield from _here("llm", pipeline.llm)
     yield from _here("tts", pipeline.tts)
+    for notice in pipeline.notices():
+        yield Finding("language", True, notice)
 
 
 def _check_tiers(pipeline: Settings) -> None:
@@ -79,7 +81,7 @@ def _check_tiers(pipeline: Settings) -> None:
     """
     if not isinstance(pipeline.llm, Tiers) or any(tier.needs() for tier in pipeline.llm.tiers.values()):
         return
-    pipeline.llm.language_models()
+    pipeline.llm.language_models(pipeline.language)
 
 
 def _tier(part: str, tier: TierTable, *, ask: bool) -> Iterator[Finding]:

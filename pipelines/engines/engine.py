@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from pipelines.table import Table
+from voice.language import Language
 
 if TYPE_CHECKING:
     from pipecat.processors.frame_processor import FrameProcessor
@@ -104,13 +105,21 @@ class EngineTable(Table, ABC):
         """
         return []
 
+    def objection(self, language: Language) -> str | None:
+        """Why it cannot work in this language and what to do, as one clause; None if it may."""
+        return None
+
+    def notice(self, language: Language) -> str | None:
+        """What is worse in this language than somebody would expect, as one clause; None if nothing is."""
+        return None
+
 
 class AsrTable(EngineTable, ABC):
     """The `[asr]` table of an engine."""
 
     @abstractmethod
-    def recogniser(self) -> Recogniser:
-        """The engine as set; not loaded yet."""
+    def recogniser(self, language: Language = "en") -> Recogniser:
+        """The engine as set, for callers who speak `language`; not loaded yet."""
 
 
 class TtsTable(EngineTable, ABC):

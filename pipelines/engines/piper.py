@@ -1,12 +1,14 @@
 """`engine = "piper"`: Piper in this process."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.engines.engine import Synthesiser, TtsTable
 from pipelines.versions import version
+from voice.language import NAMES, Language
 
 if TYPE_CHECKING:
     from pipecat.services.tts_service import TTSService
@@ -15,17 +17,23 @@ if TYPE_CHECKING:
     from voice.tts.piper.voice import Voice
 
 
+VOICES: dict[Language, str] = {"en": "embedded", "de": "de_DE-thorsten-medium"}
+"""The usual voice for each language."""
+_NAMED = re.compile(r"([a-z]{2,3})_[A-Z\d]{2,3}-")
+
+
 class Piper(TtsTable):
     """Piper."""
 
     engine: Literal["piper"] = "piper"
     voice: str = "embedded"
-    """`embedded`, a voice's .onnx file, or a published name such as en_US-lessac-medium."""
+    """`embedded` (English), a voice's .onnx file, or a published name such as en_US-lessac-medium; the usual one for
+    `language` = "de" is de_DE-thorsten-medium."""
     streaming: bool = True
     """Whether a sentence's audio is sent while the rest of it is made, where the voice allows it."""
     normalise: bool = True
-    """Whether figures, dates, addresses and Markdown are said in words, by an English voice. Captions and records
-    keep what is written."""
+    """Whether an English voice says figures, dates and addresses in words, and no voice reads out Markdown. Captions
+    and records keep what is written."""
 
     @property
     def summary(self) -> str:
@@ -46,8 +54,24 @@ class Piper(TtsTable):
         from voice.tts.piper.published import cached_voice
 
         if cached_voice(self.voice) is None:
-            return [f'the Piper voice {self.voice}: downloaded at the first start, or use tts.voice = "embedded"']
+            return [
+                f'the Piper voice {self.voice}: downloaded at the first start, or use tts.voice = "embedded"'
+                + ("" if self._speaks == "en" else ", which is English")
+            ]
         return []
+
+    def notice(self, language: Language) -> str | None:
+        """What is wrong with how the voice reads the language."""
+        spoken = self._speaks
+        if spoken is not None and spoken != language:
+            usual = VOICES[language]
+            return (
+                f'tts.voice = "{self.voice}" reads {NAMES[language]} as if it were {NAMES.get(spoken, spoken)}; '
+                f'a {NAMES[language]} voice is tts.voice = "{usual}"'
+            )
+        if language != "en" and self.normalise:
+            return f"tts.normalise knows English only: the voice reads {NAMES[language]} figures, dates and addresses"
+        return None
 
     def synthesiser(self) -> Synthesiser:
         """The voice; not loaded yet."""
@@ -61,6 +85,14 @@ class Piper(TtsTable):
         if self.voice == "embedded":
             return embedded_voice()
         return Path(self.voice).expanduser() if self._is_path else published_voice(self.voice)
+
+    @property
+    def _speaks(self) -> str | None:
+        """The code of the language that the voice's name begins with, such as "de"; None if it has none."""
+        if self.voice == "embedded":
+            return "en"
+        named = _NAMED.match(Path(self.voice).name)
+        return named[1] if named else None
 
     @property
     def _is_path(self) -> bool:

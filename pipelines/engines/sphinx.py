@@ -9,6 +9,7 @@ from pydantic import Field
 from pipelines.engines.engine import AsrTable, Recogniser
 from pipelines.versions import version
 from voice.asr.sphinx import DOMAIN_WEIGHT
+from voice.language import Language
 
 if TYPE_CHECKING:
     from pipecat.services.stt_service import STTService
@@ -24,7 +25,13 @@ class Sphinx(AsrTable):
     domain_weight: Annotated[float, Field(ge=0, lt=1)] = DOMAIN_WEIGHT
     """The share of the responder's own sentences in the language model."""
 
-    def recogniser(self) -> Recogniser:
+    def objection(self, language: Language) -> str | None:
+        """The model that comes with it is English."""
+        if language == "en":
+            return None
+        return 'asr.engine = "sphinx" understands English only: use "whisper", with asr.model = "base" for example'
+
+    def recogniser(self, language: Language = "en") -> Recogniser:
         """A pool of worker processes; not started yet."""
         return SphinxRecogniser(self)
 

@@ -12,6 +12,7 @@ from pydantic import Field
 from pipelines.engines.engine import AsrTable, Recogniser
 from pipelines.versions import version
 from voice.errors import ComponentError
+from voice.language import Language
 from voice.priority import stand_behind
 
 if TYPE_CHECKING:
@@ -65,9 +66,15 @@ class Whisper(AsrTable):
             ]
         return []
 
-    def recogniser(self) -> Recogniser:
+    def objection(self, language: Language) -> str | None:
+        """Weights whose name ends in .en are English; those in a folder say what they know when they are loaded."""
+        if language == "en" or not self.model.endswith(".en"):
+            return None
+        return f'asr.model = "{self.model}" understands English only: use other weights, such as "base" or "small"'
+
+    def recogniser(self, language: Language = "en") -> Recogniser:
         """The model; not loaded yet."""
-        return WhisperRecogniser(self)
+        return WhisperRecogniser(self, language)
 
     def model_class(self) -> Callable[..., Any] | None:
         """The class that runs a model folder; None for faster-whisper's own. It is imported here."""
@@ -106,8 +113,8 @@ class Whisper(AsrTable):
 class WhisperRecogniser:
     """The weights are found or downloaded, calibrated if that has not been done, loaded and run once."""
 
-    def __init__(self, asr: Whisper) -> None:
-        self._asr = asr
+    def __init__(self, asr: Whisper, language: Language) -> None:
+        self._asr, self._language = asr, language
         self._whisper: SharedWhisper | None = None
         self._decoding: Decoding | None = None
         self._why = "as set"
@@ -185,6 +192,7 @@ class WhisperRecogniser:
             name=weights.name,
             device=weights.device,
             compute_type=weights.compute_type,
+            language=self._language,
             decoding=decoding,
             model_class=weights.model_class,
         )

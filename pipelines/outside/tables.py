@@ -14,6 +14,7 @@ from pipelines.providers.provider import TierModel, TierTable
 from pipelines.providers.resources import Resources
 from pipelines.table import Table
 from voice.errors import ConfigurationError
+from voice.language import Language
 from voice.redaction import HIDDEN, hide
 
 if TYPE_CHECKING:
@@ -108,7 +109,11 @@ class PipecatAsr(Outside, AsrTable):
 
     engine: Literal["pipecat"]
 
-    def recogniser(self) -> Recogniser:
+    def notice(self, language: Language) -> str | None:
+        """The service has its own setting."""
+        return _unset("asr", language)
+
+    def recogniser(self, language: Language = "en") -> Recogniser:
         """The service, which is not made yet."""
         from pipecat.processors.frame_processor import FrameProcessor
 
@@ -117,10 +122,20 @@ class PipecatAsr(Outside, AsrTable):
         return OutsideRecogniser(self.supply_of("asr", FrameProcessor))
 
 
+def _unset(stage: str, language: Language) -> str | None:
+    if language == "en":
+        return None
+    return f'language = "{language}" does not reach the pipecat service in [{stage}], which has a setting of its own'
+
+
 class PipecatTts(Outside, TtsTable):
     """A speech synthesiser that is a pipecat service."""
 
     engine: Literal["pipecat"]
+
+    def notice(self, language: Language) -> str | None:
+        """The service has its own setting."""
+        return _unset("tts", language)
 
     def synthesiser(self) -> Synthesiser:
         """The service, which is not made yet."""

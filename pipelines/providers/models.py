@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+    from voice.llm.parts.service import PartsLLMService
     from voice.llm.tools import Tool
 
 
@@ -30,7 +30,7 @@ class LanguageModels(Protocol):
             ComponentError: something is missing or broken.
         """
 
-    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "SpeakingAheadLLMService":
+    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "PartsLLMService":
         """The pipecat service of one call; `prompt` None takes the pipeline's."""
 
     def whole_request(self, text: str) -> bool | None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pipelines.providers.models import LanguageModels
 from pipelines.table import Table
+from voice.language import Language
 
 if TYPE_CHECKING:
-    from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+    from voice.llm.parts.service import PartsLLMService
     from voice.llm.tools import Tool
 
 
@@ -26,7 +27,20 @@ class ResponderTable(Table):
         """Nothing."""
         return []
 
-    def language_models(self) -> LanguageModels:
+    def objection(self, language: Language) -> str | None:
+        """Why it cannot answer in this language and what to do; None if it can."""
+        if language == "en":
+            return None
+        return (
+            'llm.provider = "responder" understands and speaks English only: name a language model, such as '
+            '[llm.large] with provider = "openai"'
+        )
+
+    def notice(self, language: Language) -> str | None:
+        """Nothing."""
+        return None
+
+    def language_models(self, language: Language = "en") -> LanguageModels:
         """The responder; not started yet."""
         return ResponderModels()
 
@@ -42,7 +56,7 @@ class ResponderModels:
         """Import and compile what the first call would otherwise wait for on the event loop: 0.4 s."""
         await asyncio.to_thread(self._rehearse)
 
-    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "SpeakingAheadLLMService":
+    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "PartsLLMService":
         """A call's responder; it follows no prompt."""
         from voice.responder.service import ResponderLLMService
 

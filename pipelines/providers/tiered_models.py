@@ -12,12 +12,13 @@ from pipelines.providers.capped_tiers import capped_tiers
 from pipelines.providers.resources import Resources
 from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
-from voice.llm.answer.bridging import HOLD, Bridging
+from voice.language import Language
+from voice.llm.answer.bridging import Bridging
 from voice.llm.policy import BestOf, make_policy
 from voice.llm.policy.tier_stats import TierBook, Wait, quantile
 
 if TYPE_CHECKING:
-    from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+    from voice.llm.parts.service import PartsLLMService
     from voice.llm.tiers.tier import Tier
     from voice.llm.tools import Tool
 
@@ -37,7 +38,8 @@ class TieredModels:
         ComponentError: a key is not set.
     """
 
-    def __init__(self, llm: Tiers) -> None:
+    def __init__(self, llm: Tiers, language: Language = "en") -> None:
+        self._language = language
         if llm.hold_phrases and not llm.bridge:
             raise ConfigurationError("llm.hold_phrases are never said with llm.bridge = false; leave one of them out.")
         self._llm = llm
@@ -79,7 +81,7 @@ class TieredModels:
         # The first call would otherwise wait for more imports.
         self.service(prompt=None, tools=())
 
-    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "SpeakingAheadLLMService":
+    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "PartsLLMService":
         """A call's service over services of its own, one a tier."""
         from voice.llm.answer.service import BudgetedLLMService
         from voice.llm.tools import is_irreversible
@@ -134,7 +136,7 @@ class TieredModels:
         return quantile(self._synthesis, 0.95) if len(self._synthesis) >= ENOUGH else None
 
     def _bridging(self, call: int) -> Bridging:
-        return Bridging(self._llm.hold_phrases or HOLD, start=call)
+        return Bridging(self._llm.hold_phrases, start=call, language=self._language)
 
     def _warn(self) -> None:
         for name, tier in self._llm.tiers.items():

@@ -12,18 +12,16 @@ from pipelines.providers.provider import TierTable
 from pipelines.providers.sim import SimulatorTable
 from pipelines.registry import PROVIDERS
 from pipelines.table import SENTENCE, OneOf, Table
-from voice.llm import CONTEXT_TURNS, TOOL_ROUNDS
+from voice.language import NAMES, Language
+from voice.language.phrases import ENGLISH
+from voice.llm import CONTEXT_TURNS, ENGLISH_ONLY, ROUTING, TOOL_ROUNDS
 from voice.llm.ensemble.sampling import MOST
 
 ROLES = ("large", "fast")
-RESERVED = ("vad", "turns", "asr", "llm", "tts")
+RESERVED = ("language", "vad", "turns", "asr", "llm", "tts")
 """Stages of a pipeline: a report has a component of each of these names."""
 TIER_KEYS = ("provider", "tier")
 """Keys that make a table in `[llm]` a tier."""
-PROMPT = (
-    "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one to three short sentences "
-    "of plain text, without lists, markup or emoji."
-)
 
 
 class Roles(Table):
@@ -57,8 +55,8 @@ class Tiers(Table):
     """Whether a hold phrase is said when no answer is there in time."""
     hold_phrases: list[str] = []
     """What is said then; the usual phrases unless set."""
-    prompt: str = PROMPT
-    """The system prompt."""
+    prompt: str = ENGLISH.prompt
+    """The system prompt; the usual one is in the pipeline's `language`."""
     context_turns: Annotated[int, Field(ge=2)] = CONTEXT_TURNS
     """The longest conversation that the models are given, in turns; of a longer one, the older half is forgotten."""
     tool_rounds: Annotated[int, Field(ge=1, le=50)] = TOOL_ROUNDS
@@ -140,8 +138,29 @@ class Tiers(Table):
         servers = [server for tier in self.tiers.values() if (server := tier.missing_server())]
         return list(dict.fromkeys([*needs, *servers]))
 
-    def language_models(self) -> LanguageModels:
+    def objection(self, language: Language) -> str | None:
+        """Why its policy cannot work in this language and what to do; None if it can."""
+        if language == "en":
+            return None
+        if self.policy in ENGLISH_ONLY:
+            other = "fallback" if self.fast else "single"
+            return f'llm.policy = "{self.policy}" judges drafts and openings by English words: use "{other}"'
+        return "llm.best_of compares drafts by English words: leave it out" if self.best_of else None
+
+    def notice(self, language: Language) -> str | None:
+        """What its policy does not do in this language."""
+        if language == "en" or self.policy not in ROUTING:
+            return None
+        return (
+            f'llm.policy = "{self.policy}" tells turns apart in English only: it takes every {NAMES[language]} turn '
+            "for an open question, which goes to the large model first"
+        )
+
+    def language_models(self, language: Language = "en") -> LanguageModels:
         """The models as set; not started yet.
+
+        Args:
+            language: that of the calls.
 
         Raises:
             ConfigurationError: settings that contradict each other.
@@ -149,4 +168,4 @@ class Tiers(Table):
         """
         from pipelines.providers.tiered_models import TieredModels
 
-        return TieredModels(self)
+        return TieredModels(self, language)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from latency.record.hang import HangRecord
+from latency.record.llm.answer_part import AnswerPart
 from latency.record.llm.attempt import AttemptOutcome, AttemptRecord
 from latency.record.marks import Mark, Marks
 from latency.record.overlap import OverlapRecord
@@ -40,6 +41,8 @@ class LiveTurn:
     interrupted: bool = False
     joined: bool = False
     """Whether it continues the turn before it, which was committed too early."""
+    part: AnswerPart | None = None
+    """What its answer is of a longer one."""
     failed: str | None = None
     hung: HangRecord | None = None
     final: bool = False
@@ -99,6 +102,7 @@ class LiveTurn:
             interrupted=self.interrupted,
             joined=self.joined,
             overlaps=tuple(self.overlaps.values()),
+            part=self.part,
             failed=self.failed,
             hung=self.hung,
             attempts=self._attempts(),
@@ -117,7 +121,8 @@ class LiveTurn:
         if self.answers:
             attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
             return tuple(replace(one, model=self._model(one)) for one in attempts)
-        if Mark.LLM_REQUEST not in self.marks:
+        if Mark.LLM_REQUEST not in self.marks or (self.part and self.part.number > 1):
+            # The rest of an answer is there already.
             return ()
         attempt = AttemptRecord(
             tier=self.tier,

@@ -43,6 +43,7 @@ from voice.llm.answer.answer_frames import (
     ToolCalledFrame,
     ToolReturnedFrame,
 )
+from voice.llm.parts.service import AnswerPartFrame
 from voice.server.bookkeeping import Account
 from voice.server.loop_watch import LoopWatch
 from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, SilenceAskedFrame, TurnEndFrame, TurnJoinsFrame
@@ -143,6 +144,8 @@ class TurnObserver(BaseObserver):
                 return log.ended(frame)
             case EagerHintFrame():
                 log.hinted(now)
+            case AnswerPartFrame():
+                log.in_part(frame.part)
             case SpeakAheadFrame():
                 log.spoken_ahead()
             case LLMContextFrame() if frame.speculation:

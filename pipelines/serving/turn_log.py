@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from latency.record.hang import HEARING, HangRecord
+from latency.record.llm.answer_part import AnswerPart
 from latency.record.marks import Mark
 from latency.record.server_turn import SmartTurnOpinion, SpeculationRecord
 from pipelines.serving.live_turn import LiveTurn, Stalls
@@ -135,7 +136,7 @@ class TurnLog:
     def withdrawn(self) -> None:
         """The speculative answer is discarded."""
         if self.turn:
-            self.turn.ahead_since = None
+            self.turn.ahead_since, self.turn.part = None, None
             if self.turn.speculation:
                 self.turn.speculation = replace(self.turn.speculation, spoken_ahead=False)
 
@@ -149,6 +150,11 @@ class TurnLog:
             if turn.speculation:
                 turn.speculation = replace(turn.speculation, used=True, request=turn.ahead_since)
             turn.ahead_since = None
+
+    def in_part(self, part: AnswerPart) -> None:
+        """The answer is part of a longer one."""
+        if self.turn:
+            self.turn.part = part
 
     def spoken_ahead(self) -> None:
         """The first clause of a speculative answer went to synthesis."""

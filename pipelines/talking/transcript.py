@@ -1,6 +1,7 @@
 """The conversation of a live call in the terminal: lines that stay, and below them what is going on now."""
 
 import asyncio
+from typing import Literal
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -10,6 +11,7 @@ from rich.text import Text
 from latency.record.marks import Mark
 from latency.record.server_turn import ServerTurn
 from latency.record.session import CARD_DRIFT_ALLOWED
+from pipelines.talking.answer_line import AnswerLine
 from pipelines.talking.answered_by import answered_by
 from pipelines.talking.bad_turns import BadTurns
 from pipelines.talking.latencies import Latencies
@@ -57,6 +59,7 @@ class Transcript(CallListener):
         self._cancels, self._keeps = cancels, keeps
         self._told_echo = self._told_pace = False
         self._now = Text("connecting", "dim")
+        self._answer = AnswerLine()
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._noted: object = None
         self._cut_off = -1
@@ -85,7 +88,8 @@ class Transcript(CallListener):
         level = min(len(METER) - 1, round(self._line.level**0.5 * (len(METER) - 1)))
         microphone = Text(" off ", "reverse red") if self._line.muted else Text(f"  {METER[level]}  ", "green")
         figures = self.latencies.summary()
-        lines = [microphone + Text("  ") + self._now]
+        lines = [self._answer.line()] if self._answer else []
+        lines += [microphone + Text("  ") + self._now]
         lines += [Text(f"       {text}", "dim") for text in (figures, self.help) if text]
         return Group(*lines)
 
@@ -141,16 +145,29 @@ class Transcript(CallListener):
 
     def on_heard(self, text: str) -> None:
         """Print a final transcript."""
+        self._finish_answer()
         self._console.print(f"[bold cyan]  you[/]  {escape(text)}")
         self._show("…")
 
     def on_said(self, text: str) -> None:
-        """Print a clause of the agent."""
-        self._console.print(f"[bold green]agent[/]  {escape(text)}")
+        """Print a clause of the agent where nothing may move; elsewhere `on_spoken` shows it as it is heard."""
+        if not self._live:
+            self._console.print(f"[bold green]agent[/]  {escape(text)}")
         self._show("listening")
 
+    def on_spoken(self, segment: object, heard: str, left: str) -> None:
+        """Show how much of the answer has been heard."""
+        if self._live:
+            self._answer.spoken(segment, heard, left)
+
+    def on_speaking(self, who: Literal["user", "bot"], speaking: bool) -> None:
+        """Print the answer when it is over; a model may be slow between two clauses."""
+        if who == "bot" and not speaking and self._answer.is_heard:
+            self._finish_answer()
+
     def on_interruption(self) -> None:
-        """The user has interrupted the agent."""
+        """The user has interrupted the agent: what was not heard will not be."""
+        self._finish_answer()
         self._show("listening")
 
     def on_lost(self) -> None:
@@ -175,10 +192,16 @@ class Transcript(CallListener):
 
     def close(self) -> None:
         """The call is over."""
+        self._finish_answer()
         if self._live:
             self._live.stop()
         if self.swaps:
             self.swaps.close()
+
+    def _finish_answer(self) -> None:
+        if self._answer:
+            self._console.print(self._answer.line(over=True))
+            self._answer = AnswerLine()
 
     def _show(self, text: str) -> None:
         self._now = Text(text, "dim")

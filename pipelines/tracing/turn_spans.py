@@ -112,6 +112,7 @@ def _chat(attempt: AttemptRecord, about: About, *, until: float) -> SpanRecord:
         "gen_ai.request.model": attempt.model,
         "gen_ai.conversation.id": about.conversation,
         "gen_ai.response.time_to_first_chunk": after(attempt.first_token),
+        "gen_ai.response.finish_reasons": (attempt.finish,) if attempt.finish else None,
         "gen_ai.usage.input_tokens": tokens.prompt if tokens else None,
         "gen_ai.usage.output_tokens": tokens.completion if tokens else None,
         "gen_ai.usage.cache_read.input_tokens": tokens.cached if tokens else None,

@@ -17,7 +17,6 @@ from pipelines.replaying.under_way import UnderWay
 from tests.faults.breaking import DISK, Mend, breakage
 from tests.faults.matrix import Cell, Moment, Outcome
 from tests.faults.served import Served
-from voice.asr.reprompt import AGAIN, STILL_DEAF
 from voice.client.call.call_result import CallResult
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener
@@ -27,11 +26,10 @@ from voice.client.fixtures.fixture import Fixture
 from voice.client.playback.playout import Playout
 from voice.client.sound.pcm import Pcm
 from voice.errors import ComponentError
-from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING
-from voice.watchdog.reasons import UNFINISHED, UNSPOKEN
+from voice.language.phrases import ENGLISH
 
-APOLOGIES = (NOT_ANSWERING, BROKE_OFF, UNFINISHED, UNSPOKEN)
-REPEATED = (AGAIN, STILL_DEAF)
+APOLOGIES = (ENGLISH.not_answering, ENGLISH.broke_off, ENGLISH.unfinished, ENGLISH.went_wrong)
+REPEATED = (ENGLISH.say_again, ENGLISH.cannot_hear)
 CALL_WITHIN = 75.0
 """Seconds; the longest that was seen takes 40."""
 WAITS = 9.0

@@ -36,6 +36,10 @@ class OpenAIServer:
     """The bodies of the completions that it was asked for, in order."""
     faults: deque[Fault | None] = field(default_factory=deque)
     """What happens to the next requests, one each; None is an answer, and requests after the last are answered, too."""
+    answers: deque[str] = field(default_factory=deque)
+    """What it answers the next requests, one each; the others "You said: …"."""
+    delay: float = 0.0
+    """Seconds before it answers."""
     released: threading.Event = field(default_factory=threading.Event)
     """Ends the silence."""
     connections: set[socket.socket] = field(default_factory=set)
@@ -112,7 +116,9 @@ class CompletionsHandler(BaseHTTPRequestHandler):
         elif body["model"] != MODEL:
             self._json({"error": {"message": f"model '{body['model']}' not found", "type": "not_found_error"}}, 404)
         else:
-            self._stream(list(chunks(body, fault)), fault)
+            self.state.released.wait(self.state.delay)
+            answer = self.state.answers.popleft() if self.state.answers else ""
+            self._stream(list(chunks(body, fault, answer)), fault)
 
     def _stream(self, parts: list[dict[str, Any]], fault: Fault | None) -> None:
         self.send_response(200)
@@ -152,7 +158,7 @@ class CompletionsHandler(BaseHTTPRequestHandler):
         pass
 
 
-def chunks(body: dict[str, Any], fault: Fault | None) -> Iterator[dict[str, Any]]:
+def chunks(body: dict[str, Any], fault: Fault | None, answer: str = "") -> Iterator[dict[str, Any]]:
     """The streamed completion of a request."""
     yield {"hello": "there"} if fault == "other_json" else _chunk_of({"role": "assistant", "content": ""})
     if fault in ("no_json", "other_json"):
@@ -166,7 +172,7 @@ def chunks(body: dict[str, Any], fault: Fault | None) -> Iterator[dict[str, Any]
         yield from _words(PREAMBLE)
         yield from _call(body["tools"][0]["function"], last["content"])
     else:
-        yield from _words(f"You said: {last['content']}")
+        yield from _words(answer or f"You said: {last['content']}")
     yield _chunk_of({}, finish="stop")
     if fault in ("cut_after", "silent_after"):
         return

@@ -15,7 +15,7 @@ import pytest
 
 from tests.pipelines.openai_server import OpenAIServer
 from tests.pipelines.server_process import ServerProcess, running_server
-from voice.llm.answer.bridging import NOT_ANSWERING as APOLOGY
+from voice.language.phrases import ENGLISH
 
 ROOT = Path(__file__).resolve().parents[2]
 HEARD = "What time is it in Paris?"
@@ -77,7 +77,7 @@ def test_a_call_is_answered_survives_a_failure_of_the_provider_and_reports_it(
     assert first["said"] == last["said"] == f"You said: {HEARD}"
     assert first["failed"] is None
     assert [attempt["outcome"] for attempt in first["attempts"]] == ["spoken"]
-    assert failed["said"] == APOLOGY
+    assert failed["said"] == ENGLISH.not_answering
     assert failed["failed"] == f"large: sim:echo at {openai_server.url} answered HTTP 500: the model has crashed."
     assert failed["marks"]["first_audible"] > failed["speech"][-1][1], "the apology was heard"
 
@@ -111,7 +111,7 @@ def test_without_the_server_the_caller_is_told_and_the_report_names_it(
     assert last.startswith("voice: no turn of ")
     assert last.endswith(f" was answered: large: sim:echo at {openai_server.url} refused the connection")
     (turn,) = turns(tmp_path / "run")
-    assert turn["said"] == APOLOGY
+    assert turn["said"] == ENGLISH.not_answering
     assert turn["failed"] == f"large: sim:echo at {openai_server.url} refused the connection."
     assert report(tmp_path / "run")["turns"]["unanswered"] == {"component failed": 1}
 

@@ -38,7 +38,7 @@ BAD = [
     (
         "nowhere",
         [],
-        r'no pipeline "nowhere"; use one of auto, anthropic, cerebras, embedded, groq, '
+        r'no pipeline "nowhere"; use one of auto, anthropic, cerebras, embedded, german, groq, '
         "local, openai, sim-adaptive, sim-best-of, sim-draft-verify, sim-fallback, sim-relay, "
         "sim-single",
     ),

@@ -13,7 +13,7 @@ import pytest
 
 from pipelines.providers.sim import Fault
 from tests.pipelines.conversations import write_conversation
-from voice.llm.answer.bridging import DELAY, HOLD, NOT_ANSWERING
+from voice.language.phrases import ENGLISH
 
 ROOT = Path(__file__).resolve().parents[2]
 TWO = (("commands/02", "timer set for 10 minutes"), ("commands/03", "giraffe is spelled"))
@@ -154,7 +154,7 @@ def test_when_no_tier_can_be_reached_the_caller_is_told_and_the_call_goes_on(rep
     # Where nothing can be judged, what is left to say is that a component failed.
     assert done.returncode == 1 or (done.returncode == 4 and "LATENCIES REFUSED" in done.stdout), done.stdout
     found = turns(folder)
-    assert [turn["said"] for turn in found] == [NOT_ANSWERING] * 2
+    assert [turn["said"] for turn in found] == [ENGLISH.not_answering] * 2
     for turn in found:
         assert turn["marks"]["first_audible"] > turn["speech"][-1][1], "it was heard"
         assert "sim:sonnet at the simulator broke the connection off" in turn["failed"]
@@ -167,7 +167,7 @@ def test_who_is_asked_to_wait_is_answered_after_the_phrase_and_only_the_answer_c
     assert done.returncode == 0, done.stderr
     for turn in turns(folder):
         (server_turn,) = turn["server_turns"]
-        assert server_turn["opening"] in HOLD
+        assert server_turn["opening"] in ENGLISH.hold
         assert server_turn["opening"] not in turn["said"]
         marks = turn["marks"]
         assert marks["first_audible"] < marks["llm_first_clause"] < marks["answer_end"]
@@ -209,10 +209,10 @@ def test_silent_models_are_admitted_by_two_and_a_half_seconds_and_given_up(
     assert done.returncode == 0, done.stderr
     for turn in turns(tmp_path / "run"):
         hold, delay = turn["responses"][0]["said"]
-        assert hold["text"] in HOLD
-        assert delay["text"] in DELAY
+        assert hold["text"] in ENGLISH.hold
+        assert delay["text"] in ENGLISH.delay
         assert delay["at"] - turn["marks"]["turn_commit"] < 2.6
-        assert turn["said"] == NOT_ANSWERING
+        assert turn["said"] == ENGLISH.not_answering
     assert report(tmp_path / "run")["turns"]["unanswered"] == {"component failed": 2}
 
 

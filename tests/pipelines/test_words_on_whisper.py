@@ -37,7 +37,10 @@ def test_words_decide_on_whispers_partial_texts(tmp_path: Path) -> None:
     done = subprocess.run([*replay, "--out", str(run)], cwd=ROOT, capture_output=True, text=True, timeout=90)
     assert done.returncode == 0, done.stderr
     report = [sys.executable, "-m", "latency", "report", str(run), "--json"]
-    found = json.loads(subprocess.run(report, cwd=ROOT, check=True, capture_output=True).stdout)
+    # On a busy machine the report refuses latencies (3), but has what was decided.
+    reported = subprocess.run(report, cwd=ROOT, capture_output=True, text=True)
+    assert reported.returncode in (0, 3), reported.stderr
+    found = json.loads(reported.stdout)
     assert found["barge_in"]["n"] == 1
     assert found["barge_in"]["missed"] == 0
     assert sum(one["stopped"] for one in found["barge_in"]["sounds"].values()) == 0

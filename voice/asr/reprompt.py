@@ -4,18 +4,20 @@ from pipecat.frames.frames import Frame, TranscriptionFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voice.asr.no_transcript import RecogniserFailedFrame
+from voice.language.phrases import ENGLISH, Phrases
 from voice.llm.answer.answer_frames import HoldPhraseFrame
-
-AGAIN = "Sorry, I did not hear that. Please say it again."
-STILL_DEAF = "Sorry, I cannot hear you at the moment. Please try again in a while."
-"""Said from the second loss in a row."""
 
 
 class Reprompt(FrameProcessor):
-    """Follows the recogniser and says so when it has lost an utterance; these words are no answer."""
+    """Follows the recogniser and says so when it has lost an utterance; these words are no answer.
 
-    def __init__(self) -> None:
+    Args:
+        phrases: what the agent says in the language of the call.
+    """
+
+    def __init__(self, phrases: Phrases = ENGLISH) -> None:
         super().__init__()
+        self._phrases = phrases
         self._lost = 0
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
@@ -24,6 +26,8 @@ class Reprompt(FrameProcessor):
         await self.push_frame(frame, direction)
         if isinstance(frame, RecogniserFailedFrame):
             self._lost += 1
-            await self.push_frame(HoldPhraseFrame(text=AGAIN if self._lost == 1 else STILL_DEAF))
+            await self.push_frame(
+                HoldPhraseFrame(text=self._phrases.say_again if self._lost == 1 else self._phrases.cannot_hear)
+            )
         elif isinstance(frame, TranscriptionFrame):
             self._lost = 0

@@ -21,6 +21,8 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voice.conversation.farewell import is_farewell
 from voice.turns.words.agent_question import asked
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.turn_words import TurnWords
 from voice.wire.messages import EndedMessage, to_rtvi
 
 GRACE = 2.0
@@ -36,12 +38,13 @@ class EndsAtGoodbye(FrameProcessor):
     Args:
         context: the call's conversation.
         grace: seconds between the end of the agent's farewell and that of the call.
+        language: the words of the language that is spoken.
     """
 
-    def __init__(self, context: LLMContext, *, grace: float = GRACE) -> None:
+    def __init__(self, context: LLMContext, *, grace: float = GRACE, language: TurnWords = ENGLISH) -> None:
         super().__init__()
         self._context = context
-        self._grace = grace
+        self._grace, self._language = grace, language
         self._speaking = self._answered = False
         self._ending: asyncio.Task[None] | None = None
 
@@ -72,13 +75,13 @@ class EndsAtGoodbye(FrameProcessor):
         await self._go_on()
 
     def _wait(self) -> None:
-        if self._answered and self._ending is None and is_farewell(self._last("user")):
+        if self._answered and self._ending is None and is_farewell(self._last("user"), self._language):
             self._ending = self.create_task(self._end(), "end after a farewell")
 
     async def _end(self) -> None:
         await asyncio.sleep(self._grace)
         self._ending = None
-        if asked(self._last("assistant")) is None:
+        if asked(self._last("assistant"), self._language) is None:
             logger.info("The caller said goodbye: the call ends.")
             reason = "the caller said goodbye"
             await self.push_frame(OutputTransportMessageUrgentFrame(message=to_rtvi(EndedMessage(reason))))

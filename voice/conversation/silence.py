@@ -3,10 +3,10 @@
 from pipecat.frames.frames import TTSSpeakFrame
 from pipecat.processors.aggregators.llm_response_universal import LLMUserAggregator
 
-from voice.conversation import STILL_THERE
+from voice.language.phrases import ENGLISH
 
 
-def ask_once(user: LLMUserAggregator, question: str = STILL_THERE) -> None:
+def ask_once(user: LLMUserAggregator, question: str = ENGLISH.still_there) -> None:
     """Have the question spoken when the caller has been silent for the aggregator's `user_idle_timeout`.
 
     The question belongs to the conversation, so that "yes" is understood as its answer. After it nothing more is said

@@ -25,10 +25,11 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, ToolCalledFrame, ToolReturnedFrame
-from voice.llm.answer.bridging import PROGRESS
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService, last_user_text
+from voice.llm.answer.speaking_ahead import last_user_text
+from voice.llm.parts.service import PartsLLMService
 from voice.llm.tools.running import RunningTools
 from voice.llm.tools.tool import Tool
 from voice.responder.adapter import ContextAsItIs
@@ -48,7 +49,7 @@ def local_time() -> datetime:
     return datetime.now().astimezone()
 
 
-class ResponderLLMService(SpeakingAheadLLMService):
+class ResponderLLMService(PartsLLMService):
     """Answers a call without a language model.
 
     A speculative request is answered like any other, but without effects: no timer starts, nothing is remembered and
@@ -118,7 +119,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
         """Answer contexts, follow the user's turn, and pass all other frames on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
-            if self.is_wanted(frame):
+            if self.is_wanted(frame) and not await self.goes_on(frame):
                 await self._respond(frame.context)
             return
         await self.push_frame(frame, direction)
@@ -162,7 +163,7 @@ class ResponderLLMService(SpeakingAheadLLMService):
         """Run a tool, and say something while it takes long."""
 
         async def say(text: str | None, again: bool) -> None:
-            await self.push_frame(HoldPhraseFrame(text=text or PROGRESS[again], kind="progress"))
+            await self.push_frame(HoldPhraseFrame(text=text or ENGLISH.progress[again], kind="progress"))
 
         tools = RunningTools()
         await self.push_frame(ToolCalledFrame())

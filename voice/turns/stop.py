@@ -39,6 +39,8 @@ from voice.turns.turn_so_far import TurnSoFar
 from voice.turns.vad import SharedSilero
 from voice.turns.weighing import Weighing
 from voice.turns.words.agent_question import asked
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.turn_words import TurnWords
 
 JUDGE_AFTER = 0.096
 """Seconds of silence before Smart Turn is asked; asked after 0.064 s, it finds 5 % fewer of 237 human ends."""
@@ -69,6 +71,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         reads: how finished words read (see `Evidence.read`); None without a model of the language.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
         lagging: whether the event loop lagged lately; no answer starts speculatively then.
+        language: the words of the language that is spoken.
     """
 
     def __init__(
@@ -83,12 +86,14 @@ class TurnStop(BaseUserTurnStopStrategy):
         reads: Callable[[str], float | None] | None = None,
         whole_request: Callable[[str], bool | None] | None = None,
         lagging: Callable[[], bool] = lambda: False,
+        language: TurnWords = ENGLISH,
     ) -> None:
         super().__init__()
         self._vad, self._smart_turn, self._endpointing = vad, smart_turn, endpointing
         self._waiting = waiting or Waiting()
         self._speculate, self._lagging = speculate, lagging
-        self._weighing = Weighing(smart_turn, reads=reads, whole_request=whole_request)
+        self._language = language
+        self._weighing = Weighing(smart_turn, reads=reads, whole_request=whole_request, language=language)
         self.speculation = SpeculativeAnswer(ExtraRequests(early or 0.0))
         self.turn = TurnSoFar()
         self._doubted = False
@@ -186,7 +191,7 @@ class TurnStop(BaseUserTurnStopStrategy):
                 # It also removes a speculative request that has not reached the model yet.
                 await self._ahead.discard()
             case LLMContextAssistantTurnFrame():
-                self._weighing.asked = asked(frame.text)
+                self._weighing.asked = asked(frame.text, self._language)
             case BotStartedSpeakingFrame():
                 self._waiting.end(id(self))
             case BotStoppedSpeakingFrame():

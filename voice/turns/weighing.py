@@ -10,7 +10,9 @@ from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
 from voice.turns.words.agent_question import Asked
 from voice.turns.words.dictation import symbols_at_end
-from voice.turns.words.lead_in import lead_in
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.going_on import answering
+from voice.turns.words.turn_words import TurnWords
 
 FADE_COUNTS = 0.35
 """Seconds for which Smart Turn's verdict on a fade counts; the words are there in less."""
@@ -23,6 +25,7 @@ class Weighing:
         smart_turn: the call's end-of-turn detector.
         reads: how finished words read (see `Evidence.read`); None without a model of the language.
         whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
+        language: the words of the language that is spoken.
     """
 
     def __init__(
@@ -31,8 +34,10 @@ class Weighing:
         *,
         reads: Callable[[str], float | None] | None,
         whole_request: Callable[[str], bool | None] | None,
+        language: TurnWords = ENGLISH,
     ) -> None:
         self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
+        self._language = language
         self._judging: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
         self._faded: SmartTurnVerdict | None = None
@@ -68,9 +73,9 @@ class Weighing:
                 read=self._reads(text) if self._reads else None,
                 spoken=spoken,
                 whole=self._whole_request(text) if self._whole_request and text else None,
-                lead_in=lead_in(text),
+                lead_in=answering(text, self.asked, self._language),
                 asked=self.asked,
-                symbols=symbols_at_end(text),
+                symbols=symbols_at_end(text, self._language),
             )
             self._evidence = text, spoken, evidence
         return self._evidence[2]

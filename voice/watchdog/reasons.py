@@ -1,13 +1,9 @@
 """What is said and noted when a part of a call hangs."""
 
 from latency.record.hang import Part
-from voice.asr.reprompt import AGAIN, STILL_DEAF
-from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING
+from voice.language.phrases import Phrases
 from voice.watchdog.watch import Hang
 
-UNFINISHED = "Sorry, that takes too long, and I have stopped it. Please ask me again."
-UNSPOKEN = "Sorry, something went wrong. Please say that again."
-"""Said when synthesis hangs, so it is prepared before the call."""
 _NAMES: dict[Part, str] = {"turn taking": "turn taking", "synthesis": "speech synthesis"}
 _DID_NOT: dict[Part, str] = {
     "voice detector": "let no audio through",
@@ -34,12 +30,12 @@ def sentence(part: Part, hang: Hang, name: str | None = None) -> str:
     return f"{what} {did_not} for {hang.seconds:.0f} s"
 
 
-def spoken(part: Part, hang: Hang) -> str:
+def spoken(part: Part, hang: Hang, phrases: Phrases) -> str:
     """What the caller is told."""
     if part == "synthesis":
-        return UNSPOKEN
+        return phrases.went_wrong
     if part == "tool":
-        return UNFINISHED
+        return phrases.unfinished
     if part == "language model":
-        return BROKE_OFF if hang.answered else NOT_ANSWERING
-    return AGAIN if hang.part is not None and hang.times == 1 else STILL_DEAF
+        return phrases.broke_off if hang.answered else phrases.not_answering
+    return phrases.say_again if hang.part is not None and hang.times == 1 else phrases.cannot_hear

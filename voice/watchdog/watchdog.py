@@ -10,8 +10,8 @@ from pipecat.observers.base_observer import BaseObserver
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from latency.record.hang import HangRecord
+from voice.language.phrases import ENGLISH, Phrases
 from voice.llm.answer.answer_frames import HoldPhraseFrame
-from voice.llm.answer.bridging import DELAY, PROGRESS
 from voice.watchdog.follow import WatchObserver
 from voice.watchdog.hang_frames import HangFrame, HangReasonFrame
 from voice.watchdog.reasons import sentence, spoken
@@ -34,10 +34,12 @@ class Watchdog(FrameProcessor):
     Args:
         limits: how long the call may be silent.
         end_call: ends the call for a reason, a clause; called when nothing can be said, or after hang upon hang.
+        phrases: what the agent says in the language of the call.
     """
 
-    def __init__(self, limits: Limits, end_call: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, limits: Limits, end_call: Callable[[str], Awaitable[None]], phrases: Phrases = ENGLISH) -> None:
         super().__init__()
+        self._phrases = phrases
         self.watch = CallWatch(limits)
         self.observer: BaseObserver = WatchObserver(self.watch, self.changed)
         self.parts: Sequence[FrameProcessor] = ()
@@ -106,7 +108,7 @@ class Watchdog(FrameProcessor):
 
     async def _act(self, found: Reminder | Hang) -> None:
         if isinstance(found, Reminder):
-            text = PROGRESS[1] if found.part == "tool" else DELAY[1]
+            text = self._phrases.progress[1] if found.part == "tool" else self._phrases.delay[1]
             await self.push_frame(HoldPhraseFrame(text=text, kind="progress" if found.part == "tool" else "delay"))
             return
         part, name = (found.part, None) if found.part is not None else stuck(self.parts)
@@ -127,4 +129,4 @@ class Watchdog(FrameProcessor):
             return
         if found.part in FREED:
             await self.broadcast_interruption()  # type: ignore[no-untyped-call]
-        await self.push_frame(HangReasonFrame(text=spoken(part, found)))
+        await self.push_frame(HangReasonFrame(text=spoken(part, found, self._phrases)))

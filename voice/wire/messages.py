@@ -57,6 +57,10 @@ class BotOutput:
     segment: Any
     """Equal in all messages about the same text; None where the server does not number them."""
     will_be_spoken: bool
+    heard: str = ""
+    """The part of it that has been played so far, by the server's clock."""
+    left: str | None = None
+    """The part that has not; None where the server does not say how far it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +292,11 @@ def _read_text(type: str, data: Mapping[str, Any]) -> ServerMessage:
             return Transcription(text, final=bool(data.get("final")))
         case "bot-output":
             will_be_spoken = bool(data.get("will_be_spoken", data.get("spoken", True)))
-            return BotOutput(text, segment=data.get("segment_id"), will_be_spoken=will_be_spoken)
+            progress = data.get("spoken_progress")
+            heard, left = "", None
+            if isinstance(progress, Mapping):
+                heard, left = str(progress.get("accumulated_text") or ""), str(progress.get("remaining_text") or "")
+            return BotOutput(text, data.get("segment_id"), will_be_spoken, heard, left)
         case "bot-tts-text":
             return SpokenText(text)
         case _:

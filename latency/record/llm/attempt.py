@@ -16,6 +16,11 @@ failed; it ended without text; it belongs to a speculative answer that was disca
 as the answer's opening ("opened"), or were not, because an opening may not say them ("rejected"); it gave the
 verdict on another one's draft that it was asked for."""
 
+SHORTENED = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "refusal"}
+)
+"""Why an answer ended before its model had ended it, in the words of OpenAI's and Anthropic's interfaces."""
+
 
 # A struct instead of a dataclass, because a key in JSON is "in", which is a reserved word in Python.
 class Tokens(Struct, frozen=True, kw_only=True):
@@ -65,6 +70,8 @@ class AttemptRecord:
     """The speed at which the provider says it answered, and bills; None where it does not say."""
     slowed: str | None = None
     """Why another speed was asked for, or used, than the tier's settings name; one clause, at the change only."""
+    finish: str | None = None
+    """Why the provider says that its text ended there, in its own word, such as "stop" or "length"."""
     queued: Number | None = None
     """Seconds that the provider says the request waited before it read the prompt."""
     simulated: bool = False
@@ -76,6 +83,11 @@ class AttemptRecord:
     def is_answer(self) -> bool:
         """Whether it asked for an answer, and not for an opening or a verdict."""
         return not self.opens and self.verifies is None
+
+    @property
+    def is_shortened(self) -> bool:
+        """Whether the provider ended its text before the model did, by a limit or a filter."""
+        return self.finish in SHORTENED
 
     @property
     def is_usd_estimated(self) -> bool:

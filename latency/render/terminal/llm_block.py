@@ -67,6 +67,7 @@ def _tier(tier: TierFigures) -> str:
         "discarded": str(tier.withdrawn),
     }
     parts = [things(tier.attempts, "request"), *(f"{end} {how}" for end, how in ends.items() if how != "0")]
+    parts += [f"{n} ended before the model had finished ({why})" for why, n in tier.shortened.items()]
     parts += [f"{n} asked for speed {speed}" for speed, n in tier.served_otherwise.items()]
     clause = tier.first_clause_ms
     if clause.n:

@@ -97,10 +97,16 @@ def _figures(report: Report) -> Iterator[str]:
         yield labelled(
             "hung", f"{counted(quality.hung)} (did nothing for so long that the caller was told, or hung up on)"
         )
+    if quality.parts:
+        yield labelled(
+            "parts",
+            f"{things(quality.parts['asked'], 'time')} the caller was asked whether a long answer should go on; "
+            f"it went on {things(quality.parts['went_on'], 'time')}",
+        )
     times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
     missed = f", missed {stop.missed} (the bot talked on)" if stop.missed else ""
     own = f"; own {stop.own} (turns that its own voice in the microphone began)" if stop.own else ""
-    ducked = "" if stop.ducked_p95_ms is None else f"; softer after p95 {ms(stop.ducked_p95_ms)} ms"
+    ducked = "" if stop.ducked_p95_ms is None else f"; softer within {ms(stop.ducked_p95_ms)} ms (p95) of the onset"
     yield labelled(
         "barge-in", f"n {stop.n}{times}{missed}; false {count(stop.false)} (interruptions without cause){own}{ducked}"
     )

@@ -62,7 +62,13 @@ class HearingScript:
 
 
 def build_for_fixtures(
-    out: Path, fixtures: Sequence[str | Path], *, size: str = "tiny", misheard: float = 0.2, seed: int = 1
+    out: Path,
+    fixtures: Sequence[str | Path],
+    *,
+    size: str = "tiny",
+    misheard: float = 0.2,
+    seed: int = 1,
+    multilingual: bool = False,
 ) -> Path:
     """Write the folder of a model that hears the words of fixtures. This takes a second or two.
 
@@ -72,6 +78,7 @@ def build_for_fixtures(
         size: Shape of the model: "quick", "tiny" or "base".
         misheard: How often a word that has just been spoken is misheard, 0 to 1.
         seed: Seeds the mishearings.
+        multilingual: Use the vocabulary and prompt of "tiny" instead of "tiny.en"; words may then be German, too.
 
     Returns:
         `out`; the recordings are not copied, but read when the model is loaded.
@@ -85,7 +92,7 @@ def build_for_fixtures(
     words = SpokenWords(recordings(script.fixtures)).vocabulary
     # The decoder emits numbers, as many as a pass allows; the words are in the vocabulary for prompts of later passes.
     text = " ".join(str(number) for number in range(460))
-    build(out, text=text, size=size, name=f"{MODEL_NAME}-{size}", vocabulary=words)
+    build(out, text=text, size=size, name=f"{MODEL_NAME}-{size}", vocabulary=words, multilingual=multilingual)
     (out / SCRIPT).write_text(json.dumps(asdict(script), indent=2), encoding="utf-8")
     return out
 

@@ -26,7 +26,8 @@ CONTEXT = 448  # positions of Whisper's decoder
 # The English models' vocabulary: 50256 text tokens, then the special ones. Multilingual models have one more, empty
 # text token, by which the engine recognises them, and put language and task into the prompt.
 TEXT_TOKENS = 50256
-LANGUAGES = ["en", *(f"language {i}" for i in range(1, 99))]  # only the first is used, but their number matters
+# Only these two are used, but the number of all matters.
+LANGUAGES = ["en", "language 1", "de", *(f"language {i}" for i in range(3, 99))]
 
 
 def build(
@@ -47,7 +48,8 @@ def build(
         size: "quick" for tests of behaviour, "tiny" or "base" for true cost.
         name: The model's name; must begin with "scripted:", so that no report presents it as Whisper.
         unsure: Behave as Whisper does on silence: report no speech, and give `text` a low probability.
-        multilingual: Use the vocabulary and prompt of "tiny" instead of "tiny.en"; it still hears only English.
+        multilingual: Use the vocabulary and prompt of "tiny" instead of "tiny.en"; it hears the text in English
+            and in German.
         vocabulary: More words that get a token of their own.
 
     Raises:

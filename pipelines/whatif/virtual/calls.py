@@ -9,14 +9,14 @@ from latency.budget import Budget, Commit, Deadline, what_a_turn_leaves
 from latency.record.marks import Mark, Marks
 from latency.record.turn import TurnRecord
 from pipelines.providers.tiered_models import ENOUGH, USUAL_FAST_P95, USUAL_P95
-from pipelines.providers.tiers import PROMPT
 from pipelines.whatif.contestant import Cell, Contestant
 from pipelines.whatif.turns.caller_turn import CallerTurn
 from pipelines.whatif.virtual.answer import Times, VirtualAnswer
 from pipelines.whatif.virtual.attempt import VirtualAttempt
 from pipelines.whatif.virtual.same_luck import SameLuck
 from pipelines.whatif.virtual.wording import Wording, wording
-from voice.llm.answer.bridging import OPENINGS, Bridging
+from voice.language.phrases import ENGLISH
+from voice.llm.answer.bridging import Bridging
 from voice.llm.policy import Plan, Policy, Request, Start, make_policy
 from voice.llm.policy.tier_stats import TierBook, Wait, quantile
 from voice.llm.routing.settling import Route
@@ -85,7 +85,7 @@ class VirtualCalls:
 
     def hold(self, turns: Sequence[CallerTurn]) -> Iterator[TurnRecord]:
         """What becomes of each turn; instants on one virtual clock."""
-        history, fixed = 0, token_count(PROMPT) + FRAMING
+        history, fixed = 0, token_count(ENGLISH.prompt) + FRAMING
         for position, turn in enumerate(turns):
             number = position % self._call_turns
             if number == 0:
@@ -136,7 +136,7 @@ class VirtualCalls:
         def ask(start: Start, number: int, now: float, heard: int) -> VirtualAttempt:
             left = words if start.continues is None else words.after(heard)
             if start.opens:
-                left = wording(OPENINGS[0], begun=True)
+                left = wording(ENGLISH.openings[0], begun=True)
             if start.verifies is not None:
                 left = AGREED
             return VirtualAttempt(

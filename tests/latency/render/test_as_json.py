@@ -29,7 +29,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
     assert list(found["llm"]["tiers"]["responder"]) == [
         "attempts", "spoken", "first_clause_ms", "model", "called", "cancelled", "failed", "withdrawn", "opened",
         "rejected", "verdicts", "failures",
-        "cut_short", "served_otherwise",
+        "cut_short", "served_otherwise", "shortened",
     ]  # fmt: skip
     assert found["llm"]["turns"][0]["judged"]["verdict"] == "within"
     assert list(found["barge_in"]) == [
@@ -46,6 +46,7 @@ def test_keys_and_their_order_are_the_contract(short_run: Path, load: Callable[[
         "early",
         "outages_ms",
         "hung",
+        "parts",
     ]
     assert list(found["speculation"]) == [
         "started", "discarded", "saved_p50_ms", "used", "spoken_ahead", "hints", "early",

@@ -48,7 +48,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def recogniser(folder: Path, *overrides: str) -> WhisperRecogniser:
     asr = settings.load("local", ["asr.engine=scripted", f"asr.model={folder}", *overrides]).asr
     assert isinstance(asr, Whisper)
-    return WhisperRecogniser(asr)
+    return WhisperRecogniser(asr, "en")
 
 
 async def started(recogniser: WhisperRecogniser) -> str:

@@ -16,8 +16,8 @@ from websockets.exceptions import ConnectionClosed
 from tests.pipelines.server_process import ROOT, running_server
 from tests.pipelines.serving.test_strangers import ready, rtvi
 from voice.client.call.connection import AGENT_ENDED, close_reason
-from voice.conversation import STILL_THERE
 from voice.conversation.goodbye import GRACE
+from voice.language.phrases import ENGLISH
 from voice.wire import framing
 
 
@@ -65,7 +65,7 @@ async def say(call: ClientConnection, recording: Path) -> None:
 async def test_a_silent_caller_is_asked_once(url: str) -> None:
     async with connect(url) as call:
         await ready(call)
-        assert await spoken(call, 8) == STILL_THERE.split()
+        assert await spoken(call, 8) == ENGLISH.still_there.split()
 
 
 async def test_goodbye_ends_the_call_after_the_farewell(url: str, kept: Path) -> None:

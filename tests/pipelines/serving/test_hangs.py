@@ -27,7 +27,6 @@ from pipelines import Agent
 from pipelines.replaying.call_records import turn_records
 from pipelines.serving.address import Address
 from pipelines.serving.serve import serve_agent
-from voice.asr.reprompt import AGAIN, STILL_DEAF
 from voice.asr.sphinx.service import SphinxSTTService
 from voice.asr.sphinx.worker_protocol import Final
 from voice.client.call.call_result import CallResult
@@ -38,7 +37,7 @@ from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import Fixture, load_fixtures
 from voice.client.playback.playout import Playout
 from voice.client.sound.pcm import Pcm
-from voice.llm.answer.bridging import DELAY, NOT_ANSWERING, PROGRESS
+from voice.language.phrases import ENGLISH
 from voice.llm.joining import JoiningUserAggregator
 from voice.responder.service import ResponderLLMService
 from voice.server.headroom.headroom import Headroom
@@ -46,11 +45,20 @@ from voice.server.output import HeadStartOutput
 from voice.server.transport import CallTransport
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice, embedded_voice
-from voice.watchdog.reasons import UNFINISHED, UNSPOKEN
 
 QUESTION = "What is my order status?"
 OTHER = Path(__file__).resolve().parents[3] / "samples" / "commands" / "02.wav"
-PHRASES = frozenset([AGAIN, STILL_DEAF, *DELAY, NOT_ANSWERING, *PROGRESS, UNFINISHED, UNSPOKEN])
+PHRASES = frozenset(
+    [
+        ENGLISH.say_again,
+        ENGLISH.cannot_hear,
+        *ENGLISH.delay,
+        ENGLISH.not_answering,
+        *ENGLISH.progress,
+        ENGLISH.unfinished,
+        ENGLISH.went_wrong,
+    ]
+)
 WAIT = 30.0
 """Seconds that a caller waits for the reason; the watchdog of these calls waits for 2 and 4."""
 ENDS_WITHIN = 12.0
@@ -162,18 +170,18 @@ def put(name: str, what: Any) -> Callable[[Any], None]:
 
 
 CASES = {
-    "recogniser gives no text": Case("recogniser", SphinxSTTService, without_text, [AGAIN]),
+    "recogniser gives no text": Case("recogniser", SphinxSTTService, without_text, [ENGLISH.say_again]),
     "recogniser blocks": Case(
         "recogniser", SphinxSTTService, blocking, [], "the recogniser (SphinxSTTService", heard=1
     ),
-    "end of turn is not decided": Case("turn taking", JoiningUserAggregator, undecided, [AGAIN]),
+    "end of turn is not decided": Case("turn taking", JoiningUserAggregator, undecided, [ENGLISH.say_again]),
     "model gives no text": Case(
-        "language model", ResponderLLMService, put("_respond", never), [DELAY[1], NOT_ANSWERING]
+        "language model", ResponderLLMService, put("_respond", never), [ENGLISH.delay[1], ENGLISH.not_answering]
     ),
     "tool does not return": Case(
-        "tool", ResponderLLMService, lambda _: None, [PROGRESS[0], UNFINISHED], asks=True
+        "tool", ResponderLLMService, lambda _: None, [ENGLISH.progress[0], ENGLISH.unfinished], asks=True
     ),
-    "synthesis makes no sound": Case("synthesis", PiperTTSService, silent_but_for_phrases, [UNSPOKEN]),
+    "synthesis makes no sound": Case("synthesis", PiperTTSService, silent_but_for_phrases, [ENGLISH.went_wrong]),
     "synthesis is dead": Case(
         "synthesis", PiperTTSService, put("_pieces", no_pieces), [], "speech synthesis made no audio"
     ),

@@ -53,13 +53,15 @@ def test_a_rescued_turn_says_which_model_was_spoken_and_that_the_budget_was_kept
 
 def test_a_request_is_named_after_its_model_and_says_why_it_failed() -> None:
     attempt = AttemptRecord(
-        model="gpt-4.1", tier="large", request=10.3, first_token=10.5, end=11.0, outcome="failed", failed="it is down"
-    )
+        model="gpt-4.1", tier="large", request=10.3, first_token=10.5, end=11.0, outcome="failed", failed="it is down",
+        finish="length",
+    )  # fmt: skip
     (chat,) = span(turn(0, attempts=(attempt,))).children
     assert chat.name == "chat gpt-4.1"
     assert (chat.start, chat.end, chat.error) == (10.3, 11.0, "it is down")
     assert chat.attributes["error.type"] == "_OTHER"
     assert chat.attributes["gen_ai.response.time_to_first_chunk"] == 0.2
+    assert chat.attributes["gen_ai.response.finish_reasons"] == ("length",)
     assert "gen_ai.usage.input_tokens" not in chat.attributes, "unknown is no number"
 
 

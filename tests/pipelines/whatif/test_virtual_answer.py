@@ -16,10 +16,11 @@ from pipelines.whatif.turns.caller_turn import CallerTurn, Discarded
 from pipelines.whatif.virtual import calls as virtual_call
 from pipelines.whatif.virtual.answer import VirtualAnswer
 from pipelines.whatif.virtual.calls import Chance, VirtualCalls
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.answer.bridging import OPENINGS, Bridging
+from voice.llm.answer.bridging import Bridging
 from voice.llm.policy import Start
 from voice.simulator.timing.profiles import load_profiles
 from voice.simulator.timing.timetable import Failure, SendText
@@ -181,7 +182,7 @@ def test_it_does_what_a_live_answer_does(
             def ask(start: Start, number: int, now: float, heard: int) -> Any:
                 left = words if start.continues is None else words.after(heard)
                 if start.opens:
-                    left = virtual_call.wording(OPENINGS[0], begun=True)
+                    left = virtual_call.wording(ENGLISH.openings[0], begun=True)
                 return virtual_call.timetable(left.text, luck.model(start.tier), now=now)
 
             words = virtual_call.wording(SAID)

@@ -25,8 +25,8 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, ToolCalledFrame, ToolReturnedFrame
-from voice.llm.answer.bridging import PROGRESS
 from voice.llm.answer.speaking_ahead import last_user_text
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService
@@ -236,8 +236,8 @@ async def test_something_true_is_said_while_a_tool_takes_long_and_the_loop_stays
     down, _ = await run(ResponderLLMService(tools=[order_status]), [ask("what is my order status")])
     await beating
     phrases = [frame.text for frame in down if isinstance(frame, HoldPhraseFrame)]
-    assert phrases[0] == PROGRESS[0]
-    assert set(phrases[1:]) == {PROGRESS[1]}
+    assert phrases[0] == ENGLISH.progress[0]
+    assert set(phrases[1:]) == {ENGLISH.progress[1]}
     kinds = [type(frame) for frame in down]
     assert kinds.index(ToolCalledFrame) < kinds.index(HoldPhraseFrame) < kinds.index(ToolReturnedFrame)
     assert "It is on its way." in said(down)

@@ -20,8 +20,8 @@ from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from tests.voice.speculating import turn_rig
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import AttemptsFrame
-from voice.llm.answer.bridging import NOT_ANSWERING
 from voice.llm.policy.tier_stats import PROBE_EVERY, TokenBucket
 from voice.llm.tools import describe
 from voice.tts.piper.voice import Voice
@@ -198,7 +198,7 @@ async def test_when_every_tier_fails_speculatively_the_apology_waits_for_the_end
         down = await call.run(
             [UserStartedSpeakingFrame(), rig.ask(speculation=True), failed, SleepFrame(0.2), verdict(), SleepFrame(0.5)]
         )
-    assert rig.said(down) == (NOT_ANSWERING if heard else "")
+    assert rig.said(down) == (ENGLISH.not_answering if heard else "")
     assert bool(call.records[-1].answer.gave_up) is heard
 
 

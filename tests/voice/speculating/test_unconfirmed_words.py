@@ -16,11 +16,11 @@ from voice.llm.answer import clauses
 from voice.tts.piper.voice import Voice
 from voice.turns import speculation
 
-TRIALS_A_CALL = 20
+TRIALS_A_CALL = 10
 
 
 @pytest.mark.parametrize("early", [None, 9.0])
-@pytest.mark.parametrize("trials", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("trials", [10, pytest.param(1000, marks=pytest.mark.slow)])
 async def test_nothing_unconfirmed_is_let_out(
     embedded: Voice, trials: int, early: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,16 @@ def read(type: str, data: object, *, id: str = "4") -> ServerMessage:
         ("user-transcription", {"text": "what", "final": False}, Transcription("what", False)),
         ("user-transcription", {"text": "what time", "final": True}, Transcription("what time", True)),
         ("bot-output", {"text": "Hi.", "segment_id": 1, "will_be_spoken": True}, BotOutput("Hi.", 1, True)),
+        (
+            "bot-output",
+            {
+                "text": "Hi you.",
+                "segment_id": 1,
+                "spoken_progress": {"accumulated_text": "Hi", "remaining_text": " you."},
+            },
+            BotOutput("Hi you.", 1, True, "Hi", " you."),
+        ),
+        ("bot-output", {"text": "Hi.", "spoken_progress": "all"}, BotOutput("Hi.", None, True)),
         ("bot-output", {"text": "Hi.", "spoken": False}, BotOutput("Hi.", None, False)),
         ("bot-output", {"text": "Hi."}, BotOutput("Hi.", None, True)),
         ("bot-tts-text", {"text": "Hi."}, SpokenText("Hi.")),

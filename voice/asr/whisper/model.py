@@ -56,8 +56,8 @@ def load_model(
     model = model_class(str(path), device=device, compute_type=compute_type, cpu_threads=threads, num_workers=workers)
     if language is not None and language not in model.supported_languages:
         raise ConfigurationError(
-            f"The Whisper model {name} does not know asr.language {language!r}; "
-            "only models without .en in their name know others than 'en'."
+            f'The Whisper model {name} does not understand language = "{language}"; '
+            "use multilingual weights: those without .en in their name."
         )
     return model
 

@@ -30,6 +30,13 @@ class CallListener:
     def on_said(self, text: str) -> None:
         """The bot speaks this text."""
 
+    def on_spoken(self, segment: object, heard: str, left: str) -> None:
+        """How much of a piece of the bot's words has been played: `heard`, and not yet `left`.
+
+        Called first when the words are known, and then as they are played; from servers that do not say how far they
+        are, once, as if all had been played.
+        """
+
     def on_interruption(self) -> None:
         """The bot was interrupted; its remaining audio is dropped."""
 
@@ -75,6 +82,7 @@ class LiveEvents:
                 self._output(incoming)
             case SpokenText() if not self._has_output:
                 self._listener.on_said(incoming.text)
+                self._listener.on_spoken(object(), incoming.text, "")
             case ServerFailure():
                 self._listener.on_error(incoming.reason)
             case _:
@@ -87,3 +95,7 @@ class LiveEvents:
         if output.will_be_spoken and not is_known:
             self._shown.add(output.segment)
             self._listener.on_said(output.text)
+        if output.will_be_spoken and output.left is not None:
+            self._listener.on_spoken(output.segment, output.heard, output.left)
+        elif output.will_be_spoken and not is_known:
+            self._listener.on_spoken(object(), output.text, "")

@@ -264,6 +264,7 @@ class Answer:
             candidate=start.candidate,
             verifies=start.verifies,
             reviewed=drafts,
+            language=self._turn.language,
         )
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))

@@ -7,6 +7,7 @@ from pipecat.metrics.metrics import LLMTokenUsage
 
 from latency.budget import Deadline
 from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
+from voice.language import Language
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.provider_note import ProviderNote
@@ -43,6 +44,7 @@ class LiveAttempt:
         candidate: its number among the candidates for one answer; None when it is none.
         verifies: the attempt whose draft it is asked to verify; None for an answer or an opening.
         reviewed: whether it drafts an answer of which only the first sentence may be spoken before a verdict.
+        language: that of the answer.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class LiveAttempt:
         candidate: int | None = None,
         verifies: int | None = None,
         reviewed: bool = False,
+        language: Language = "en",
     ) -> None:
         self.number, self.tier, self.request, self.candidate = number, tier, request, candidate
         self.continues, self.heard, self.verifies = continues, heard, verifies
@@ -92,7 +95,7 @@ class LiveAttempt:
         self.spoken = False
         self.withdrawn = False
         """Whether its answer was speculative and was discarded because the turn had not ended."""
-        self._splitter = ClauseSplitter(begun=continues is not None or opens)
+        self._splitter = ClauseSplitter(begun=continues is not None or opens, language=language)
         self._thoughts = ThoughtFilter()
         self._text = ""
         self._received = 0
@@ -269,6 +272,7 @@ class LiveAttempt:
             speed=self.note.speed,
             served=self.note.served,
             slowed=self.note.slowed,
+            finish=self.note.finish,
             queued=self.note.queued,
             simulated=bool(self.note.simulated),
         )

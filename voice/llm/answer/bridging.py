@@ -9,37 +9,30 @@ from collections.abc import Sequence
 
 from latency.record.llm.answer import PhraseKind
 from voice.errors import ConfigurationError
+from voice.language import Language
+from voice.language.phrases import PHRASES
 from voice.llm.answer.clauses import has_words
 
-HOLD = ("One moment.", "Let me think.", "Just a second.", "Give me a moment.")
-"""Said when the budget is spent; true while any request still runs."""
-DELAY = ("Sorry, this is taking longer than usual.", "I'm still thinking, sorry for the wait.")
-"""Said by 2.5 s, so that the user knows that the agent is still working."""
-OPENINGS = (
-    "Let me think about that.",
-    "Let me work that out.",
-    "Good question, let me see.",
-    "Let me think it through.",
-)
-"""Said as the opening of an answer when the words that a tier gave for one may not be spoken."""
-PROGRESS = ("I am working on it.", "I am still working on it.")
-"""Said while a tool runs."""
-NOT_ANSWERING = "Sorry, I can't get an answer right now. Please ask me again."
-"""Said instead of an answer when no tier answers."""
-BROKE_OFF = "Sorry, I lost the rest of my answer."
-"""Said when an answer cannot be finished."""
 MOST_WORDS = 9
 """Words that a phrase may have."""
 
 # What only an answer may say; the first word that matches is named in the error.
-_CLAIMS = re.compile(
-    r"\b(yes|yeah|no|nope|sure|okay|ok|right|correct|of course|certainly|absolutely|checking|looking|searching|"
-    r"found|find|booked|booking|done|sent|sending|called|calling|will|'ll|promise|because|is that|actually)\b|\d",
-    re.IGNORECASE,
-)
+_CLAIMS: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\b(yes|yeah|no|nope|sure|okay|ok|right|correct|of course|certainly|absolutely|checking|looking|searching|"
+        r"found|find|booked|booking|done|sent|sending|called|calling|will|'ll|promise|because|is that|actually)\b|\d",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"\b(ja|jawohl|nein|nee|klar|sicher|okay|ok|richtig|stimmt|genau|natürlich|selbstverständlich|gern|gerne|"
+        r"prüfe|suche|schaue|sehe nach|gefunden|finde|gebucht|buche|erledigt|gesendet|geschickt|sende|schicke|"
+        r"angerufen|rufe|werde|verspreche|weil|nämlich|eigentlich)\b|\d",
+        re.IGNORECASE,
+    ),
+}
 
 
-def check_phrase(phrase: str) -> str:
+def check_phrase(phrase: str, language: Language = "en") -> str:
     """The phrase, stripped, if it claims nothing.
 
     Raises:
@@ -54,7 +47,7 @@ def check_phrase(phrase: str) -> str:
         )
     if len(text.split()) > MOST_WORDS:
         raise ConfigurationError(f"The hold phrase “{text}” has more than {MOST_WORDS} words; it must be short.")
-    if claim := _CLAIMS.search(text):
+    if claim := _CLAIMS[language].search(text):
         raise ConfigurationError(
             f"The hold phrase “{text}” claims something (“{claim.group()}”) before there is an answer; "
             "it may only say that one is being worked on."
@@ -66,21 +59,23 @@ class Bridging:
     """The phrases of one call in rotation, so that none is heard twice in a row.
 
     Args:
-        hold: phrases for a spent budget; the usual ones by default.
+        hold: phrases for a spent budget; without any, the usual ones.
         start: the position of the first phrase, so that calls can begin with different ones.
+        language: that of the call.
 
     Raises:
-        ConfigurationError: no phrase, or one that `check_phrase` refuses.
+        ConfigurationError: a phrase that `check_phrase` refuses.
     """
 
-    def __init__(self, hold: Sequence[str] = HOLD, *, start: int = 0) -> None:
-        if not hold:
-            raise ConfigurationError("There must be a hold phrase; leave the setting out for the usual ones.")
+    def __init__(self, hold: Sequence[str] = (), *, start: int = 0, language: Language = "en") -> None:
+        self.language = language
+        self.usual = PHRASES[language]
+        """All that the agent says of its own accord."""
         self._phrases: dict[PhraseKind, tuple[str, ...]] = {
-            "hold": tuple(check_phrase(phrase) for phrase in hold),
-            "delay": DELAY,
-            "opening": OPENINGS,
-            "progress": PROGRESS,
+            "hold": tuple(check_phrase(phrase, language) for phrase in hold or self.usual.hold),
+            "delay": self.usual.delay,
+            "opening": self.usual.openings,
+            "progress": self.usual.progress,
         }
         self._next = dict.fromkeys(self._phrases, start)
 
@@ -91,7 +86,7 @@ class Bridging:
 
     def progress(self, *, again: bool) -> str:
         """What is said while a tool runs, first or after that."""
-        return PROGRESS[again]
+        return self.usual.progress[again]
 
     def phrase(self, kind: PhraseKind) -> str:
         """The next phrase of its kind."""

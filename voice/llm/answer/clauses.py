@@ -14,12 +14,19 @@ there is none, and lengthens the words before it as at the end of a sentence.
 
 import re
 
+from voice.language import Language
+
 # A dot after one of these ends nothing; neither does one after single letters ("J.", "p.m.", "U.K.").
-_ABBREVIATION = re.compile(
+_ABBREVIATION = (
     r"dr|mr|mrs|ms|mx|prof|rev|hon|gov|sen|rep|gen|col|capt|lt|sgt|st|mt|jr|sr|ph\.d"
     r"|vs|etc|cf|al|ca|approx|dept|est|fig|vol|inc|ltd|co|corp|jan|feb|apr|aug|sept|oct|nov|dec"
     r"|(?:[^\W\d_]\.)*[^\W\d_]"
 )
+_ABBREVIATIONS: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(_ABBREVIATION),
+    # In German a dot makes a number an ordinal, too ("am 3. Mai"); a sentence that ends with one goes on.
+    "de": re.compile(rf"{_ABBREVIATION}|nr|bzw|usw|evtl|ggf|inkl|mio|mrd|str|tel|min|std|\d{{1,2}}"),
+}
 LONGEST_ABBREVIATION = 6
 SENTENCE_MARKS = ".!?…"
 CLAUSE_MARKS = ",;:"
@@ -46,9 +53,13 @@ class ClauseSplitter:
         first_words: the fewest words of a first piece that ends at a clause mark; shorter ones sound clipped.
         long_chars: a later sentence beyond this many characters is cut at its next clause mark.
         begun: the text continues an answer of which pieces have been spoken, so none of its own is a first one.
+        language: that of the text, whose abbreviations end no sentence.
     """
 
-    def __init__(self, *, first_words: int = 3, long_chars: int = 100, begun: bool = False) -> None:
+    def __init__(
+        self, *, first_words: int = 3, long_chars: int = 100, begun: bool = False, language: Language = "en"
+    ) -> None:
+        self._abbreviation = _ABBREVIATIONS[language]
         self.first_words = first_words
         self.long_chars = long_chars
         self._start(first=not begun)
@@ -130,7 +141,7 @@ class ClauseSplitter:
         """Whether the dot at `mark` belongs to an abbreviation, an initial or the number of a list's entry."""
         head = self._before(start, mark)
         word = head.rsplit(maxsplit=1)[-1].lower().lstrip(OPENERS) if head.strip() else ""
-        if word != "i" and _ABBREVIATION.fullmatch(word):
+        if word != "i" and self._abbreviation.fullmatch(word):
             return True
         if not (entry := _ENTRY.search(head)) or (not entry[1] and mark - start > len(head)):
             return False
@@ -145,9 +156,9 @@ class ClauseSplitter:
         return self._text[max(start, mark - LONGEST_ABBREVIATION - 2) : mark]
 
 
-def sentences(text: str) -> list[str]:
+def sentences(text: str, *, language: Language = "en") -> list[str]:
     """The sentences of a whole text."""
-    splitter = ClauseSplitter(first_words=len(text) + 1, long_chars=len(text) + 1, begun=True)
+    splitter = ClauseSplitter(first_words=len(text) + 1, long_chars=len(text) + 1, begun=True, language=language)
     found, rest = splitter.feed(text), splitter.flush()
     return [*found, rest] if rest else found
 

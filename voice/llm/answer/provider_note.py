@@ -37,6 +37,7 @@ class ProviderNote:
         speed: the speed that was asked for; None for the provider's usual one.
         served: the speed at which the provider says it answers, and bills.
         slowed: why another speed was asked for than the tier's settings name; one clause.
+        finish: why the provider says that its answer ended there, in its own word, such as "stop" or "length".
         queued: seconds that the provider says the request waited before its prompt was read.
         simulated: whether the provider says that its answer is simulated.
         is_estimate: the usage that is reported for it is partly an estimate.
@@ -47,6 +48,7 @@ class ProviderNote:
     speed: str | None = None
     served: str | None = None
     slowed: str | None = None
+    finish: str | None = None
     queued: float | None = None
     simulated: bool | None = None
     is_estimate: bool | None = None

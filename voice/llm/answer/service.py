@@ -32,7 +32,7 @@ from voice.errors import ConfigurationError
 from voice.llm import TOOL_ROUNDS
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
-from voice.llm.answer.bridging import BROKE_OFF, NOT_ANSWERING, Bridging
+from voice.llm.answer.bridging import Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
 from voice.llm.answer.speaking_ahead import follows_tool, last_assistant_text, last_user_text
@@ -173,7 +173,7 @@ class BudgetedLLMService(TieredLLMService):
         self._turn.follow(frame, time.monotonic())
         match frame:
             case LLMContextFrame():
-                if self.is_wanted(frame) and not self._is_begun(frame, ahead):
+                if self.is_wanted(frame) and not self._is_begun(frame, ahead) and not await self.goes_on(frame):
                     await self._respond(frame.context, self._turn.ended if frame.speculation else None)
                 return
             case LLMUpdateSettingsFrame():
@@ -243,7 +243,8 @@ class BudgetedLLMService(TieredLLMService):
 
     async def apologise(self, reason: str) -> None:
         """Apologise in place of the answer, or of the rest of it."""
-        words = f" {BROKE_OFF}" if self._spoke.strip() else NOT_ANSWERING
+        usual = self._bridging.usual
+        words = f" {usual.broke_off}" if self._spoke.strip() else usual.not_answering
         await self.push_frame(LLMFailureFrame(text=words, clauses=tuple(sentences(words)), reason=reason))
 
     async def call(self, calls: Sequence[FunctionCallFromLLM]) -> str | None:
@@ -330,8 +331,8 @@ class BudgetedLLMService(TieredLLMService):
         if self._spending and self._cap:
             plan = self._spending.plan(self._cap, self._book, bridge=plan.bridge)
         plan = replace(plan, escalation=plan.escalation or self._large)
-        if self._follows_tool or self._skip_tts:
-            # An opening is the beginning of a turn's answer, and is heard.
+        if self._follows_tool or self._skip_tts or self._bridging.language != "en":
+            # An opening is the beginning of a turn's answer, and is heard. What one may say is known for English only.
             plan = replace(plan, opener=None)
         return plan
 
@@ -345,6 +346,7 @@ class BudgetedLLMService(TieredLLMService):
             tools=names,
             irreversible=self._irreversible,
             route=self._route,
+            language=self._bridging.language,
         )
 
     def _is_begun(self, frame: LLMContextFrame, ahead: Answer | None) -> bool:

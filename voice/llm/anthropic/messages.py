@@ -180,6 +180,7 @@ class AnthropicService(AnthropicLLMService):
                         self._read(event.message.usage, stream.response.headers, speed)
                     elif event.type == "message_delta":
                         _request.get().is_whole = True
+                        note(ProviderNote(finish=_stop_reason(event)))
                     yield event
         finally:
             await stream.close()
@@ -213,6 +214,12 @@ class AnthropicService(AnthropicLLMService):
         """Report the usage; called by pipecat, which estimates the answer's tokens when it was cut short."""
         note(ProviderNote(is_estimate=not _request.get().is_whole))
         await super()._report_usage_metrics(*args, **kwargs)
+
+
+def _stop_reason(event: Any) -> str | None:
+    """Why the answer ends, if the event says so; the SDK makes an event from any JSON object."""
+    reason = getattr(getattr(event, "delta", None), "stop_reason", None)
+    return reason if isinstance(reason, str) else None
 
 
 def _without_checks(params: dict[str, Any]) -> dict[str, Any]:

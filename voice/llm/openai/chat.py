@@ -17,7 +17,7 @@ from pipecat.utils.http import connection_limits
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.openai.chat_stream import checked, queue_time
+from voice.llm.openai.chat_stream import checked, finish_reason, queue_time
 from voice.llm.provider_errors import reason
 from voice.llm.rate_limits import before_refusal, read_limits, room
 from voice.llm.request_timeout import was_taken
@@ -159,7 +159,14 @@ class ChatService(OpenAILLMService):
         async with aclosing(cast(AsyncGenerator[ChatCompletionChunk], chunks)) as passing:
             async for chunk in passing:
                 simulated = chunk.system_fingerprint == SIMULATED or None
-                note(ProviderNote(served=chunk.service_tier, queued=queue_time(chunk), simulated=simulated))
+                note(
+                    ProviderNote(
+                        served=chunk.service_tier,
+                        queued=queue_time(chunk),
+                        simulated=simulated,
+                        finish=finish_reason(chunk),
+                    )
+                )
                 yield chunk
 
     def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:

@@ -36,6 +36,12 @@ def queue_time(chunk: ChatCompletionChunk) -> float | None:
     return next((float(time) for time in times if isinstance(time, int | float) and not isinstance(time, bool)), None)
 
 
+def finish_reason(chunk: ChatCompletionChunk) -> str | None:
+    """Why the answer ends with this chunk; None where it goes on."""
+    reasons = (getattr(choice, "finish_reason", None) for choice in chunk.choices or ())
+    return next((reason for reason in reasons if isinstance(reason, str)), None)
+
+
 class NotACompletionError(ValueError):
     """A server reported success but sent something else; the message continues "<model> at <where>"."""
 

@@ -216,7 +216,10 @@ class ResponsesService(OpenAIResponsesLLMService):
                 "reason"
             ) == "max_output_tokens":
                 # A response that reached the longest allowed length is complete.
+                note(ProviderNote(finish="max_output_tokens"))
                 return {**event, "type": "response.completed"}
+            case "response.completed":
+                note(ProviderNote(finish="stop"))
             case "error" | "response.failed" | "response.incomplete" | "response.cancelled":
                 await self._report_event_usage(response.get("usage"))
                 raise ServerError(event)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from voice.language import Language
 from voice.llm.routing.settling import Route
 
 
@@ -23,6 +24,8 @@ class Request:
     """Where earlier turns went."""
     escalated: bool = False
     """Whether the large tier took this turn over already: it answers what its tools return, too."""
+    language: Language = "en"
+    """That of the call; words are told apart in English only."""
 
 
 ANY = Request()

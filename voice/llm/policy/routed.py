@@ -41,13 +41,13 @@ class Choice:
 
 
 def choose(request: Request, *, large: str, fast: str) -> Choice | None:
-    """Route a turn; None when its words are unknown.
+    """Route a turn; None when its words are unknown, or not English.
 
     A careful turn goes to the large tier. Others change the tier only if it has had `SETTLED_AFTER` turns in a row.
     """
     if request.escalated:
         return Choice(large, f"{large} took the turn over", forced=True)
-    if request.text is None:
+    if request.text is None or request.language != "en":
         return None
     found = assess(request.text, asked=request.asked, irreversible=request.irreversible)
     if found.needs_care:

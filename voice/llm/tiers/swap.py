@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from voice.errors import ConfigurationError
+from voice.language import NAMES, Language
+from voice.llm import ENGLISH_ONLY
 from voice.llm.policy import POLICIES, Policy, make_policy
 from voice.llm.policy.make import DRAFTED
 from voice.llm.policy.policies import Single
@@ -50,6 +52,7 @@ class Swap:
         fast: the one in their fast role; None when there is none.
         bridge: whether a policy made here bridges with phrases.
         best_of: how many candidates a policy made here asks for, where it has a use for them.
+        language: that of the call.
     """
 
     def __init__(
@@ -61,9 +64,10 @@ class Swap:
         fast: str | None,
         bridge: bool = True,
         best_of: int | None = None,
+        language: Language = "en",
     ) -> None:
         self._service = service
-        self._bridge, self._best_of = bridge, best_of
+        self._bridge, self._best_of, self._language = bridge, best_of, language
         self.large, self.fast = large, fast
         self.tiers = tuple(tiers)
         self.first = service.policy
@@ -72,7 +76,7 @@ class Swap:
     @property
     def policies(self) -> tuple[str, ...]:
         """Names of the policies that these tiers can fill."""
-        return tuple(name for name in POLICIES if self._makes(name))
+        return tuple(name for name in POLICIES if self._suits(name) and self._makes(name))
 
     @property
     def state(self) -> SwapState:
@@ -99,6 +103,11 @@ class Swap:
         elif request.tier is not None:
             self.use(self._alone(request.tier))
         elif request.policy is not None:
+            if not self._suits(request.policy):
+                raise ConfigurationError(
+                    f"The policy {request.policy} judges drafts and openings by English words, and this call is in "
+                    f"{NAMES[self._language]}; use one of {', '.join(self.policies)}."
+                )
             self.use(self._make(request.policy))
         return self.state
 
@@ -123,6 +132,9 @@ class Swap:
     def _make(self, name: str) -> Policy:
         best_of = self._best_of if name in DRAFTED else None
         return make_policy(name, large=self.large, fast=self.fast, bridge=self._bridge, best_of=best_of)
+
+    def _suits(self, name: str) -> bool:
+        return self._language == "en" or name not in ENGLISH_ONLY
 
     def _makes(self, name: str) -> bool:
         try:

@@ -8,11 +8,11 @@ from pipecat.frames.frames import CancelFrame, EndFrame, Frame, LLMUpdateSetting
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
 from pipecat.services.llm_service import LLMService
 
-from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService
+from voice.llm.parts.service import PartsLLMService
 from voice.llm.tiers.tier import Tier
 
 
-class TieredLLMService(SpeakingAheadLLMService):
+class TieredLLMService(PartsLLMService):
     """Sets up, starts and ends its tiers with the call. Subclasses decide which tier to ask, and when.
 
     Args:

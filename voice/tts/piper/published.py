@@ -78,7 +78,8 @@ def _on_hub(name: str, cache_dir: Path | None) -> HubFiles:
         what=f"Piper voice {name}",
         repository=REPOSITORY,
         alternative=f'copy {name}.onnx and {name}.onnx.json here and set tts.voice = "/path/to/{name}.onnx", '
-        'or use tts.voice = "embedded", which needs no download',
+        'or use tts.voice = "embedded", which needs no download'
+        + ("" if name.startswith("en") else " and reads everything as if it were English"),
         mark=f"checked/{name}",
         cache_dir=cache_dir,
     )

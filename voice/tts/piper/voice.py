@@ -15,11 +15,12 @@ from google.protobuf.message import DecodeError
 from loguru import logger
 
 from voice.errors import ComponentError, ConfigurationError
+from voice.language import Language
 from voice.llm.answer.clauses import has_words, sentences
 from voice.queue_waits import QueueWaits
 from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
 from voice.tts.piper.word_times import spoken_runs, word_ends
-from voice.tts.reading.reading import SpokenWord, read_aloud
+from voice.tts.reading.reading import RULES, SpokenWord, read_aloud
 from voice.tts.synthesis_thread import SynthesisThread, Urgency, Urgent
 
 EMBEDDED = "en_US-slt-small"
@@ -41,8 +42,9 @@ class Voice:
     Args:
         path: the voice's .onnx file; its .onnx.json is beside it.
         streaming: synthesise piece by piece if the model allows it; False synthesises a clause at a time.
-        normalise: numbers, dates, addresses, Markdown and the like are said in words (see `voice.tts.reading`); False
-            leaves them to the phonemiser. The words of the pieces are the written ones either way.
+        normalise: an English voice says numbers, dates, addresses and the like in words (see `voice.tts.reading`), and
+            no voice reads out Markdown; False leaves all to the phonemiser. The words of the pieces are the written
+            ones either way.
 
     Raises:
         ComponentError: the files are missing or are not a Piper voice.
@@ -83,8 +85,9 @@ class Voice:
         if streaming and not self._graph.streams:
             logger.debug(f"The voice {self.name} cannot be cut into pieces: it synthesises whole sentences.")
         self._piper: Any = PiperVoice(config=settings, session=None)
+        self._language: Language = "de" if settings.espeak_voice.startswith("de") else "en"
         # The rules are for English; a phonemiser for another language reads figures in its own way.
-        self._reads = normalise and settings.espeak_voice.startswith("en")
+        self._rules = (RULES if settings.espeak_voice.startswith("en") else ()) if normalise else None
         self._prepared: dict[str, Sequence[Piece]] = {}
         self._thread = SynthesisThread()
 
@@ -104,7 +107,7 @@ class Voice:
         Each step is one piece of work for the processor and yields the audio that can be sent after it.
         """
         cutter = PieceCutter(self.sample_rate, lead=lead)
-        for sentence in sentences(_without_controls(text)):
+        for sentence in sentences(_without_controls(text), language=self._language):
             read = self._read(sentence)
             if not (ids := self._phoneme_ids(" ".join(word.spoken for word in read if word.spoken))):
                 continue
@@ -155,7 +158,9 @@ class Voice:
 
     def _read(self, sentence: str) -> list[SpokenWord]:
         """Its words, with what is said for each."""
-        return read_aloud(sentence) if self._reads else [SpokenWord(word, word) for word in sentence.split()]
+        if self._rules is None:
+            return [SpokenWord(word, word) for word in sentence.split()]
+        return read_aloud(sentence, rules=self._rules)
 
     def _phoneme_ids(self, sentence: str) -> list[int]:
         """Ids of a sentence's phonemes, as one sentence; empty if there is nothing to pronounce."""

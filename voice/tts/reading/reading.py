@@ -4,10 +4,12 @@ The written words remain what is shown, recorded and remembered; only synthesis 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from voice.tts.reading import addresses, amounts, times, words
 from voice.tts.reading.markdown import silent
+from voice.tts.reading.rule import Rule
 
 RULES = (
     *addresses.RULES, *times.RULES, *words.ABBREVIATED, *amounts.RULES, *addresses.CODES, *amounts.INSIDE,
@@ -27,11 +29,15 @@ class SpokenWord:
     spoken: str
 
 
-def read_aloud(text: str) -> list[SpokenWord]:
+def read_aloud(text: str, *, rules: Sequence[Rule] = RULES) -> list[SpokenWord]:
     """The words of a sentence, each with what is said for it.
 
     Where several written words are said together ("5:30 p.m.", "$5 million"), the words that are said are shared out
     among them in order.
+
+    Args:
+        text: the sentence.
+        rules: in order of preference; without any, only markup is left out, and symbols stay.
     """
     marked = silent(text)
     kept = [index for index, is_markup in enumerate(marked) if not is_markup]
@@ -39,11 +45,12 @@ def read_aloud(text: str) -> list[SpokenWord]:
     spans = [(found.start(), found.end()) for found in _WORD.finditer(text)]
     said = [""] * len(spans)
     of_char = _owners(spans, len(text))
-    for start, end, spoken in _pieces(plain):
+    for start, end, spoken in _pieces(plain, rules):
         owners = list(dict.fromkeys(of_char[kept[at]] for at in range(start, end) if of_char[kept[at]] is not None))
         if owners:
             _share(spoken, [owner for owner in owners if owner is not None], said)
-    return [SpokenWord(text[start:end], _tidy(spoken)) for (start, end), spoken in zip(spans, said, strict=True)]
+    tidy = _tidy if rules else str.strip
+    return [SpokenWord(text[start:end], tidy(spoken)) for (start, end), spoken in zip(spans, said, strict=True)]
 
 
 def speech(text: str) -> str:
@@ -59,7 +66,7 @@ def _owners(spans: list[tuple[int, int]], length: int) -> list[int | None]:
     return owners
 
 
-def _pieces(text: str) -> list[tuple[int, int, str]]:
+def _pieces(text: str, rules: Sequence[Rule]) -> list[tuple[int, int, str]]:
     """The text as pieces: where each begins and ends, and what is said for it."""
     pieces, at = [], 0
     while at < len(text):
@@ -69,7 +76,7 @@ def _pieces(text: str) -> list[tuple[int, int, str]]:
         found = None
         if not (text[at].isalpha() and at and text[at - 1].isalpha()):
             found = next(
-                ((match, rule) for rule in RULES if (match := rule.expression.match(text, at)) and match.end() > at),
+                ((match, rule) for rule in rules if (match := rule.expression.match(text, at)) and match.end() > at),
                 None,
             )
         if found is None:

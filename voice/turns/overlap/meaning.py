@@ -1,13 +1,16 @@
-"""What words said during an answer mean for the answer, in English. Pure."""
+"""What words said during an answer mean for the answer. Pure."""
 
 import re
 from collections.abc import Callable
 from enum import StrEnum
+from functools import cache
 
 from voice.turns.evidence import ANSWERS
 from voice.turns.overlap.likeness import likeness
 from voice.turns.words.agent_question import Asked
-from voice.turns.words.lead_in import lead_in
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.going_on import answering
+from voice.turns.words.turn_words import TurnWords, alternatives, words_of
 
 
 class Meaning(StrEnum):
@@ -32,37 +35,13 @@ class Meaning(StrEnum):
 TAKES_THE_FLOOR = frozenset({Meaning.STOP, Meaning.ANSWER})
 """Meanings that interrupt however short the words are."""
 
-_BACKCHANNELS = (
-    "yes", "yeah", "yep", "yup", "ya", "okay", "ok", "right", "alright", "all right", "sure", "correct", "exactly",
-    "absolutely", "definitely", "true", "indeed", "of course", "i see", "i know", "i get it", "got it", "gotcha",
-    "makes sense", "sounds good", "that's right", "that is right", "that's true", "good", "great", "nice", "cool",
-    "fine", "perfect", "wonderful", "wow", "really", "oh really", "no way", "no kidding", "interesting", "thanks",
-    "thank you", "uh huh", "mm hmm", "mhm", "mm", "mmm", "hm", "hmm", "hmmm", "huh", "ha", "haha", "ah", "aha", "oh",
-    "uh", "um", "uhm", "er", "erm", "eh", "aw", "ooh", "and", "so", "then",
-)  # fmt: skip
-"""Said while listening; "and", "so" and "then" only lead on to more."""
-_STOPS = (
-    "stop", "wait", "no", "nope", "hold on", "hang on", "hold it", "never mind", "nevermind", "forget it", "cancel",
-    "enough", "that's enough", "that is enough", "that will do", "quiet", "be quiet", "shut up", "pause", "silence",
-    "excuse me", "sorry", "pardon", "actually", "listen", "hey", "hello", "one moment", "one second", "just a second",
-    "just a moment", "just a minute", "wrong", "that's wrong", "that's not", "that is not", "not that", "i said",
-    "i meant", "i mean", "skip", "next", "repeat", "go back", "say that again", "again", "what was that", "help",
-    "goodbye", "bye bye", "let me", "can i", "may i", "i don't", "don't", "instead", "rather",
-)  # fmt: skip
-"""What takes the floor from a speaker, and what begins a correction."""
 LAUGHTER = 3
 """How often the same word in a row is laughter, which recognisers spell as words ("love love love")."""
 
 
-def _starts_with(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("(?:" + "|".join(sorted(map(re.escape, phrases), key=len, reverse=True)) + r")(?!\S)\s*")
-
-
 _OTHER_SPELLINGS = frozenset(("ok", "nevermind"))
-SAID_OVER_ANSWERS = tuple(one for one in (*_BACKCHANNELS, *_STOPS) if one not in _OTHER_SPELLINGS)
-"""What a recogniser may expect to hear during an answer, in one spelling."""
-
-_BACKCHANNEL, _STOP = _starts_with(_BACKCHANNELS), _starts_with(_STOPS)
+SAID_OVER_ANSWERS = tuple(one for one in (*ENGLISH.backchannels, *ENGLISH.stops) if one not in _OTHER_SPELLINGS)
+"""What a recogniser of English may expect to hear during an answer, in one spelling."""
 
 
 def meaning_of(
@@ -72,6 +51,7 @@ def meaning_of(
     asked: Asked | None = None,
     whole_request: Callable[[str], bool | None] | None = None,
     is_own: Callable[[str], bool] | None = None,
+    language: TurnWords = ENGLISH,
 ) -> Meaning:
     """What `text`, in any recogniser's spelling, means for the answer it is said over.
 
@@ -81,35 +61,49 @@ def meaning_of(
         asked: what the agent asks for in the sentence that it is speaking; None when it asks nothing.
         whole_request: whether words are a whole request for the agent; None if it cannot tell.
         is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
+        language: the words of the language that is spoken.
     """
-    words = " ".join(re.findall(r"[a-z0-9']+", text.lower().replace("’", "'").replace("-", " ")))
+    words, (backchannel, stop) = words_of(text), _patterns(language)
     if not words:
         return Meaning.NOTHING
     if is_own is not None and is_own(words):
         return Meaning.OWN
-    if asked is not None and lead_in(text) in ANSWERS.get(asked, ()):
+    if asked is not None and answering(text, asked, language) in ANSWERS.get(asked, ()):
         return Meaning.ANSWER
     rest = words
-    while said := _BACKCHANNEL.match(rest):
+    while said := backchannel.match(rest):
         rest = rest[said.end() :]
     if not rest:
         return Meaning.BACKCHANNEL
-    if _STOP.match(rest):
+    if stop.match(rest):
         return Meaning.STOP
     if _laughs(rest):
         return Meaning.NOTHING
     if whole_request is not None and whole_request(words):
         return Meaning.REQUEST
-    listens, interrupts = likeness(rest, _BACKCHANNELS, begun=not final), likeness(words, _STOPS)
+    listens, interrupts = (
+        likeness(rest, language.backchannels, begun=not final),
+        likeness(words, language.stops),
+    )
     if listens > interrupts:
         return Meaning.BACKCHANNEL
     if not final:
         # "Okay by" may become "okay right", and one word may be the beginning of laughter.
         before = words.rpartition(" ")[0]
-        return meaning_of(before, is_own=is_own) if before else Meaning.NOTHING
+        return meaning_of(before, is_own=is_own, language=language) if before else Meaning.NOTHING
     return Meaning.STOP if interrupts else Meaning.WORDS
 
 
 def _laughs(words: str) -> bool:
     last = words.split()[-LAUGHTER:]
     return len(last) == LAUGHTER and len(set(last)) == 1
+
+
+@cache
+def _patterns(language: TurnWords) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What begins with a backchannel, and what with a stop."""
+    return _starts_with(language.backchannels), _starts_with(language.stops)
+
+
+def _starts_with(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?:{alternatives(phrases)})(?!\S)\s*")

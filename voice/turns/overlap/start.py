@@ -28,6 +28,8 @@ from voice.turns.overlap.meaning import Meaning, meaning_of
 from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, OwnVoiceFrame, SpeechResumedFrame
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.turn_words import TurnWords
 
 AT_ONCE = 0.5
 """Seconds of an answer within which any speech stops it: a caller who speaks so soon has not finished."""
@@ -62,6 +64,7 @@ class OverlapStart(BaseUserTurnStartStrategy):
         whole_request: whether words are a whole request for the agent; None if it cannot tell.
         is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
         hears_itself: whether the agent hears itself in this call, so that no speech stops it without words.
+        language: the words of the language that is spoken.
         clock: seconds, monotonic.
     """
 
@@ -76,12 +79,13 @@ class OverlapStart(BaseUserTurnStartStrategy):
         whole_request: Callable[[str], bool | None] | None = None,
         is_own: Callable[[str], bool] | None = None,
         hears_itself: Callable[[], bool] = lambda: False,
+        language: TurnWords = ENGLISH,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(enable_interruptions=True)
         self._vad, self._voice, self._set_aside = vad, voice, set_aside
         self._whole_request, self._is_own, self._now = whole_request, is_own, clock
-        self._hears_itself = hears_itself
+        self._hears_itself, self._language = hears_itself, language
         self._level = CallerLevel(far)
         self._overlap = Overlap(rules, self._meaning, is_far=lambda: self._level.is_far)
         self._earlier: list[str] = []
@@ -214,9 +218,10 @@ class OverlapStart(BaseUserTurnStartStrategy):
         return meaning_of(
             text,
             final=final,
-            asked=asked(self._voice.saying),
+            asked=asked(self._voice.saying, self._language),
             whole_request=self._whole_request,
             is_own=self._is_own,
+            language=self._language,
         )
 
 

@@ -78,5 +78,5 @@ class Hearing:
     def _is_surely_anothers(self, words: str, now: float) -> bool:
         if self._spoken.are_surely_not_own(words, self._began, now):
             return True
-        stops = meaning_of(words) is Meaning.STOP
+        stops = meaning_of(words, language=self._spoken.language) is Meaning.STOP
         return stops and self._spoken.share_own(words, self._began, now) <= CLEARLY_NOT

@@ -16,6 +16,10 @@ from itertools import pairwise
 
 from num2words import num2words
 
+from voice.language import Language
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.turn_words import TurnWords
+
 OWN = 0.6
 """The share of the heard letters that must be in words of the agent."""
 FEW, OWN_FEW = 2, 0.9
@@ -32,9 +36,7 @@ REMEMBERED = 60.0
 """Seconds for which spoken words are kept."""
 SECONDS_PER_CHARACTER = 0.06
 """Of English speech: how far before and after its instant the words of a longer text may have been played."""
-NEVER_OWN = frozenset(("yes", "yeah", "yep", "no", "nope", "okay", "stop", "wait", "pause", "enough", "quiet"))
-"""Words with which callers take the turn. Alone or in pairs they are the caller's, even if the agent speaks them."""
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)*|\d+(?:\.\d+)?")
+_WORD = re.compile(r"[a-zäöüß]+(?:'[a-zäöüß]+)*|\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +49,19 @@ class SpokenWord:
 
 
 class SpokenWords:
-    """What the agent has spoken lately, and when."""
+    """What the agent has spoken lately, and when.
 
-    def __init__(self) -> None:
+    Args:
+        language: the words of the language that is spoken.
+    """
+
+    def __init__(self, language: TurnWords = ENGLISH) -> None:
+        self.language = language
         self._spoken: deque[SpokenWord] = deque()
 
     def add(self, text: str, at: float) -> None:
         """The agent has just played a word at `at`; of a longer text it is known only roughly when each was played."""
-        words = list(plain_words(text))
+        words = list(plain_words(text, self.language))
         around = SECONDS_PER_CHARACTER * len(text) if len(text.split()) > 1 else 0.0
         self._spoken.extend(SpokenWord(word, at - around, at + around) for word in words)
         while self._spoken and self._spoken[0].last < at - REMEMBERED:
@@ -68,40 +75,40 @@ class SpokenWords:
             since: when that speech began.
             until: when it ended, or now.
         """
-        words = list(plain_words(heard))
+        words = list(plain_words(heard, self.language))
         played = [one.word for one in self._spoken if one.last >= since - EARLIEST and one.first <= until]
         letters = sum(map(len, words))
         return _aligned(words, played) / letters if letters else 0.0
 
     def are_own(self, heard: str, since: float, until: float) -> bool:
         """Whether `heard` is the agent's own voice. Arguments are those of `share_own`."""
-        words = list(plain_words(heard))
+        words = list(plain_words(heard, self.language))
         if len(words) > FEW:
             return self.share_own(heard, since, until) >= OWN
-        return not NEVER_OWN.intersection(words) and self.share_own(heard, since, until) >= OWN_FEW
+        return not self.language.never_own.intersection(words) and self.share_own(heard, since, until) >= OWN_FEW
 
     def are_surely_not_own(self, heard: str, since: float, until: float) -> bool:
         """Whether `heard`, of which more may follow, is another's voice. Arguments are those of `share_own`."""
-        words = list(plain_words(heard))
+        words = list(plain_words(heard, self.language))
         played = {one.word for one in self._spoken if one.last >= since - EARLIEST and one.first <= until}
-        if any(word in NEVER_OWN and word not in played for word in words):
+        if any(word in self.language.never_own and word not in played for word in words):
             return True
         return len(words) >= ENOUGH_WORDS and self.share_own(heard, since, until) <= CLEARLY_NOT
 
 
-def plain_words(text: str) -> Iterator[str]:
+def plain_words(text: str, language: TurnWords = ENGLISH) -> Iterator[str]:
     """The words of a text as they are spoken: lower case, numbers in words."""
-    for word in _WORD.findall(text.lower().replace(",", "")):
+    for word in _WORD.findall(language.plain_numbers(text.lower())):
         if word[0].isdigit():
-            yield from _WORD.findall(_in_words(word))
+            yield from _WORD.findall(_in_words(word, language.code))
         else:
             yield word
 
 
 @lru_cache(maxsize=1024)
-def _in_words(number: str) -> str:
-    spelled: str = num2words(float(number) if "." in number else int(number))
-    return spelled
+def _in_words(number: str, language: Language) -> str:
+    spelled: str = num2words(float(number) if "." in number else int(number), lang=language)
+    return spelled.lower()
 
 
 def _aligned(heard: Sequence[str], played: Sequence[str]) -> float:

@@ -1,1 +1,1 @@
-"""What the words before a silence say about what follows. Pure, and for English only."""
+"""What the words before a silence, and the words over an answer, say: pure, with the words of each language."""

@@ -85,6 +85,12 @@ def test_requests_that_were_served_at_another_speed_are_counted(llm: Llm) -> Non
     assert "2 asked for speed fast, served standard, first clause" in line
 
 
+def test_answers_that_the_provider_ended_are_counted(llm: Llm) -> None:
+    large = replace(llm.tiers["large"], shortened={"length": 2})
+    (line,) = (line for line in llm_lines(replace(llm, tiers={"large": large})) if "large  " in line)
+    assert "2 ended before the model had finished (length), first clause" in line
+
+
 def test_several_reasons_stand_with_their_counts(llm: Llm) -> None:
     cut = CutShort(n=2, after_p50_ms=40.0)
     large = replace(llm.tiers["large"], cancelled=3, cut_short={"words too": cut, **llm.tiers["large"].cut_short})

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from latency.record.hang import HangRecord
+from latency.record.llm.answer_part import AnswerPart
 from latency.record.run import Run
 from latency.record.server_turn import ServerTurn
 from latency.record.turn import TurnRecord
@@ -102,6 +103,14 @@ def test_what_hung_is_named(make_run: MakeRun, load: Callable[[Path], Run]) -> N
     assert "hung recogniser 1 (did nothing for so long" in text
     assert "unanswered 1 (component failed 1)" in text
     assert reason in text
+
+
+def test_parts_of_long_answers_are_counted(make_run: MakeRun, load: Callable[[Path], Run]) -> None:
+    parts = (AnswerPart(asks=True), AnswerPart(number=2, asks=True), AnswerPart(number=3))
+    own = tuple(ServerTurn(turn=number, final=True, part=part) for number, part in enumerate(parts))
+    turn = TurnRecord(session="commands", turn=0, speech=((1.0, 2.0),), wants_answer=True, server_turns=own)
+    text = " ".join(drawn(build(load(make_run([turn], Conversation(16).bot(2.5, 14).samples)))).split())
+    assert "2 times the caller was asked whether a long answer should go on; it went on 2 times" in text
 
 
 def test_a_run_without_answers_has_no_tables_of_dashes(make_run: MakeRun, load: Callable[[Path], Run]) -> None:

@@ -70,3 +70,31 @@ def test_a_segment_that_is_sent_again_after_it_was_spoken_is_shown_once() -> Non
     one = BotOutput("One.", segment=1, will_be_spoken=True)
     two = BotOutput("Two.", segment=2, will_be_spoken=True)
     assert seen(one, SpokenText("One."), one, two) == [("said", "One."), ("said", "Two.")]
+
+
+class Progress(CallListener):
+    """Writes down how much of the bot's words has been played."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str]] = []
+
+    def on_spoken(self, segment: object, heard: str, left: str) -> None:
+        self.seen.append((heard, left))
+
+
+@pytest.mark.parametrize(
+    ("incoming", "expected"),
+    [
+        ([BotOutput("One two.", 1, True, "", "One two."), BotOutput("One two.", 1, True, "One", " two.")],
+         [("", "One two."), ("One", " two.")]),
+        ([BotOutput("[code]", 1, False, "", "[code]")], []),
+        ([BotOutput("One.", 1, True), BotOutput("One.", 1, True)], [("One.", "")]),
+        ([SpokenText("One.")], [("One.", "")]),
+    ],
+)  # fmt: skip
+def test_it_is_known_how_much_has_been_played(incoming: list[Incoming], expected: list[tuple[str, str]]) -> None:
+    progress = Progress()
+    events = LiveEvents(progress)
+    for one in incoming:
+        events.handle(one)
+    assert progress.seen == expected

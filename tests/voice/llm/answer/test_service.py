@@ -20,10 +20,10 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
 from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.answer.bridging import DELAY, HOLD, NOT_ANSWERING
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import Race
 
@@ -97,7 +97,7 @@ async def test_when_both_tiers_are_down_the_agent_apologises_and_the_call_goes_o
         call = rig.make_call("fallback", slow, quick)
         down = await call.run([rig.ask(), SleepFrame(sleep=0.05), rig.ask()])
     apologies = [frame for frame in down if isinstance(frame, LLMFailureFrame)]
-    assert [frame.text for frame in apologies] == [NOT_ANSWERING] * 2
+    assert [frame.text for frame in apologies] == [ENGLISH.not_answering] * 2
     assert "overloaded" in apologies[0].reason
     assert ".;" not in apologies[0].reason
     told = [record.message for record in caplog.records if record.name == "voice.llm.answer.answer"]
@@ -115,7 +115,7 @@ async def test_when_both_tiers_are_silent_the_wait_is_bridged_and_admitted_by_25
         down = await call.run(
             [rig.ask(), lambda: call.pushed_of(HoldPhraseFrame) == 2, InterruptionFrame(), lambda: call.records]
         )
-    assert rig.holds(down) == [HOLD[0], DELAY[0]]
+    assert rig.holds(down) == [ENGLISH.hold[0], ENGLISH.delay[0]]
     (record,) = call.records
     assert record.answer.commit is not None
     assert record.answer.deadline is not None
@@ -171,7 +171,7 @@ async def test_a_hold_phrase_is_not_said_again_right_away_unless_the_user_has_sp
             [rig.ask(), rig.ask(), lambda: len(call.records) == 2, VADUserStartedSpeakingFrame(), rig.ask()]
         )
     assert rig.said(down) == slow.text * 3
-    assert rig.holds(down) == [HOLD[0], HOLD[1]]
+    assert rig.holds(down) == [ENGLISH.hold[0], ENGLISH.hold[1]]
 
 
 async def test_losers_are_recorded_with_estimated_tokens_and_the_book_learns() -> None:

@@ -8,8 +8,8 @@ from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import FunctionCallResultFrame, LLMTextFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import HoldPhraseFrame
-from voice.llm.answer.bridging import OPENINGS
 from voice.llm.opening.opening import GO_ON, OPEN
 from voice.llm.policy import Policy, make_policy
 from voice.llm.tools import describe, irreversible, is_irreversible
@@ -102,7 +102,7 @@ async def test_an_opening_is_spoken_and_the_answer_goes_on_from_it() -> None:
 
 async def test_an_opening_that_claims_something_is_not_said_and_the_answer_follows_what_was() -> None:
     call, heard, given = await relayed("Yes, that is fine. Take two.", "No, one is enough.", "can I take two of these")
-    assert heard[0] in OPENINGS
+    assert heard[0] in ENGLISH.openings
     assert given[-2]["content"] == heard[0]
     assert "".join(heard[1:]) == "No, one is enough."
     (record,) = call.records

@@ -20,8 +20,8 @@ from pipecat.services.llm_service import LLMService
 from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import AttemptsFrame, LLMFailureFrame
-from voice.llm.answer.bridging import NOT_ANSWERING
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook
@@ -139,6 +139,6 @@ async def test_a_model_that_keeps_calling_tools_is_asked_a_bounded_number_of_tim
         down = await call.run([*steps, lambda: call.pushed_of(LLMFailureFrame)])
     assert len(ran) == MOST_ALIKE
     (failure,) = [frame for frame in down if isinstance(frame, LLMFailureFrame)]
-    assert failure.text == NOT_ANSWERING
+    assert failure.text == ENGLISH.not_answering
     assert failure.reason == "the model called order_status more than 3 times with the same arguments"
     assert call.records[-1].answer.gave_up == failure.reason

@@ -63,6 +63,7 @@ async def test_an_answer_is_streamed_with_its_usage_and_the_served_speed() -> No
     one, two = record(first), record(second)
     assert (one.speed, one.served, one.slowed, one.is_served_otherwise) == (None, "standard", None, False)
     assert one.request <= one.alive <= one.first_token
+    assert (one.finish, one.is_shortened) == ("end_turn", False)
     assert one.tokens.cached == 0
     assert 100 < two.tokens.cached < two.tokens.prompt, "the prompt and the first turn were cached"
     assert two.tokens.completion > 4

@@ -23,8 +23,8 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from tests.pipelines import openai_server
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import AttemptsFrame, LLMFailureFrame
-from voice.llm.answer.bridging import NOT_ANSWERING
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client, warm_up
 from voice.llm.policy import make_policy
@@ -117,7 +117,7 @@ async def test_a_request_that_fails_is_answered_by_one_honest_sentence(
     server.faults.extend([fault, fault])
     down, _ = await run(service(connect(server.url, silence=0.3)), ask(), ask("and now"))
     (failure,) = failures(down)
-    assert failure.text == NOT_ANSWERING
+    assert failure.text == ENGLISH.not_answering
     assert failure.reason.startswith(f"large: {expected}")
     assert said(down) == failure.text + "You said: and now ", "the next turn is answered"
     assert len(server.requests) == 3, "asked once more by the policy, never by the SDK"

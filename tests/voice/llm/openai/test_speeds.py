@@ -1,4 +1,4 @@
-"""Service tiers and queue times on OpenAI's wires, with the real SDK against the simulator."""
+"""Service tiers, queue times and why an answer ended on OpenAI's wires, with the real SDK against the simulator."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -100,3 +100,13 @@ async def test_the_speed_can_be_changed_in_mid_call(wire: Any) -> None:
         assert await speeds(call) == ("fast", "priority", False, "priority")
         call.tier.service.use_speed(None)
         assert await speeds(call) == (None, "default", False, None)
+
+
+@pytest.mark.parametrize(("wire", "cut"), [(chatting, "length"), (calling, "max_output_tokens")])
+async def test_why_an_answer_ended_is_on_record(wire: Any, cut: str) -> None:
+    async with wire() as call:
+        whole = (await call.ask(CAR)).record(response=0)
+    async with wire(max_tokens=3) as call:
+        short = (await call.ask(CAR)).record(response=0)
+    assert (whole.finish, whole.is_shortened) == ("stop", False)
+    assert (short.finish, short.is_shortened) == (cut, True)

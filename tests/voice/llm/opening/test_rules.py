@@ -2,8 +2,9 @@
 
 import pytest
 
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import AnswerTextFrame
-from voice.llm.answer.bridging import OPENINGS, check_phrase
+from voice.llm.answer.bridging import check_phrase
 from voice.llm.answer.clauses import has_words
 from voice.llm.opening.repair import Repair
 from voice.llm.opening.rules import contradicts, is_repair, objection
@@ -21,7 +22,7 @@ ALLOWED = [
     ("Let me think about your flight.", PILLS),
     ("I'm thinking about your flight to Rome.", PILLS),
     ("Let me go through your contract for a moment.", "what does my contract say"),
-    *((phrase, PILLS) for phrase in OPENINGS),
+    *((phrase, PILLS) for phrase in ENGLISH.openings),
 ]
 BLOCKED = [
     # Yes or no, however dressed.
@@ -167,7 +168,7 @@ def test_the_callers_own_words_cannot_be_made_into_a_claim(said: str, text: str)
 
 
 def test_the_known_openings_are_true_phrases() -> None:
-    assert [check_phrase(phrase) for phrase in OPENINGS] == list(OPENINGS)
+    assert [check_phrase(phrase) for phrase in ENGLISH.openings] == list(ENGLISH.openings)
 
 
 def test_a_repair_is_open() -> None:

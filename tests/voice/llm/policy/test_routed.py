@@ -50,6 +50,14 @@ def test_the_tier_changes_seldom_unless_care_forces_it(policy: Policy) -> None:
     assert plan(policy, "my chest hurts", Route("fast", 1)).route == "large"
 
 
+def test_german_words_are_not_taken_for_english_ones() -> None:
+    # "Die" is a word of health in English, and an article in German.
+    assert "health" in plan(ADAPTIVE, "I want to die").reason
+    found = plan(ADAPTIVE, "die Rechnung bitte", language="de")
+    assert (found.first, found.reason) == (("large",), "large first")
+    assert plan(ROUTED, "die Rechnung bitte", language="de").first == ("large",)
+
+
 def test_without_words_the_policies_do_as_ever() -> None:
     assert plan(ADAPTIVE, None).reason == "large first"
     assert plan(ADAPTIVE, None).route is None

@@ -188,3 +188,11 @@ def test_a_tier_without_a_known_fast_speed_says_how_to_make_it_known() -> None:
     assert swap.state.speed is None
     with pytest.raises(ConfigurationError, match="not known to have a fast speed; if it has one, give its price"):
         swap.carry_out(SwapRequest(speed="fast"))
+
+
+def test_a_german_call_has_no_policy_that_judges_english_words() -> None:
+    swap = Swap(service(*BOTH), tiers=BOTH, **roles(BOTH), language="de")
+    assert not {"relay", "best_of", "draft_verify"} & set(swap.policies)
+    assert {"single", "fallback", "adaptive"} <= set(swap.policies)
+    with pytest.raises(ConfigurationError, match=r"relay judges .* English words, and this call is in German; use one"):
+        swap.carry_out(SwapRequest(policy="relay"))

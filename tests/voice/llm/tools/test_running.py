@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.answer.bridging import PROGRESS
+from voice.language.phrases import ENGLISH
 from voice.llm.tools import Tool, Traits, describe, slow
 from voice.llm.tools import running as running_tools
 from voice.llm.tools.running import AGAIN, AT_ONCE, RunningTools
@@ -68,7 +68,7 @@ async def spoken(tool: Tool) -> list[str]:
     return [phrase.text for record in call.records for phrase in record.answer.said if phrase.kind == "progress"]
 
 
-@pytest.mark.parametrize(("saying", "heard"), [(None, PROGRESS[0]), ("I am looking.", "I am looking.")])
+@pytest.mark.parametrize(("saying", "heard"), [(None, ENGLISH.progress[0]), ("I am looking.", "I am looking.")])
 async def test_in_a_call_the_phrase_of_a_slow_tool_is_heard_and_recorded(saying: str | None, heard: str) -> None:
     @slow(saying=saying)
     async def order_status() -> str:

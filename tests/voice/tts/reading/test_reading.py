@@ -36,6 +36,11 @@ def test_plain_words_are_left_alone(text: str) -> None:
     assert speech(text) == " ".join(text.split())
 
 
+def test_without_rules_only_markup_is_left_out() -> None:
+    read = [word.spoken for word in read_aloud("Das kostet **3,50 €** am 5.1.", rules=())]
+    assert read == ["Das", "kostet", "3,50", "€", "am", "5.1."]
+
+
 def test_words_that_are_said_together_share_what_is_said() -> None:
     read = [(word.written, word.spoken) for word in read_aloud("At 5:30 p.m. it costs $5 million, I think.")]
     assert read == [

@@ -47,6 +47,8 @@ def judge_sound(
     flushes: Sequence[float],
     overlaps: Sequence[OverlapRecord],
     ducked: Sequence[tuple[float, float]] = (),
+    *,
+    following: float | None = None,
 ) -> Sound | None:
     """The outcome of a sound over an answer; None for a turn with speech, and for one without any label.
 
@@ -58,18 +60,20 @@ def judge_sound(
         flushes: When an interruption emptied the loudspeaker, seconds.
         overlaps: What the server decided in this session.
         ducked: When the loudspeaker was softer, (start, end).
+        following: When the user was heard again, seconds: what stops the answer after that has another cause.
     """
     if turn.speech or not turn.labels:
         return None
     onset, end, kind = turn.labels[0][0], turn.labels[-1][1], turn.labels[0][2]
+    until = end + LATE if following is None else min(end + LATE, following)
     under_way = next((u for u in spoken if u.start < onset < u.end), None)
     if under_way is None:
         return Sound(kind, SoundResult.SILENT)
-    flushed = any(onset <= at <= end + LATE and abs(under_way.end - at) <= FLUSH_REACH for at in flushes)
+    flushed = any(onset <= at <= until and abs(under_way.end - at) <= FLUSH_REACH for at in flushes)
     # A softer answer may be stopped in a pause between words.
-    softer_until = (until for _, until in ducked if onset <= until <= end + LATE and until in flushes)
-    flushed = flushed or any(0 <= until - under_way.end <= PAUSE_REACH for until in softer_until)
-    in_time = under_way.end <= end + LATE
+    softer_until = (at for _, at in ducked if onset <= at <= until and at in flushes)
+    flushed = flushed or any(0 <= at - under_way.end <= PAUSE_REACH for at in softer_until)
+    in_time = under_way.end <= until
     if not flushed and not (in_time and breaks_off(bot, rate, under_way)):
         return Sound(kind, SoundResult.WENT_ON)
     own = [one for one in overlaps if abs(one.onset - onset) <= MATCHES]
@@ -77,9 +81,14 @@ def judge_sound(
     return Sound(kind, SoundResult.RESUMED if resumed else SoundResult.STOPPED)
 
 
+def onset_of(turn: TurnRecord) -> float | None:
+    """When the recording's speech begins, or its first labelled sound; None for one without labels."""
+    return turn.start if turn.speech else turn.labels[0][0] if turn.labels else None
+
+
 def ducked_after(turn: TurnRecord, spoken: Sequence[Span], ducked: Sequence[tuple[float, float]]) -> float | None:
     """Seconds from the onset of a sound over an answer until the loudspeaker was softer; None if it was not."""
-    onset = turn.start if turn.speech else turn.labels[0][0] if turn.labels else None
+    onset = onset_of(turn)
     if onset is None or not any(u.start < onset < u.end for u in spoken):
         return None
     starts = (start for start, _ in ducked)

@@ -9,7 +9,7 @@ from latency.audio.flushed import parted
 from latency.audio.onset import Span, as_floats, sounds, utterances
 from latency.judge.barge_in import false_barge_ins, judge_barge_in
 from latency.judge.outcome import ONSET_REACH, Outcome, judge_turn
-from latency.judge.overlap import ducked_after, judge_sound
+from latency.judge.overlap import ducked_after, judge_sound, onset_of
 from latency.judge.unanswered import Unanswered
 from latency.record.run import RATE
 from latency.record.session import Session
@@ -61,6 +61,7 @@ def judge_session(
     bridged = any(server_turn.opening for turn in turns for server_turn in turn.server_turns)
     pieces = sounds(bot, RATE) if bridged else ()
     starts = [turn.start for turn in turns]
+    onsets = [onset_of(turn) for turn in turns]
     outcomes = []
     for position, turn in enumerate(turns):
         following = next((start for start in starts[position + 1 :] if start is not None), None)
@@ -79,7 +80,8 @@ def judge_session(
         )
         if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes, session.ducked):
             judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
-        sound = judge_sound(turn, spoken, bot, RATE, session.flushes, overlaps, session.ducked)
+        again = next((onset for onset in onsets[position + 1 :] if onset is not None), None)
+        sound = judge_sound(turn, spoken, bot, RATE, session.flushes, overlaps, session.ducked, following=again)
         judged = replace(judged, sound=sound, ducked=ducked_after(turn, spoken, session.ducked))
         outcomes.append(judged)
     found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)

@@ -48,6 +48,15 @@ def test_an_answer_that_was_flushed_was_stopped_or_resumed_as_the_server_says() 
     assert judged(samples, sound(3, 3.4), flushes=(3.7,), **back | {"onset": 1.2}) is SoundResult.STOPPED
 
 
+def test_what_stops_an_answer_after_the_user_was_heard_again_is_not_due_to_the_sound() -> None:
+    samples, cough = speaking((1, 4.6), (8, 9)), sound(3, 3.4)
+    spoken = utterances(samples, RATE)
+    for following, result in (3.9, SoundResult.WENT_ON), (4.7, SoundResult.STOPPED), (None, SoundResult.STOPPED):
+        found = judge_sound(cough, spoken, samples, RATE, (4.61,), (), following=following)
+        assert found is not None
+        assert found.result is result
+
+
 def test_a_server_that_says_nothing_is_judged_by_the_sound_alone() -> None:
     assert judged(speaking((1, 3.7), (8, 9)), sound(3, 3.4)) is SoundResult.STOPPED
 

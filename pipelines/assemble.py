@@ -194,7 +194,7 @@ def manners(
     if call.silence_ms:
         ask_once(user, call.silence_question)
     if call.transcripts:
-        Transcript(Path(call.transcripts).expanduser()).follow(user, assistant)
+        Transcript(Path(call.transcripts).expanduser(), days=call.transcript_days or None).follow(user, assistant)
     return [EndsAtGoodbye(context, language=words)] if call.hang_up else []
 
 

@@ -120,6 +120,8 @@ class Call(Table):
     """Whether the agent ends the call after it has answered a goodbye."""
     transcripts: str = ""
     """The folder in which a transcript of each call is kept; empty keeps none."""
+    transcript_days: Annotated[int, Field(ge=0, le=36_500)] = 0
+    """How many days a transcript is kept: older ones are deleted when the next one begins; 0 deletes none."""
 
 
 class Settings(Table):

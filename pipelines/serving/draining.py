@@ -17,6 +17,9 @@ log = logging.getLogger(__name__)
 class DrainingServer(uvicorn.Server):
     """Ends at once on SIGINT. On SIGTERM it takes no more calls and ends with the last one, or on a second signal.
 
+    After SIGTERM the process ends by itself, with exit status 0; uvicorn would let the signal kill it, before models are
+    closed and traces are sent.
+
     Args:
         config: as for uvicorn.
         calls: the calls under way.
@@ -41,11 +44,13 @@ class DrainingServer(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal came."""
-        if sig == signal.SIGTERM and self._loop is not None and not self._calls.closing and self._calls.active:
+        if sig != signal.SIGTERM:
+            super().handle_exit(sig, frame)
+        elif self._loop is not None and not self._calls.closing and self._calls.active:
             self._calls.closing = True
             self._loop.call_soon_threadsafe(self._begin)
         else:
-            super().handle_exit(sig, frame)
+            self.should_exit = True
 
     def _begin(self) -> None:
         self._draining = asyncio.ensure_future(self._drain())
@@ -60,4 +65,4 @@ class DrainingServer(uvicorn.Server):
             if self.should_exit or not self._calls.active:
                 break
             await asyncio.sleep(LOOKED_EVERY)
-        super().handle_exit(signal.SIGTERM, None)
+        self.should_exit = True

@@ -17,6 +17,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
     UserTurnMessageAddedMessage,
 )
 
+from voice.conversation.retention import delete_expired
 from voice.errors import ConfigurationError
 from voice.llm.joining import BROKEN_OFF
 
@@ -76,10 +77,12 @@ class Transcript:
 
     Args:
         folder: where it is written, under the time at which the call began; made if it is not there.
+        days: how long transcripts are kept; older ones are deleted when this one begins. None keeps all.
         clock: returns local time.
     """
 
-    def __init__(self, folder: Path, *, clock: Callable[[], datetime] = datetime.now) -> None:
+    def __init__(self, folder: Path, *, days: int | None = None, clock: Callable[[], datetime] = datetime.now) -> None:
+        self._days = days
         self._clock = clock
         self._folder = folder
         self._began = clock()
@@ -123,6 +126,8 @@ class Transcript:
     def _new_path(self) -> Path:
         """A name that no other call has: calls may begin in the same second."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        if self._days is not None:
+            delete_expired(self._folder, days=self._days, now=self._began)
         for number in range(1, 10_000):
             ending = "" if number == 1 else f"-{number}"
             path = self._folder / f"{self._began:%Y%m%d-%H%M%S}{ending}.txt"

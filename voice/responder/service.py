@@ -5,7 +5,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipecat.frames.frames import (
@@ -44,9 +44,18 @@ caller hears it within 800 ms."""
 _PIECES = re.compile(r"\S+\s*")
 
 
-def local_time() -> datetime:
-    """The current time in this machine's time zone."""
-    return datetime.now().astimezone()
+class CallClock:
+    """Local time during one call: the machine's when the call began, and what has passed since.
+
+    A machine whose clock is set during the call neither ends its timers nor prolongs them.
+    """
+
+    def __init__(self) -> None:
+        self._began, self._origin = datetime.now(UTC), time.monotonic()
+
+    def __call__(self) -> datetime:
+        """The time in this machine's time zone."""
+        return (self._began + timedelta(seconds=time.monotonic() - self._origin)).astimezone()
 
 
 class ResponderLLMService(PartsLLMService):
@@ -67,7 +76,7 @@ class ResponderLLMService(PartsLLMService):
     Args:
         tools: plain functions, synchronous or not, that are called by name; see `tools.ToolBox`.
         rng: random numbers for coins, dice and jokes; seed it for repeatable answers.
-        clock: returns local time.
+        clock: returns local time; None for a `CallClock`.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -81,12 +90,12 @@ class ResponderLLMService(PartsLLMService):
         *,
         tools: Sequence[Tool] = (),
         rng: random.Random | None = None,
-        clock: Callable[[], datetime] = local_time,
+        clock: Callable[[], datetime] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(model="responder", **kwargs)
         self._responder = Responder(tools=tools, rng=rng)
-        self._local_time = clock
+        self._local_time = clock or CallClock()
         self._speculated: Proposal | None = None
         self._is_answering = False
         self._timer_tasks: dict[int, asyncio.Task[None]] = {}

@@ -126,6 +126,11 @@ def is_local(host: str) -> bool:
         return False
 
 
+def is_local_address(address: str) -> bool:
+    """Whether a caller's address, without a port, is this machine's own."""
+    return is_local(f"[{address}]" if ":" in address else address)
+
+
 def _is_host(host: str) -> bool:
     try:
         return bool(urlsplit(f"//{host}").hostname)

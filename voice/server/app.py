@@ -16,7 +16,7 @@ from pipecat.workers.runner import WorkerRunner
 from voice.errors import VoiceError
 from voice.page.routes import page_routes
 from voice.redaction import printable
-from voice.server.access import Access, is_local
+from voice.server.access import Access, is_local_address
 from voice.server.bookkeeping import Books
 from voice.server.closing import IDLE, end_when_idle, shortened
 from voice.server.headroom.admission import NotNow
@@ -138,8 +138,7 @@ class Calls:
 
     def too_many_from(self, address: str) -> NotNow | None:
         """Why no further call from this address is taken; None when one is. This machine's own are not counted."""
-        local = is_local(f"[{address}]" if ":" in address else address)
-        if self._from_one is None or local or self._callers[address] < self._from_one:
+        if self._from_one is None or is_local_address(address) or self._callers[address] < self._from_one:
             return None
         reason = f"{self._callers[address]} calls from your address are under way, the most for one; call later"
         return NotNow(kind="address", reason=reason)

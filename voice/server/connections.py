@@ -13,6 +13,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from voice.server.access import is_local_address
+
 REQUEST_WITHIN = 10.0
 """Seconds from connecting to a whole request."""
 READ_WITHIN = 5.0
@@ -62,7 +64,11 @@ class TolerantWebSocket(WebSocketsSansIOProtocol):
 
 
 class BoundedHTTP(TolerantHTTP):
-    """HTTP connections, of which there are at most `most_connections`, each with a whole request in time."""
+    """HTTP connections, each with a whole request in time.
+
+    There are at most `most_connections`, and at most half as many from one other machine, so that it does not keep
+    everybody else out.
+    """
 
     _patience: asyncio.TimerHandle | None = None
     _quiet_until = 0.0
@@ -70,8 +76,8 @@ class BoundedHTTP(TolerantHTTP):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and wait for its request."""
         super().connection_made(transport)
-        if len(self.connections) > most_connections():
-            self._say(len(self.connections) - 1)
+        if refused := self._refused():
+            self._say(refused)
             transport.abort()
             return
         self._patience = self.loop.call_later(REQUEST_WITHIN, self._give_up)
@@ -86,10 +92,21 @@ class BoundedHTTP(TolerantHTTP):
         self._stop_waiting()
         super().handle_websocket_upgrade(event)
 
-    def _say(self, others: int) -> None:
+    def _refused(self) -> str | None:
+        """Why this connection is one too many; None when it is not."""
+        most, others = most_connections(), len(self.connections) - 1
+        if others >= most:
+            return f"{others} are open"
+        address = self.client[0] if self.client else None
+        if others < most // 2 or address is None or is_local_address(address):
+            return None
+        of_one = sum(one.client is not None and one.client[0] == address for one in self.connections) - 1
+        return f"{of_one} from {address} are open" if of_one >= most // 2 else None
+
+    def _say(self, why: str) -> None:
         if self.loop.time() >= BoundedHTTP._quiet_until:
             BoundedHTTP._quiet_until = self.loop.time() + SAID_EVERY
-            log.warning("connections are refused: %d are open", others)
+            log.warning("connections are refused: %s", why)
 
     def on_response_complete(self) -> None:
         """The next request has to come in time, too."""

@@ -28,8 +28,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(kept: Path) -> Iterator[str]:
-    """A server that asks after 2.5 seconds, and keeps transcripts."""
-    changes = ("call.silence_ms=2500", f"call.transcripts={kept}")
+    """A server that asks after 2.5 seconds, and keeps transcripts for a week."""
+    changes = ("call.silence_ms=2500", f"call.transcripts={kept}", "call.transcript_days=7")
     with running_server("--pipeline", "embedded", *(part for each in changes for part in ("--set", each))) as server:
         yield server.url
 
@@ -69,6 +69,8 @@ async def test_a_silent_caller_is_asked_once(url: str) -> None:
 
 
 async def test_goodbye_ends_the_call_after_the_farewell(url: str, kept: Path) -> None:
+    expired = kept / "20200131-235959.txt"
+    expired.touch()
     before = set(kept.glob("*.txt"))  # noqa: ASYNC240
     async with connect(url) as call:
         await ready(call)
@@ -77,6 +79,7 @@ async def test_goodbye_ends_the_call_after_the_farewell(url: str, kept: Path) ->
         await saying
         assert close_reason(call) == AGENT_ENDED
     (path,) = set(kept.glob("*.txt")) - before  # noqa: ASYNC240
+    assert not expired.exists()
     assert [line.split(" ", 1)[1] for line in path.read_text().splitlines()] == ["caller: goodbye", "agent: Goodbye."]
 
 

@@ -110,6 +110,27 @@ async def test_more_connections_than_descriptors_allow_are_refused(
     ]
 
 
+@pytest.mark.parametrize("local", [True, False])
+async def test_one_other_machine_gets_half_of_the_connections(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, local: bool
+) -> None:
+    monkeypatch.setattr(connections, "most_connections", lambda: 6)
+    monkeypatch.setattr(connections, "is_local_address", lambda _: local)
+    monkeypatch.setattr(BoundedHTTP, "_quiet_until", 0.0)
+    async with serving() as (server, port):
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(8)]
+        async with asyncio.timeout(10):
+            while "refused" not in caplog.text:
+                await asyncio.sleep(0.01)
+            for reader, _ in opened[6 if local else 3 :]:
+                assert await closed(reader)
+        assert len(server.server_state.connections) == (6 if local else 3)
+        for _, writer in opened:
+            writer.close()
+    said = "6 are open" if local else "3 from 127.0.0.1 are open"
+    assert f"connections are refused: {said}" in caplog.messages
+
+
 async def test_a_client_is_not_read_while_too_many_of_its_messages_wait() -> None:
     async with listening_slowly() as (handled, port), connect(f"ws://127.0.0.1:{port}/ws", compression=None) as client:
 

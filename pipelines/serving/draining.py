@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 class DrainingServer(uvicorn.Server):
     """Ends at once on SIGINT. On SIGTERM it takes no more calls and ends with the last one, or on a second signal.
 
-    After SIGTERM the process ends by itself, with exit status 0; uvicorn would let the signal kill it, before models are
-    closed and traces are sent.
+    After SIGTERM the process ends by itself, with exit status 0; uvicorn would let the signal kill it before models
+    are closed and traces are sent.
 
     Args:
         config: as for uvicorn.

@@ -100,7 +100,8 @@ class BoundedHTTP(TolerantHTTP):
         address = self.client[0] if self.client else None
         if others < most // 2 or address is None or is_local_address(address):
             return None
-        of_one = sum(one.client is not None and one.client[0] == address for one in self.connections) - 1
+        bounded = (one for one in self.connections if isinstance(one, BoundedHTTP | BoundedWebSocket))
+        of_one = sum(one.client is not None and one.client[0] == address for one in bounded) - 1
         return f"{of_one} from {address} are open" if of_one >= most // 2 else None
 
     def _say(self, why: str) -> None:

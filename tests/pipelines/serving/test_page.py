@@ -143,6 +143,19 @@ async def test_a_full_server_is_said_in_a_sentence_and_calls_the_second_of_two_t
             await second.call()
 
 
+async def test_the_large_models_fast_speed_is_a_key_away() -> None:
+    fast = ("llm.large.model=claude-opus-5-5", "llm.large.wire=messages", "llm.large.ttft_ms=100")
+    with running_server("--pipeline", "sim-single", *(part for each in fast for part in ("--set", each))) as process:
+        async with browsing(page_of(process), None) as browser:
+            await browser.call()
+            await browser.page.wait_for_selector("#speed[aria-pressed=false]")
+            await browser.page.press("body", "f")
+            await browser.page.wait_for_selector("#speed[aria-pressed=true]")
+            await browser.page.click("#speed")
+            await browser.page.wait_for_selector("#speed[aria-pressed=false]")
+        assert browser.trouble == []
+
+
 async def test_without_a_microphone_the_page_says_what_to_do(server: ServerProcess) -> None:
     async with browsing(page_of(server), None, allowed=False) as browser:
         await browser.page.click("#call")

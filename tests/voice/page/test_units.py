@@ -103,3 +103,18 @@ async def test_each_end_of_a_call_is_told_apart(page: Page) -> None:
     assert await ending(1013, "call later") == (False, "The server takes no more calls now: call later.")
     assert await ending(1011, "it hangs") == (False, "The server ended the call: it hangs.")
     assert "code 1009" in (await ending(1009))[1]
+
+
+@pytest.mark.parametrize(
+    ("speeds", "said"),
+    [
+        ({"speed": "fast", "served": "priority"}, "large · gpt-4.1 · priority ↯"),
+        ({"speed": "fast", "served": "default"}, "large · gpt-4.1 · default"),
+        ({"speed": "fast"}, "large · gpt-4.1 · fast ↯"),
+        ({}, "large · gpt-4.1"),
+    ],
+)
+async def test_a_turn_says_at_which_speed_it_was_served(page: Page, speeds: dict[str, str], said: str) -> None:
+    attempt = {"outcome": "spoken", "tier": "large", "model": "gpt-4.1", **speeds}
+    turn = {"attempts": [attempt], "responses": []}
+    assert await run(page, "turns", "m.remarksOf(v)", turn) == [said]

@@ -116,7 +116,7 @@ call.addEventListener("state", ({ detail: state }) => {
   page.call.textContent = live ? "Hang up" : state === "calling" ? "…" : state === "over" ? "Call again" : "Call";
   page.call.classList.toggle("live", live);
   page.call.disabled = state === "calling";
-  for (const id of ["mute", "text", "send"]) page[id].disabled = !live;
+  for (const id of ["mute", "speed", "text", "send"]) page[id].disabled = !live;
   if (!live) page.level.value = 0;
   if (state === "lost") void again();
 });
@@ -166,7 +166,9 @@ call.addEventListener("trouble", ({ detail: sentence }) => trouble(sentence));
 
 call.addEventListener("models", ({ detail: state }) => {
   page.models.parentElement.hidden = !state || state.tiers.length < 2;
+  page.speed.hidden = !state?.speed; // The large model has only one.
   if (!state) return;
+  page.speed.setAttribute("aria-pressed", state.speed === "fast");
   const options = [...state.policies.map((name) => [`policy:${name}`, name]), ...state.tiers.map((name) => [`tier:${name}`, `${name} only`])];
   fill(page.models, options, state.tier ? `tier:${state.tier}` : `policy:${state.policy}`);
   if (state.overridden) trouble(`${state.overridden[0].toUpperCase()}${state.overridden.slice(1)}.`);
@@ -184,6 +186,10 @@ page.speaker.onchange = () => void call.sound.updateSpeaker(page.speaker.value).
 page.models.onchange = () => {
   const [kind, name] = page.models.value.split(":");
   void call.swap({ [kind]: name });
+};
+page.speed.onclick = () => {
+  const fast = page.speed.getAttribute("aria-pressed") === "true";
+  void call.swap({ speed: fast ? "standard" : "fast" });
 };
 page.typing.onsubmit = (event) => {
   event.preventDefault();
@@ -203,7 +209,8 @@ page.admission.onsubmit = (event) => {
 };
 document.addEventListener("keydown", (event) => {
   const typing = ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName);
-  if (event.key.toLowerCase() === "m" && !typing && !event.ctrlKey && !event.metaKey && !page.mute.disabled) page.mute.click();
+  const button = { m: page.mute, f: page.speed }[event.key.toLowerCase()];
+  if (button && !typing && !event.ctrlKey && !event.metaKey && !button.disabled && !button.hidden) button.click();
 });
 navigator.mediaDevices?.addEventListener("devicechange", () => void (call.state === "live" && listDevices()));
 

@@ -2,6 +2,8 @@
 
 export const LIMIT = 0.8; // Seconds after which people feel a pause.
 
+const FAST_SPEEDS = ["fast", "priority"]; // OpenAI's older name for it, too.
+
 // The stages of a turn, each with seconds after the end of the user's speech; unknown ones are left out.
 export function stagesOf({ marks }, audible) {
   const zero = marks.speech_end ?? marks.vad_stop;
@@ -34,7 +36,9 @@ export function remarksOf(turn) {
   const spoken = turn.attempts.find((attempt) => attempt.outcome === "spoken");
   const response = turn.responses.findLast((one) => one.commit != null || one.limit != null);
   const remarks = [];
-  if (spoken) remarks.push([spoken.tier, spoken.model, spoken.served ?? spoken.speed].filter(Boolean).join(" · "));
+  const speed = spoken?.served ?? spoken?.speed;
+  const fast = FAST_SPEEDS.includes(speed) ? `${speed} ↯` : speed;
+  if (spoken) remarks.push([spoken.tier, spoken.model, fast].filter(Boolean).join(" · "));
   if (response?.policy) remarks.push(`${response.policy}: ${response.reason}`);
   if (turn.opening) remarks.push(`bridged by “${turn.opening}”`);
   if (turn.interrupted) remarks.push("interrupted");

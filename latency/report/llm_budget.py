@@ -5,20 +5,15 @@ Each turn is judged by `latency.judge.verdict`; here the verdicts are counted.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from latency.judge.verdict import Judged, judge
 from latency.record.llm.answer import AnswerRecord, Phrase
-from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
-from latency.record.server_turn import Reported
+from latency.record.llm.attempt import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.report.request_endings import CutShort, cut_short, failures, speed_of
 from latency.report.stats import Extent, p99
-
-USED: tuple[AttemptOutcome, ...] = ("spoken", "called", "opened", "verdict")
-"""Outcomes of requests that were of use: their words were spoken, or their tools were run."""
-LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn", "rejected")
-"""Outcomes of requests whose tokens were paid for but never heard."""
+from latency.report.waste import Waste, answers_of, server_turns, waste_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,26 +46,6 @@ class TierFigures:
     """Attempts that were served at another speed than they asked for, by "fast, served standard"."""
     shortened: dict[str, int]
     """Attempts that the provider ended before the model did, by its reason, such as "length"."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waste:
-    """What an answer in time costs: requests beyond each answer's first, discarded ones, unheard tokens."""
-
-    extra: int
-    spoken: int
-    """Extra requests that were needed: their text was spoken, or their tools were run."""
-    cancelled: int
-    failed: int
-    tokens: int | None
-    """Prompt and completion, of all cancelled, failed and discarded requests; None when no request reports any."""
-    tokens_estimated: int | None
-    """The part of `tokens` that is an estimate, because the provider reported none."""
-    tokens_total: int | None
-    """Of all requests."""
-    share: float | None
-    withdrawn: int
-    """Requests for speculative answers that were discarded; none of them is `extra`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,15 +141,9 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
         forgetful=sum(answer.forgotten is not None for answer in _committed(turns)),
         policies=dict(Counter(one.policy for one in budgeted if one.policy)),
         reasons=dict(Counter(one.reason for one in budgeted if one.reason)),
-        waste=_waste(turns),
+        waste=waste_of(turns),
         turns=asked,
     )
-
-
-def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Reported]:
-    """The server's own turns; a turn of the user has several when a pause was taken for its end."""
-    for turn in turns:
-        yield from turn.server_turns or (turn,)
 
 
 def _judged(turns: Iterable[TurnRecord], budget: float) -> Iterator[LlmTurn]:
@@ -193,19 +162,6 @@ def _phrases(turns: Iterable[TurnRecord]) -> Iterator[Phrase]:
     for server_turn in server_turns(turns):
         for answer in server_turn.responses:
             yield from answer.said
-
-
-def answers_of(turns: Iterable[TurnRecord]) -> Iterator[list[AttemptRecord]]:
-    """The requests made for each answer, in order; their outcome is "withdrawn" when the answer was discarded."""
-    for server_turn in server_turns(turns):
-        discarded = {answer.response for answer in server_turn.responses if not answer.is_committed}
-        answers: dict[int | None, list[AttemptRecord]] = {}
-        for attempt in server_turn.attempts:
-            number = attempt.response
-            if number in discarded and attempt.outcome in (*USED, "cancelled"):
-                attempt = replace(attempt, outcome="withdrawn")
-            answers.setdefault(number, []).append(attempt)
-        yield from answers.values()
 
 
 def _tiers(turns: Iterable[TurnRecord]) -> dict[str, TierFigures]:
@@ -243,29 +199,3 @@ def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
         served_otherwise=dict(Counter(speed_of(attempt) for attempt in attempts if attempt.is_served_otherwise)),
         shortened=dict(Counter(str(attempt.finish) for attempt in attempts if attempt.is_shortened)),
     )
-
-
-def _waste(turns: Sequence[TurnRecord]) -> Waste:
-    answers = list(answers_of(turns))
-    kept = [[attempt for attempt in answer if attempt.outcome != "withdrawn"] for answer in answers]
-    # The request for an opening or a verdict is no second try at the answer.
-    tries = [[attempt for attempt in answer if attempt.is_answer] for answer in kept]
-    extra = Counter(attempt.outcome for answer in tries for attempt in answer[1:])
-    known = [(attempt.outcome, attempt.tokens) for answer in answers for attempt in answer if attempt.tokens]
-    lost = [tokens for outcome, tokens in known if outcome in LOST]
-    tokens, total = _sum(lost), _sum(tokens for _, tokens in known)
-    return Waste(
-        extra=extra.total(),
-        spoken=sum(extra[outcome] for outcome in USED),
-        cancelled=extra["cancelled"],
-        failed=extra["failed"],
-        tokens=tokens if known else None,
-        tokens_estimated=_sum(one for one in lost if one.estimated) if known else None,
-        tokens_total=total if known else None,
-        share=round(tokens / total, 4) if total else None,
-        withdrawn=sum(map(len, answers)) - sum(map(len, kept)),
-    )
-
-
-def _sum(tokens: Iterable[Tokens]) -> int:
-    return sum((one.prompt or 0) + (one.completion or 0) for one in tokens)

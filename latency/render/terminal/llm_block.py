@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from latency.judge.explain import LIMITS
 from latency.render.terminal.layout import labelled
 from latency.render.terminal.numbers import counted, ms, percent, things
-from latency.report.llm_budget import Llm, TierFigures, Waste
+from latency.report.llm_budget import Llm, TierFigures
 from latency.report.request_endings import SENT, CutShort
+from latency.report.waste import Waste
 
 
 def llm_lines(llm: Llm) -> Iterator[str]:
@@ -109,6 +110,8 @@ def _waste(waste: Waste) -> str:
         requests += f", {things(waste.withdrawn, 'speculative request')} discarded"
     if waste.tokens is None or waste.tokens_total is None:
         return f"tokens unknown; {requests}"
-    estimated = f" ({waste.tokens_estimated:,} estimated)" if waste.tokens_estimated else ""
+    parts = ((waste.tokens_interrupted, "of interrupted answers"), (waste.tokens_estimated, "estimated"))
+    of_them = ", ".join(f"{tokens:,} {what}" for tokens, what in parts if tokens)
+    listed = f" ({of_them})" if of_them else ""
     share = f"{percent(waste.share)} of {waste.tokens_total:,} tokens"
-    return f"{share} were not heard: {waste.tokens:,}{estimated}; {requests}"
+    return f"{share} were not heard: {waste.tokens:,}{listed}; {requests}"

@@ -129,6 +129,26 @@ def test_a_withdrawn_request_is_paid_for_and_answers_nothing() -> None:
     assert (found.waste.extra, found.waste.cancelled, found.waste.withdrawn, found.waste.tokens) == (1, 1, 1, 190)
 
 
+@pytest.mark.parametrize(
+    ("played", "interrupted", "lost"),
+    [("One, two,", True, 30), ("", True, 60), ("One, two, three, four.", True, 0), (None, True, 0), ("", False, 0)],
+)
+def test_the_words_of_an_interrupted_answer_that_were_not_played_were_paid_for_in_vain(
+    played: str | None, interrupted: bool, lost: int
+) -> None:
+    attempts = [
+        attempt("large", 1.2, 1.4, response=0, tokens=tokens(90, 10)),
+        attempt("large", 2.0, 2.2, response=1, tokens=tokens(90, 60)),
+    ]
+    responses = [response(0, commit=None, deadline=None, limit=None), response(1)]
+    said = {"said": "One, two, three, four.", "played": played, "interrupted": interrupted}
+    server_turn = {"turn": 0, "marks": {"turn_commit": 2.0}, "attempts": attempts, "responses": responses, **said}
+    turns = [turn(attempts, responses=responses, server_turns=[server_turn])]
+    waste = llm_figures(turns, budget=0.45, policy=None).waste
+    assert waste.tokens_interrupted == pytest.approx(lost, abs=6)
+    assert waste.tokens == 100 + (waste.tokens_interrupted or 0)
+
+
 def test_a_model_without_a_budget_has_no_policies_deadlines_or_tokens() -> None:
     found = llm_figures([turn([attempt("responder", 2.0, 2.1)])], budget=0.45, policy=None)
     assert (found.within, found.policies, found.deadlines, found.phrases) == (1, {}, {}, {})

@@ -8,8 +8,9 @@ from latency.record.llm.answer import AnswerRecord
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.render.terminal.llm_block import llm_lines
-from latency.report.llm_budget import Llm, Waste, llm_figures
+from latency.report.llm_budget import Llm, llm_figures
 from latency.report.request_endings import CutShort
+from latency.report.waste import Waste
 
 
 def turn(number: int, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord:
@@ -108,8 +109,8 @@ def test_with_a_hundred_turns_the_overshoot_has_a_99th_percentile(llm: Llm) -> N
 
 def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:
     nothing = Waste(
-        extra=0, spoken=0, cancelled=0, failed=0, tokens=None, tokens_estimated=None, tokens_total=None, share=None,
-        withdrawn=0,
+        extra=0, spoken=0, cancelled=0, failed=0, withdrawn=0,
+        tokens=None, tokens_interrupted=None, tokens_estimated=None, tokens_total=None, share=None,
     )  # fmt: skip
     lines = list(llm_lines(replace(llm, deadlines={}, charged={}, phrases={}, waste=nothing)))
     assert not any("deadlines" in line for line in lines)

@@ -1,5 +1,6 @@
 """The page in a real browser: a call from its microphone to its loudspeaker, an interruption, and what can go wrong."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,6 +155,19 @@ async def test_the_large_models_fast_speed_is_a_key_away() -> None:
             await browser.page.click("#speed")
             await browser.page.wait_for_selector("#speed[aria-pressed=false]")
         assert browser.trouble == []
+
+
+async def test_a_tab_that_was_put_to_sleep_goes_on(server: ServerProcess) -> None:
+    async with browsing(page_of(server), None) as browser:
+        await browser.call()
+        browsers_own = await browser.page.context.new_cdp_session(browser.page)
+        await browsers_own.send("Page.setWebLifecycleState", {"state": "frozen"})
+        await asyncio.sleep(2)
+        await browsers_own.send("Page.setWebLifecycleState", {"state": "active"})
+        await browser.types("what is two plus two")
+        await browser.says("#turns", "2 plus 2 is 4.")
+        assert await browser.page.inner_text("#state") == "On the line"
+    assert browser.trouble == []
 
 
 async def test_without_a_microphone_the_page_says_what_to_do(server: ServerProcess) -> None:

@@ -47,7 +47,7 @@ from voice.llm.joining import JoiningUserAggregator
 from voice.llm.parts.service import PartRules
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
-from voice.server.loop_watch import LoopWatch
+from voice.server.loop.loop_watch import LoopWatch
 from voice.server.requests import answer_requests
 from voice.server.rtvi import CallRTVI
 from voice.server.transport import CallTransport

@@ -19,7 +19,7 @@ from latency.record.server_turn import EndedBy, SmartTurnOpinion
 from latency.record.stall import Stall
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
-from latency.report.request_endings import SENT, failure, had
+from latency.report.llm.request_endings import SENT, failure, had
 
 if TYPE_CHECKING:
     from latency.report.report import Report

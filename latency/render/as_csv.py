@@ -17,7 +17,7 @@ from latency.record.contributions import CONTRIBUTIONS
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
-from latency.report.cost import Spent, turn_cost
+from latency.report.llm.cost import Spent, turn_cost
 from latency.report.report import Report
 from latency.report.waterfall import attempts_of
 

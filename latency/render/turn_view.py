@@ -13,8 +13,8 @@ from latency.render.bars import bars
 from latency.render.terminal.console import console_for, is_unicode
 from latency.render.terminal.layout import fitted, table
 from latency.render.terminal.numbers import UNKNOWN, ms, usd
-from latency.report.cost import Spent, turn_cost
-from latency.report.request_endings import speed_of
+from latency.report.llm.cost import Spent, turn_cost
+from latency.report.llm.request_endings import speed_of
 from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of, told_of
 
 LAST = "model and outcome"

@@ -18,14 +18,14 @@ from latency.record.run import Run, RunError
 from latency.record.session import PacingFigures, Session
 from latency.record.stall import TurnStall
 from latency.record.turn import CONTRIBUTIONS, JUDGED_COMPLETE, TurnRecord
-from latency.report.cost import cost_figures
 from latency.report.figures import barge_ins, quality, residual, turn_counts
-from latency.report.llm_budget import llm_figures
+from latency.report.llm.budget import llm_figures
+from latency.report.llm.cost import cost_figures
+from latency.report.llm.waste import answers_of
 from latency.report.report import HOST, LATE_FLAG_MS, SCHEMA, Report
 from latency.report.speculation import speculation_figures
 from latency.report.stats import Distribution, Spread
 from latency.report.thresholds import Threshold
-from latency.report.waste import answers_of
 
 
 def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:

@@ -15,10 +15,10 @@ from latency.judge.session_outcome import SessionOutcome
 from latency.load.figures import LoadFigures
 from latency.record.session import PacingFigures
 from latency.record.stall import TurnStall
-from latency.report.cost import Cost
 from latency.report.figures import BargeInFigures, Quality, Residual, TurnCounts
 from latency.report.judgement import Judgement
-from latency.report.llm_budget import Llm
+from latency.report.llm.budget import Llm
+from latency.report.llm.cost import Cost
 from latency.report.speculation import Speculation
 from latency.report.stats import Distribution, Spread
 

@@ -13,8 +13,8 @@ from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
 from latency.record.server_turn import Reported, ServerTurn, SpeculationRecord
 from latency.record.turn import TurnRecord
+from latency.report.llm.waste import USED, server_turns
 from latency.report.stats import Spread
-from latency.report.waste import USED, server_turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

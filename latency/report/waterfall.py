@@ -14,7 +14,7 @@ from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
-from latency.report.request_endings import failure, speed_of
+from latency.report.llm.request_endings import failure, speed_of
 
 Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
 

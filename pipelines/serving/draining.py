@@ -8,7 +8,7 @@ from types import FrameType
 
 import uvicorn
 
-from voice.server.app import Calls
+from voice.server.calls import Calls
 
 LOOKED_EVERY = 0.1
 log = logging.getLogger(__name__)

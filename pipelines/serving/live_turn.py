@@ -17,7 +17,8 @@ from latency.record.stall import Stall
 from voice.llm.answer.answer_frames import AttemptsFrame
 
 Stalls = Callable[[float, float], Sequence[Stall]]
-"""The stalls of the event loop that ended after one instant and not after another; see `voice.server.loop_watch`."""
+"""The stalls of the event loop that ended after one instant and not after another; see
+`voice.server.loop.loop_watch`."""
 
 
 @dataclass(slots=True)

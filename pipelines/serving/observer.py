@@ -45,7 +45,7 @@ from voice.llm.answer.answer_frames import (
 )
 from voice.llm.parts.service import AnswerPartFrame
 from voice.server.bookkeeping import Account
-from voice.server.loop_watch import LoopWatch
+from voice.server.loop.loop_watch import LoopWatch
 from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, SilenceAskedFrame, TurnEndFrame, TurnJoinsFrame
 from voice.watchdog.hang_frames import HangFrame
 from voice.wire.messages import TurnMessage, to_rtvi

@@ -22,11 +22,12 @@ from pipelines.serving.metrics import CALL_LOG, ServerMetrics
 from pipelines.tracing.call_trace import CallTrace
 from pipelines.tracing.destination import tracer
 from voice.server.access import Access
-from voice.server.app import Calls, create_app
+from voice.server.app import create_app
+from voice.server.calls import Calls
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
 from voice.server.interventions import Interventions
 from voice.server.listening import listen, stdin_closed
-from voice.server.loop_watch import LoopWatch
+from voice.server.loop.loop_watch import LoopWatch
 from voice.wire.endpoint import LARGEST_MESSAGE, call_url, page_url
 
 

@@ -20,9 +20,9 @@ from latency.judge.verdict import Verdict
 from latency.record.llm.price import bill
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
-from latency.report.llm_budget import llm_figures
+from latency.report.llm.budget import llm_figures
+from latency.report.llm.waste import server_turns
 from latency.report.stats import percentile
-from latency.report.waste import server_turns
 from pipelines.whatif.contestant import Cell, Contestant
 from pipelines.whatif.verifying import verified_right
 from pipelines.whatif.voting import majority_right, voters

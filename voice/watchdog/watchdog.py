@@ -29,7 +29,7 @@ class Watchdog(FrameProcessor):
     """Stands in front of synthesis, so that it can speak whatever becomes of recogniser, turn taking and models.
 
     An interruption frees most of what hangs: pipecat then cancels what a processor awaits. A coroutine that blocks the
-    event loop is beyond it; `voice.server.loop_watch` reports that.
+    event loop is beyond it; `voice.server.loop.loop_watch` reports that.
 
     Args:
         limits: how long the call may be silent.

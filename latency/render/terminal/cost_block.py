@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from latency.record.llm.answer import Cap
 from latency.render.terminal.layout import labelled
 from latency.render.terminal.numbers import percent, things, usd
-from latency.report.cost import Cost
+from latency.report.llm.cost import Cost
 
 CAPS: dict[Cap, str] = {"call": "a call", "day": "a day"}
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from latency.judge.explain import LIMITS
 from latency.render.terminal.layout import labelled
 from latency.render.terminal.numbers import counted, ms, percent, things
-from latency.report.llm_budget import Llm, TierFigures
-from latency.report.request_endings import SENT, CutShort
-from latency.report.waste import Waste
+from latency.report.llm.budget import Llm, TierFigures
+from latency.report.llm.request_endings import SENT, CutShort
+from latency.report.llm.waste import Waste
 
 
 def llm_lines(llm: Llm) -> Iterator[str]:

@@ -17,7 +17,8 @@ from websockets.exceptions import ConnectionClosed
 
 from voice.queue_waits import ENOUGH, QueueWaits
 from voice.server.access import Access
-from voice.server.app import Calls, create_app
+from voice.server.app import create_app
+from voice.server.calls import Calls
 from voice.server.headroom.headroom import Headroom
 from voice.wire.endpoint import READY_PATH, START_PATH
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from voice.server.app import Calls
+from voice.server.calls import Calls
 
 
 def calls(most: int | None, **under_way: int) -> Calls:

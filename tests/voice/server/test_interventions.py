@@ -17,10 +17,10 @@ from pipecat.services.openai.llm import OpenAILLMService
 
 from voice.llm.tiers.tier import Tier
 from voice.llm.tiers.tiered_service import TieredLLMService
-from voice.server import app
-from voice.server.app import Calls
+from voice.server import calls as calls_module
+from voice.server.calls import Calls
 from voice.server.interventions import MOST_UNCOLLECTED, RARELY, Interventions, empty, importing
-from voice.server.loop_watch import LoopWatch
+from voice.server.loop.loop_watch import LoopWatch
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ async def test_services_that_the_pipeline_does_not_see_are_emptied_too() -> None
 
 @pytest.mark.usefixtures("uncollected")
 async def test_a_call_that_ended_leaves_none_of_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "RELEASE_AFTER", 0.0)
+    monkeypatch.setattr(calls_module, "RELEASE_AFTER", 0.0)
     left: list[weakref.ref[FrameProcessor]] = []
 
     class Agent:

@@ -6,7 +6,9 @@ import httpx2
 import pytest
 
 from voice.server.access import Access
-from voice.server.app import START_PATH, Calls, create_app
+from voice.server.app import create_app
+from voice.server.calls import Calls
+from voice.wire.endpoint import START_PATH
 
 TOKEN = "correct-horse-battery"
 

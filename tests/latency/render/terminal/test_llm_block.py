@@ -8,9 +8,9 @@ from latency.record.llm.answer import AnswerRecord
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.render.terminal.llm_block import llm_lines
-from latency.report.llm_budget import Llm, llm_figures
-from latency.report.request_endings import CutShort
-from latency.report.waste import Waste
+from latency.report.llm.budget import Llm, llm_figures
+from latency.report.llm.request_endings import CutShort
+from latency.report.llm.waste import Waste
 
 
 def turn(number: int, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord:

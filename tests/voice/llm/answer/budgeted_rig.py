@@ -25,7 +25,7 @@ from voice.llm.policy import Policy, make_policy
 from voice.llm.policy.tier_stats import TierBook
 from voice.llm.tiers.tier import Tier
 from voice.server.interventions import Interventions
-from voice.server.loop_watch import LoopWatch
+from voice.server.loop.loop_watch import LoopWatch
 
 PATIENT = 5.0
 """Seconds of budget where the clock is to decide nothing."""

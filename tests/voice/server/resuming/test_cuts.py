@@ -20,7 +20,8 @@ from tests.voice.server.resuming.cutting_proxy import CuttingProxy, proxy_to
 from voice.client.call import link
 from voice.client.call.link import CallOver, Link
 from voice.server.access import Access
-from voice.server.app import NO_SUCH_CALL, Calls, create_app
+from voice.server.app import create_app
+from voice.server.calls import NO_SUCH_CALL, Calls
 from voice.server.connections import BoundedHTTP, BoundedWebSocket
 from voice.server.transport import CallTransport
 from voice.wire import framing

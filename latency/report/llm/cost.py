@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from latency.record.llm.answer import Cap
 from latency.record.llm.attempt import AttemptRecord
 from latency.record.turn import TurnRecord
-from latency.report.waste import USED, answers_of, server_turns
+from latency.report.llm.waste import USED, answers_of, server_turns
 
 UNREAL = ("sim:", "scripted:")
 """How the names of models begin that charge nothing: what they cost is what the real ones would."""

@@ -4,7 +4,7 @@ import pytest
 
 from latency.record.json_form import from_json
 from latency.record.llm.attempt import AttemptRecord
-from latency.report.request_endings import cut_short, failures, had
+from latency.report.llm.request_endings import cut_short, failures, had
 
 
 def request(outcome: str, **told: Any) -> AttemptRecord:

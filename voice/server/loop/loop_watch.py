@@ -17,7 +17,7 @@ from typing import Any
 from latency.record.stall import Stall
 from voice.queue_waits import QueueWaits
 from voice.server.headroom.loop_load import LoopLoad
-from voice.server.stall_log import StallLog
+from voice.server.loop.stall_log import StallLog
 
 TICK = 0.02
 """Seconds after which the loop is woken during calls."""

@@ -1,6 +1,6 @@
 """Stalls follow from what a loop did when."""
 
-from voice.server.stall_log import StallLog
+from voice.server.loop.stall_log import StallLog
 
 
 def kinds(log: StallLog) -> list[tuple[str, float, float]]:

@@ -8,7 +8,7 @@ import pytest
 
 from latency.record.turn import TurnRecord
 from latency.render.terminal.cost_block import cost_lines
-from latency.report.cost import Cost, cost_figures, turn_cost
+from latency.report.llm.cost import Cost, cost_figures, turn_cost
 from tests.latency.budgeted_turns import attempt, response, turn
 
 OUTCOMES = ("spoken", "called", "cancelled", "failed", "withdrawn", "silent", None)

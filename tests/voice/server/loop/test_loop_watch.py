@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from voice.server.interventions import Interventions
-from voice.server.loop_watch import TICK, LoopWatch
+from voice.server.loop.loop_watch import TICK, LoopWatch
 
 
 @contextmanager

@@ -1,0 +1,291 @@
+"""The calls under way on an agent: which begin, which are taken up again, and how they end."""
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from typing import Any, Protocol
+
+from fastapi import WebSocket
+from fastapi.responses import JSONResponse
+from pipecat.pipeline.worker import PipelineWorker
+from pipecat.workers.runner import WorkerRunner
+
+from voice.errors import VoiceError
+from voice.server.access import is_local_address
+from voice.server.bookkeeping import Books
+from voice.server.closing import IDLE, end_when_idle, shortened
+from voice.server.headroom.admission import NotNow
+from voice.server.headroom.headroom import Headroom
+from voice.server.interventions import RELEASE_AFTER, Interventions
+from voice.server.resuming.resumable_socket import ResumableSocket
+from voice.server.transport import CallTransport
+from voice.wire.endpoint import (
+    NATIVE,
+    OUT_RATES,
+    RATE_PARAMETER,
+    out_rate,
+)
+from voice.wire.resumption import GONE, RESUME_PARAMETER
+
+MOST_CALLS = 32
+"""Calls that a server takes at once, unless it is set: more than two cores can answer in time."""
+MOST_BEGINNING = 16
+"""Calls that may wait to begin; each takes some 0.1 s of the event loop."""
+MOST_FROM_ONE = 8
+"""Calls that a server takes at once from one other machine, unless it is set."""
+LONGEST_CALL = 3600.0
+"""Seconds after which a call is closed, unless it is set."""
+RESUME_WITHIN = 30.0
+"""Seconds for which a call waits for a client whose connection broke, unless it is set."""
+NO_SUCH_CALL = "There is no such call to take up again: it has ended, waited too long, or lost too much; call anew."
+BEGIN_EVERY = 0.05
+"""Seconds left to the other calls after each beginning."""
+
+log = logging.getLogger(__name__)
+
+
+class ServableAgent(Protocol):
+    """The agent that the application serves once its models are loaded."""
+
+    @property
+    def native_rate(self) -> int:
+        """The sample rate of the agent's voice, in Hz."""
+
+    def status(self) -> dict[str, Any]:
+        """What `/healthz` reports besides readiness."""
+
+    def build_call(self, transport: CallTransport, *, sample_rate: int) -> PipelineWorker:
+        """The pipeline of one call."""
+
+
+class Calls:
+    """The calls under way on one agent; refused until `ready` is set.
+
+    Args:
+        agent: builds the pipeline of each call.
+        interventions: called when calls have ended; None leaves their memory to Python.
+        most: how many calls may be under way.
+        books: are told what becomes of calls.
+        resume_within: seconds for which a call waits for a client whose connection broke; 0 ends it at once.
+        from_one: how many calls may come from one other machine; None for any number.
+        longest: seconds after which a call is closed.
+        idle: seconds without a message from the client after which it is closed; 0 never closes it.
+    """
+
+    def __init__(
+        self,
+        agent: ServableAgent,
+        interventions: Interventions | None = None,
+        *,
+        most: int = MOST_CALLS,
+        books: Books | None = None,
+        resume_within: float = RESUME_WITHIN,
+        from_one: int | None = MOST_FROM_ONE,
+        longest: float = LONGEST_CALL,
+        idle: float = IDLE,
+    ) -> None:
+        self.agent = agent
+        self.books = books
+        self.headroom: Headroom | None = None
+        """What the calls leave of the server; None where that is not measured."""
+        self.active: set[asyncio.Task[None]] = set()
+        self.began: dict[asyncio.Task[None], float] = {}
+        """When each of them began, seconds on the monotonic clock."""
+        self.ready = False
+        self.closing = False
+        """Whether the server is about to end: calls go on, but none begins."""
+        self._interventions = interventions
+        self._most = most
+        self._begins = asyncio.Lock()
+        self._beginning = 0
+        self._from_one, self._longest, self._idle = from_one, longest, idle
+        self._callers: Counter[str] = Counter()
+        """The calls under way by address."""
+        self._resume_within = resume_within
+        self._resumable: set[ResumableSocket] = set()
+
+    def why_not(self) -> NotNow | None:
+        """Why no call is taken now; None when one is."""
+        if not self.ready:
+            return NotNow(kind="loading", reason="the models are still loading; try again when /readyz says so")
+        if self.closing:
+            return NotNow(kind="ending", reason="this server is about to end and takes no more calls; call again")
+        if len(self.active) >= self._most:
+            reason = f"the server is full ({len(self.active)} of {self._most} calls); call later"
+            return NotNow(kind="full", reason=reason)
+        if self._beginning >= MOST_BEGINNING:
+            reason = f"{self._beginning} other calls are about to begin; call again in a second"
+            return NotNow(kind="beginning", reason=reason, retry_after=1)
+        if self.headroom is None:
+            return None
+        now = time.monotonic()
+        return self.headroom.refusal(now, ages=[now - began for began in self.began.values()])
+
+    def too_many_from(self, address: str) -> NotNow | None:
+        """Why no further call from this address is taken; None when one is. This machine's own are not counted."""
+        if self._from_one is None or is_local_address(address) or self._callers[address] < self._from_one:
+            return None
+        reason = f"{self._callers[address]} calls from your address are under way, the most for one; call later"
+        return NotNow(kind="address", reason=reason)
+
+    def end_waiting(self) -> None:
+        """End the calls that wait for their clients: the server is about to end."""
+        for socket in self._resumable:
+            socket.abandon()
+
+    async def resume(self, websocket: WebSocket, token: str, received: str) -> None:
+        """Take a call up again that a token names, on a new connection; `received` says where its client is."""
+        count = int(received) if received.isascii() and received.isdigit() and len(received) < 12 else -1
+        # All are compared, so that the time does not tell which one is right.
+        found = [one for one in self._resumable if one.is_for(token, count)]
+        if not found and RESUME_PARAMETER not in websocket.query_params:
+            await websocket.send_denial_response(JSONResponse({"error": NO_SUCH_CALL}, 410))
+            return
+        await websocket.accept()
+        if not found:
+            await websocket.close(GONE, NO_SUCH_CALL)
+            return
+        await found[0].attach(websocket, count)
+        await found[0].until_left(websocket)
+
+    async def take(
+        self,
+        websocket: WebSocket,
+        sample_rate: str,
+        *,
+        ducks: bool = False,
+        resumes: bool = False,
+        evals: bool = False,
+    ) -> None:
+        """Run one call to its end; a call that cannot start or breaks the protocol is closed with a reason.
+
+        Args:
+            websocket: the client's connection.
+            sample_rate: what the client asks for; see `out_rate`.
+            ducks: whether its loudspeaker becomes softer when it is told to.
+            resumes: whether it takes the call up again when its connection breaks.
+            evals: whether it may be pipecat's eval harness.
+        """
+        await websocket.accept()
+        address = websocket.client.host if websocket.client else ""
+        if refusal := self.why_not() or self.too_many_from(address):
+            if self.books:
+                self.books.refused(refusal.kind)
+            await websocket.close(1013, refusal.reason)
+            return
+        rate = out_rate(sample_rate, native=self.agent.native_rate)
+        if rate is None:
+            allowed = f"{NATIVE} or a number from {OUT_RATES[0]} to {OUT_RATES[-1]}"
+            await websocket.close(1008, f"{RATE_PARAMETER} must be {allowed}, not {sample_rate[:10]}")
+            return
+        task = asyncio.current_task()
+        assert task is not None
+        self.active.add(task)
+        self._callers[address] += 1
+        self.began[task] = time.monotonic()
+        try:
+            connection = await self._resumes(websocket) if resumes else websocket
+            transport = CallTransport(connection, sample_rate=rate)
+            transport.voice.ducked_by_client, transport.serializer.takes_harness = ducks, evals
+            await self._run(connection, transport, rate)
+        except VoiceError as error:
+            log.warning("a call could not begin: %s", error)
+            await websocket.close(1011, shortened(str(error)))
+        except asyncio.CancelledError:
+            # The server is shutting down and this call took too long to end; uvicorn would print its traceback.
+            log.warning("a call was cut off")
+        finally:
+            self.active.discard(task)
+            self.began.pop(task, None)
+            self._callers[address] -= 1
+            if not self._callers[address]:
+                del self._callers[address]
+
+    async def _begin(self, transport: CallTransport, rate: int) -> PipelineWorker:
+        """Build a call's pipeline, when it is its turn: building many at once would hold up the calls under way."""
+        self._beginning += 1
+        try:
+            async with self._begins:
+                worker = self.agent.build_call(transport, sample_rate=rate)
+                if self._beginning > 1:
+                    await asyncio.sleep(BEGIN_EVERY)
+                return worker
+        finally:
+            self._beginning -= 1
+
+    async def _resumes(self, websocket: WebSocket) -> ResumableSocket | WebSocket:
+        """The connection of a call that is taken up again when it breaks."""
+        if not self._resume_within:
+            return websocket
+        # Otherwise clients that call and vanish would fill the server for as long as their calls wait.
+        most = max(1, self._most // 2)
+        socket = ResumableSocket(
+            within=self._resume_within, may_wait=lambda: sum(one.away for one in self._resumable) < most
+        )
+        await socket.attach(websocket)
+        return socket
+
+    async def _run(self, websocket: WebSocket | ResumableSocket, transport: CallTransport, rate: int) -> None:
+        if not isinstance(websocket, ResumableSocket):
+            await self._keep_books(transport, rate)
+            return
+        self._resumable.add(websocket)
+        try:
+            await self._keep_books(transport, rate)
+        finally:
+            self._resumable.discard(websocket)
+            websocket.end()
+
+    async def _keep_books(self, transport: CallTransport, rate: int) -> None:
+        if self.books is None:
+            await self._converse(transport, rate)
+            return
+        transport.account = account = self.books.began()
+        why = "it could not begin"
+        try:
+            why = await self._converse(transport, rate)
+        except asyncio.CancelledError:
+            why = "cut off by the server's end"
+            raise
+        finally:
+            self.books.ended(account, why)
+
+    async def _converse(self, transport: CallTransport, rate: int) -> str:
+        """Run a call's pipeline to its end; returns why it ended, as a clause."""
+        worker = await self._begin(transport, rate)
+        why = "the agent ended it"
+
+        @transport.event_handler("on_client_disconnected")  # type: ignore[untyped-decorator]
+        async def hang_up(_transport: CallTransport, _websocket: WebSocket) -> None:
+            nonlocal why
+            why = "the caller hung up"
+            try:
+                if ending := transport.ending:
+                    why = f"{ending.kind}: {ending.reason}"
+                    log.warning("call closed: %s", ending.reason)
+                    await transport.close(ending)
+            finally:
+                await worker.cancel()
+
+        runner = WorkerRunner(handle_sigint=False)
+        limits = [
+            asyncio.create_task(self._end_in_time(transport)),
+            asyncio.create_task(end_when_idle(transport, self._idle)),
+        ]
+        try:
+            await runner.add_workers(worker)
+            await runner.run()
+        finally:
+            for limit in limits:
+                limit.cancel()
+            asyncio.get_running_loop().call_later(RELEASE_AFTER, self._release, worker)
+        return why
+
+    async def _end_in_time(self, transport: CallTransport) -> None:
+        await asyncio.sleep(self._longest)
+        await transport.end(f"it has lasted {self._longest / 60:g} minutes, the longest for this server")
+
+    def _release(self, worker: PipelineWorker) -> None:
+        if self._interventions:
+            self._interventions.call_ended(worker, others=len(self.active))

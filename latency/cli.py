@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from latency.command_line import (
     FAILED,
     FINE,
+    INTERRUPTED,
     MISSING,
     NO_DATA,
     RUNS,
@@ -53,7 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: For `--help` and `--version` (0) and for arguments that are refused (2).
     """
-    leading, rest = _split(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:
+        return _refuse("interrupted", INTERRUPTED)
+
+
+def _run(argv: Sequence[str]) -> int:
+    leading, rest = _split(argv)
     if not rest:
         parser = _parser(with_registered=True)
         parser.parse_args(leading)
@@ -108,7 +116,7 @@ def show(
     except RunError as error:
         return _refuse(str(error), error.exit_code, program)
     verdicts = {item.verdict for item in report.thresholds}
-    with printing():
+    with printing(program):
         _print(report, as_json=as_json, as_csv=as_csv)
     if "failed" in verdicts:
         return FAILED

@@ -181,14 +181,30 @@ def log_to_stderr(*, verbose: bool) -> None:
 
 
 @contextmanager
-def printing() -> Iterator[None]:
-    """Flush what the block prints; a reader that has left (`| head`) is no error."""
+def printing(program: str = "latency") -> Iterator[None]:
+    """Flush what the block prints; a reader that has left (`| head`) is no error.
+
+    Args:
+        program: The command's name, with which a complaint begins.
+
+    Raises:
+        SystemExit: Standard output cannot be written (status 4); the reason has been said.
+    """
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python would flush again at exit and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
+    except OSError as error:
+        _close_output()
+        why = error.strerror or error
+        complain(program, f"standard output cannot be written ({why}); free some space or print elsewhere")
+        raise SystemExit(MISSING) from error
+
+
+def _close_output() -> None:
+    # Python would flush again at exit and complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _whole(text: str, least: int) -> int:

@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: For `--help` and `--version` (0) and for arguments that are refused (2).
     """
     try:
-        with printing():
+        with printing("voice"):
             args = parser().parse_args(argv)
             if args.command is None:
                 parser().print_help(sys.stderr)
@@ -201,7 +201,9 @@ def parser() -> Parser:
         "the network. `voice models pull NAME` downloads a language model that runs in this process, goes on where "
         "an earlier attempt stopped, and verifies it.",
     )
-    models.add_argument("action", nargs="?", type=one_of("pull"), metavar="pull", help="download the model NAME")
+    models.add_argument(
+        "action", nargs="?", type=one_of("pull"), metavar="ACTION", help="pull: download the model NAME"
+    )
     models.add_argument("name", nargs="?", metavar="NAME", help="a language model that is listed")
 
     tiers = _command(

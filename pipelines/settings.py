@@ -193,7 +193,9 @@ def load(
         meant = did_you_mean(pipeline, known)
         raise ConfigurationError(f'There is no pipeline "{pipeline}"{meant or others}') from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigurationError(f"{path} cannot be read as a pipeline file: {error}.") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ConfigurationError(f"{path} cannot be read as a pipeline file: {why}.") from error
     return check({"name": path.stem, **table}, source=path.name, overrides=overrides, change=change)
 
 

@@ -15,7 +15,7 @@ from pipelines.providers.responder import ResponderTable
 from pipelines.providers.sim import SimulatorTable
 from pipelines.providers.tiers import Roles, Tiers
 from pipelines.registry import PROVIDERS, RECOGNISERS, SYNTHESISERS
-from pipelines.settings import BargeIn, Call, Settings, Turns, Vad
+from pipelines.settings import BargeIn, Call, Settings, Turns, Vad, Watchdog
 from pipelines.table import Table
 
 HEAD = """\
@@ -36,6 +36,7 @@ def page() -> str:
         ("[vad]", Vad),
         ("[turns]", Turns),
         ("[barge_in]", BargeIn),
+        ("[watchdog]", Watchdog),
         ("[call]", Call),
         *((f'[asr] with engine = "{_kind(table, "engine")}"', table) for table in RECOGNISERS),
         ('[llm] with provider = "responder"', ResponderTable),

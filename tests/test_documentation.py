@@ -102,6 +102,12 @@ def test_the_page_of_settings_is_generated_from_the_settings() -> None:
     assert TEXT["settings.md"] == settings_page.page(), "python -m pipelines.settings_page > docs/settings.md"
 
 
+def test_the_page_of_settings_has_every_table() -> None:
+    for name, field in settings.Settings.model_fields.items():
+        if isinstance(field.default, settings.Table):
+            assert f"## `[{name}]" in TEXT["settings.md"]
+
+
 def test_every_setting_that_a_page_names_exists() -> None:
     """In the pages on turns and the budget: `turns.risk` and the like."""
     named = re.findall(r"`((?:vad|turns|asr|tts)\.\w+)", TEXT["turns.md"] + TEXT["budget.md"])

@@ -94,17 +94,27 @@ _WEIGHT = 20
 def _domain_sentences(names: Sequence[str]) -> list[str]:
     from voice.asr.sphinx.language_model import pronounceable
     from voice.responder.sentences import domain_sentences
-    from voice.turns.overlap.meaning import SAID_OVER_ANSWERS
 
     named = [request.format(name) for name in names for request in _REQUESTS]
-    over_answers, _ = pronounceable([*SAID_OVER_ANSWERS, "uh-huh"])
-    return domain_sentences() + [*named, *over_answers] * _WEIGHT
+    replies, _ = pronounceable([*_replies(), "uh-huh"])
+    return domain_sentences() + [*named, *replies] * _WEIGHT
+
+
+_TOO_LIKE_OTHERS = frozenset(("do", "more", "you may", "you can"))
+"""Replies that begin so many requests that expecting them would make others misheard."""
+
+
+def _replies() -> list[str]:
+    """What callers say over answers, and when they are asked whether they want to hear more."""
+    from voice.turns.overlap.meaning import SAID_OVER_ANSWERS
+    from voice.turns.words.english import ENGLISH
+
+    going_on = [words for words in ENGLISH.go_on if words not in _TOO_LIKE_OTHERS]
+    return list(dict.fromkeys([*SAID_OVER_ANSWERS, *going_on, *(f"{words} please" for words in going_on)]))
 
 
 def _edition(sentences: str, names: Sequence[str]) -> str:
-    from voice.turns.overlap.meaning import SAID_OVER_ANSWERS
-
-    return " ".join([sentences, *sorted(names), *SAID_OVER_ANSWERS])
+    return " ".join([sentences, *sorted(names), *_replies()])
 
 
 def _import_service() -> None:

@@ -119,7 +119,7 @@ def _show(folder: Path, thresholds: Sequence[Threshold], *, as_json: bool) -> in
         complain("voice", _without_turns(folder) or str(error))
         return MISSING if _has_failures(folder) else error.exit_code
     assert report.load is not None
-    with printing():
+    with printing("voice"):
         if as_json:
             print(text(report, report.load))
         else:

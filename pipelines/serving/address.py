@@ -12,6 +12,8 @@ from voice.server.calls import LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_W
 from voice.server.closing import IDLE
 from voice.wire.endpoint import TOKEN_VARIABLE
 
+MOST_PORT = 65_535
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
@@ -59,9 +61,13 @@ class Address:
         """Who may come in.
 
         Raises:
-            ConfigurationError: an origin or the certificate is none, or callers from elsewhere could come in without a
-                token, or could be overheard.
+            ConfigurationError: the port, an origin or the certificate is none, or callers from elsewhere could come in
+                without a token, or could be overheard.
         """
+        if not 0 <= self.port <= MOST_PORT:
+            raise ConfigurationError(
+                f"There is no port {self.port}; choose one up to {MOST_PORT}, or 0 for a free one."
+            )
         for origin in self.allow_origins:
             _check_origin(origin)
         if self.tls_cert or self.tls_key:

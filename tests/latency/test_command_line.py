@@ -1,8 +1,10 @@
 """What `voice` and `latency` share on their command lines."""
 
 import importlib
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -133,3 +135,22 @@ def test_help_fits_80_columns_of_a_wide_terminal(
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("usage: ")
     assert any("-v, --verbose" in line for line in lines)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_an_output_that_cannot_be_written_is_one_sentence_and_no_broken_limit(short_run: Path) -> None:
+    with open("/dev/full", "w") as full:
+        report = [sys.executable, "-m", "latency", "report", str(short_run)]
+        done = subprocess.run(report, stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert done.returncode == 4
+    assert "standard output cannot be written (No space left on device)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_ends_a_built_in_command_with_one_word() -> None:
+    command = [sys.executable, "-m", "latency", "selftest"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as selftest:
+        time.sleep(1)
+        selftest.send_signal(signal.SIGINT)
+        _, said = selftest.communicate(timeout=20)
+    assert (selftest.returncode, said.splitlines()[-1:]) == (130, ["latency: interrupted"])

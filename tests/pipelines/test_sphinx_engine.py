@@ -8,7 +8,7 @@ from voice.responder.sentences import domain_sentences
 def test_it_expects_what_is_said_over_answers_and_the_names_of_a_call() -> None:
     sentences = _domain_sentences(["timer box"])
     assert sentences[: len(domain_sentences())] == domain_sentences()
-    for said in ("hold on", "uh-huh", "of course", "what is my timer box"):
+    for said in ("hold on", "uh-huh", "of course", "go on", "keep going please", "what is my timer box"):
         assert sentences.count(said) >= 20
     assert pronounceable(sentences)[1] <= pronounceable(domain_sentences())[1]
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from voice.page.files import FILES_PATH, HEADERS, INDEX, PAGE_PATH, page_files
+from voice.page.head import take_head
 from voice.server.access import Access
 from voice.server.bookkeeping import CallFigures
 
@@ -50,6 +51,7 @@ def page_routes(access: Access, under_way: Callable[[], Sequence[CallFigures] | 
             return JSONResponse({"error": "This server keeps no figures."}, 404)
         return JSONResponse({"calls": [_json(one) for one in figures]}, headers={"Cache-Control": "no-store"})
 
+    take_head(routes.routes)
     return routes
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import FastAPI, Query, Request, WebSocket
 from fastapi.responses import JSONResponse, Response
 
+from voice.page.head import take_head
 from voice.page.routes import page_routes
 from voice.redaction import printable
 from voice.server.access import Access
@@ -109,6 +110,7 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
         evals = access.refusal(headers, _given(query), math.inf) is None
         await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1", evals=evals)
 
+    take_head(app.routes)
     return app
 
 

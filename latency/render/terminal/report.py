@@ -47,10 +47,11 @@ def write(report: Report, file: TextIO) -> None:
         console.print()
     for line in (*_figures(report), *fault_lines(report.accounts), *conditions(report)):
         console.print(fitted(line, console.width))
-    _verdicts(console, report)
     console.print()
     for line in method(report):
         console.print(line, style="dim")
+    # Last, where who reads the log of a gate looks.
+    _verdicts(console, report)
 
 
 def _figures(report: Report) -> Iterator[str]:

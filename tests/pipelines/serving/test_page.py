@@ -170,6 +170,25 @@ async def test_a_tab_that_was_put_to_sleep_goes_on(server: ServerProcess) -> Non
     assert browser.trouble == []
 
 
+async def test_on_a_phone_the_newest_turn_and_the_state_of_the_call_are_in_view(server: ServerProcess) -> None:
+    async with browsing(page_of(server), None, width=390) as browser:
+        await browser.call()
+        for number in ("three", "four", "five", "six", "seven"):
+            await browser.types(f"what is {number} plus ten")
+        await browser.types("count to twenty")
+        await browser.says("#turns li:last-child", "20")
+        await browser.page.wait_for_timeout(500)
+        # Whatever is drawn over its last line would be hit instead of it.
+        seen = await browser.page.evaluate(
+            """() => ["#turns li:last-child p:last-of-type", "#state"].map((selector) => {
+              const found = document.querySelector(selector), box = found.getBoundingClientRect();
+              const hit = document.elementFromPoint(box.left + 5, box.bottom - 5);
+              return hit !== null && (found.contains(hit) || hit.contains(found));
+            })"""
+        )
+        assert seen == [True, True]
+
+
 async def test_without_a_microphone_the_page_says_what_to_do(server: ServerProcess) -> None:
     async with browsing(page_of(server), None, allowed=False) as browser:
         await browser.page.click("#call")

@@ -34,8 +34,16 @@ function card(number) {
   return cards.get(number);
 }
 
+// A turn grows while it is spoken. Whoever has scrolled up to read is left there.
+const growing = new ResizeObserver(([entry]) => {
+  const low = entry.target.getBoundingClientRect().bottom - innerHeight;
+  if (low < entry.target.offsetHeight) entry.target.scrollIntoView({ block: "nearest" });
+});
+
 function show(shown) {
   if (!shown.element.isConnected) page.turns.append(shown.element);
+  growing.disconnect();
+  growing.observe(page.turns.lastChild);
   while (page.turns.children.length > MOST_SHOWN) page.turns.firstChild.remove();
   page.hint.hidden = true;
   shown.element.scrollIntoView({ block: "nearest" });

@@ -171,7 +171,7 @@ SKILLS = [
     Skill(
         "acknowledgement",
         [
-            "(okay|ok|yes|yeah|no|right|alright|all right|sure|exactly|i see)",
+            "(okay|ok|yes|yeah|no|nope|nah|right|alright|all right|sure|exactly|i see)",
             "(great|cool|nice|good|fine|perfect|wonderful)",
             "(yes please|no thanks|no thank you)",
             "(that is|very) (good|nice|great|right|correct|fine|cool)",

@@ -3,6 +3,7 @@
 import re
 from typing import Literal
 
+from voice.language.phrases import PHRASES
 from voice.turns.words.english import ENGLISH
 from voice.turns.words.turn_words import QuestionPatterns, TurnWords
 
@@ -29,6 +30,9 @@ def asked(text: str | None, language: TurnWords = ENGLISH) -> Asked | None:
         text: the agent's last words.
         language: those of the language that is spoken.
     """
+    # It may follow a clause ("29, 30, Shall I go on?"), with which it would read as one sentence.
+    if (text or "").rstrip().endswith(PHRASES[language.code].go_on):
+        return "yes_no"
     questions = language.questions
     sentences = [sentence.strip() for sentence in _SENTENCE.findall((text or "").lower().replace("’", "'"))]
     for sentence in reversed([sentence for sentence in sentences if sentence][-2:]):

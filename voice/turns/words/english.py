@@ -36,8 +36,8 @@ ENGLISH = TurnWords(
         "absolutely", "definitely", "true", "indeed", "of course", "i see", "i know", "i get it", "got it", "gotcha",
         "makes sense", "sounds good", "that's right", "that is right", "that's true", "good", "great", "nice", "cool",
         "fine", "perfect", "wonderful", "wow", "really", "oh really", "no way", "no kidding", "interesting", "thanks",
-        "thank you", "uh huh", "mm hmm", "mhm", "mm", "mmm", "hm", "hmm", "hmmm", "huh", "ha", "haha", "ah", "aha",
-        "oh", "uh", "um", "uhm", "er", "erm", "eh", "aw", "ooh", "and", "so", "then",
+        "thank you", "uh huh", "mm hmm", "mm hm", "mhm", "mm", "mmm", "hm", "hmm", "hmmm", "huh", "ha", "haha", "ah",
+        "aha", "oh", "uh", "um", "uhm", "er", "erm", "eh", "aw", "ooh", "and", "so", "then",
     ),
     stops=(
         "stop", "wait", "no", "nope", "hold on", "hang on", "hold it", "never mind", "nevermind", "forget it", "cancel",
@@ -54,7 +54,7 @@ ENGLISH = TurnWords(
     go_on=(
         "go on", "continue", "carry on", "keep going", "keep talking", "keep reading", "read on", "proceed", "more",
         "tell me more", "please do", "do", "do go on", "you may", "you can", "the rest", "i'm listening", "mm hmm",
-        "mm", "mhm", "uh huh", "yes please", "just go on",
+        "mm hm", "mm", "mhm", "uh huh", "yes please", "just go on", "go for it", "by all means", "i'd like that",
     ),
     polite=("please", "thanks", "thank you"),
     farewell=(

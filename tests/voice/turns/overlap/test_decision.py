@@ -92,7 +92,7 @@ def test_a_word_that_the_recogniser_takes_back_stops_nothing() -> None:
     assert told.because == "short"
 
 
-@pytest.mark.parametrize("said", ["yeah", "right", "okay", "mm hmm", "i see"])
+@pytest.mark.parametrize("said", ["yeah", "right", "okay", "mm hmm", "Mm-hm.", "i see"])
 def test_backchannels_let_the_answer_go_on(said: str) -> None:
     told = Told()
     assert told.hear(*DUCKED, (0.3, "partial", said), (0.6, "silence"), (0.65, "final", said)) == [

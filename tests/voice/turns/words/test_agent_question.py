@@ -15,6 +15,8 @@ from voice.turns.words.agent_question import asked
         ("You said ten minutes?", "yes_no"),
         ("Great! Do you want to hear more", "yes_no"),
         ("Are you still there?", "yes_no"),
+        ("27, 28, 29, 30, Shall I go on?", "yes_no"),
+        ("- flour\n- milk\n- eggs Shall I go on?", "yes_no"),
         ("You are welcome. Anything else?", "offer"),
         ("Is there anything else I can help you with?", "offer"),
         ("What is your phone number?", "number"),

@@ -48,7 +48,8 @@ def test_a_yes_over_a_yes_or_no_question_is_its_answer() -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("Soll ich das buchen?", "yes_no"), ("Gut, ist das richtig?", "yes_no"),
+        ("Soll ich das buchen?", "yes_no"),
+        ("Das Meer ist blau, Soll ich weitermachen?", "yes_no"), ("Gut, ist das richtig?", "yes_no"),
         ("Sie wohnen in Köln, oder?", "yes_no"),
         ("Sie sagten zehn?", "yes_no"), ("Kann ich sonst noch etwas für Sie tun?", "offer"),
         ("Wie lautet Ihre Kundennummer?", "number"), ("Nennen Sie mir bitte Ihre Postleitzahl.", "number"),

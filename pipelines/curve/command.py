@@ -1,6 +1,7 @@
 """`latency curve`: records what the detectors report, or reads it from a file, and prints what the rules make of it."""
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -36,7 +37,8 @@ def main(argv: Sequence[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         complain("latency", "interrupted")
-        return INTERRUPTED
+        # Python would wait for the pool of detectors, whose processes may have ended while they held a lock of it.
+        os._exit(INTERRUPTED)
 
 
 def _parser() -> Parser:

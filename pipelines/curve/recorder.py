@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +89,13 @@ def _listened(tasks: Sequence[Task], detectors: Detectors) -> Iterator[Clip]:
         yield from map(work, tasks)
         return
     with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_prepare) as pool:
-        yield from pool.map(work, tasks)
+        try:
+            yield from pool.map(work, tasks)
+        except KeyboardInterrupt:
+            # They would first finish what they do, or what they import.
+            for process in active_children():
+                process.terminate()
+            raise
 
 
 def listen_to(task: Task, detectors: Detectors) -> Clip:

@@ -66,6 +66,11 @@ def spoken_in_phones() -> dict[str, str]:
     return {_spelled(phones): phones for phones in (*HUMS, *PHONES)}
 
 
+def phones_in(said: str) -> int:
+    """How many of the words are single phones: what followed a "stop"."""
+    return sum(word[1:-1] in PHONES for word in said.split() if word.startswith("["))
+
+
 def _spelled(phones: str) -> str:
     """A word that no dictionary has, for phones."""
     return f"[{phones.replace(' ', '-')}]"

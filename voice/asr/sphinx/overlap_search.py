@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pocketsphinx
 
-from voice.asr.sphinx.overlap_grammar import Grammar, interrupting, listening, spoken_in_phones
+from voice.asr.sphinx.overlap_grammar import Grammar, interrupting, listening, phones_in, spoken_in_phones
 from voice.asr.sphinx.worker_protocol import BYTES_PER_SECOND, SAMPLE_RATE
 
 LONGEST = 1.5
@@ -19,6 +19,10 @@ _SHORTEST = 0.5
 _NATS = 1024.0
 """The decoder's acoustic scores are logarithms, divided by this."""
 _BEAM = 1e-48
+UNKNOWN = 40.0
+"""The most that is told, in nats, of a sound that is like no backchannel, but like no "stop" either."""
+_MORE = 1
+"""Phones after a "stop" with which a sound is still like it: its last consonant, drawn out."""
 
 
 class OverlapSearch:
@@ -78,8 +82,11 @@ class OverlapSearch:
         return self._difference()
 
     def _difference(self) -> float | None:
-        interrupts, listens = _score(self._interrupting), _score(self._listening)
-        return None if interrupts is None or listens is None else interrupts - listens
+        interrupts, listens = self._interrupting.hyp(), self._listening.hyp()
+        if not interrupts or not listens or not interrupts.score or not listens.score:
+            return None
+        nats = _NATS * math.log(interrupts.score / listens.score)
+        return nats if phones_in(interrupts.hypstr) <= _MORE else min(nats, UNKNOWN)
 
     def stop(self) -> None:
         """Forget the utterance."""
@@ -90,11 +97,6 @@ class OverlapSearch:
         self.stop()
         self._listening.reinit_feat()
         self._interrupting.reinit_feat()
-
-
-def _score(decoder: pocketsphinx.Decoder) -> float | None:
-    hypothesis = decoder.hyp()
-    return _NATS * math.log(hypothesis.score) if hypothesis and hypothesis.score > 0 else None
 
 
 def _decoder(grammar: Grammar, dictionary: pocketsphinx.Decoder) -> pocketsphinx.Decoder:

@@ -188,6 +188,8 @@ class Overlap:
             return self._resume("short", now)
         if meaning in (Meaning.BACKCHANNEL, Meaning.OWN) or self._is_far() or self._listens(now):
             return None
+        if lasted >= self._rules.decide and self._calls(meaning, now):
+            return self._end(Action.STOP, "stop_word", now)
         if meaning is Meaning.WORDS and lasted >= self._rules.decide:
             return self._end(Action.STOP, "words", now)
         if meaning is Meaning.NOTHING and record.silenced is None:

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from voice.asr.sphinx.overlap_grammar import Grammar, interrupting, listening, spoken_in_phones
+from voice.asr.sphinx.overlap_grammar import Grammar, interrupting, listening, phones_in, spoken_in_phones
 
 
 def takes(grammar: Grammar, words: Iterable[str]) -> bool:
@@ -45,3 +45,8 @@ def test_phrases_without_a_pronunciation_are_left_out() -> None:
         assert grammar.words() <= known | spoken_in_phones().keys()
     assert takes(interrupting(known.__contains__), ["hold", "on"])
     assert not takes(interrupting(known.__contains__), ["hang", "on"])
+
+
+def test_phones_after_a_stop_are_counted() -> None:
+    assert phones_in("hold on") == 0
+    assert phones_in("<sil> hold on [P] [L]") == 2

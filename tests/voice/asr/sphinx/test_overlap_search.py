@@ -4,7 +4,7 @@ import pocketsphinx
 import pytest
 
 from voice.asr.sphinx.cepstral_mean import CepstralMean
-from voice.asr.sphinx.overlap_search import LONGEST, OverlapSearch
+from voice.asr.sphinx.overlap_search import LONGEST, UNKNOWN, OverlapSearch
 from voice.asr.sphinx.worker import load_decoder
 
 Speak = Callable[[str], bytes]
@@ -38,6 +38,14 @@ def test_interruptions_lean_to_interruptions(search: OverlapSearch, speak: Speak
 @pytest.mark.parametrize("said", ["yeah", "uh huh", "mm hmm", "okay right"])
 def test_backchannels_lean_to_backchannels(search: OverlapSearch, speak: Speak, said: str) -> None:
     assert (leaning(search, speak(said)) or 99) < 20
+
+
+@pytest.mark.parametrize("said", ["good morning", "cough"])
+def test_what_is_like_no_phrase_of_either_kind_leans_to_an_interruption_by_little(
+    search: OverlapSearch, speak: Speak, said: str
+) -> None:
+    told = leaning(search, speak(said))
+    assert told is None or told <= UNKNOWN
 
 
 def test_a_search_tells_of_each_utterance_alone(search: OverlapSearch, speak: Speak) -> None:

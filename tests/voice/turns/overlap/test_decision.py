@@ -269,6 +269,12 @@ def test_a_short_sound_like_an_interruption_stops_the_answer_as_soon_as_it_seems
     assert told.because == "stop_word"
 
 
+def test_a_long_sound_like_an_interruption_stops_the_answer_in_time_without_words() -> None:
+    told = Told()
+    assert told.hear(*DUCKED, (0.5, "leans", "90"), until=0.8) == [Action.DUCK, Action.STOP]
+    assert told.decided == pytest.approx(0.65, abs=0.03)
+
+
 def test_what_a_sound_was_like_before_its_pause_stops_nothing() -> None:
     told = Told()
     said = told.hear(*DUCKED, (0.3, "leans", "90"), (0.31, "partial", "yelp"), (0.45, "hint"), until=0.6)

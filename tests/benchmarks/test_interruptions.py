@@ -1,7 +1,7 @@
 """Which words over an answer stop it, faster than real time: requests and "stop" must, backchannels must not.
 
-The voice detector, PocketSphinx with its language model, and what decides are the product's; the speakers are flite's
-voices, and the times those of the sound plus the recogniser's processor time. A stop is heard later.
+The voice detector, PocketSphinx with its language model and grammars, and what decides are the product's; the speakers
+are flite's voices, and the times those of the sound plus the recogniser's processor time. A stop is heard later.
 
 python -m pytest tests/benchmarks/test_interruptions.py -m slow -s
 """
@@ -216,5 +216,5 @@ async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Pa
             f"ms; {silenced} silenced it for a moment"
         )
     shares = {kind: np.mean([one.stopped is not None for one in answers]) for kind, answers in found.items()}
-    assert shares["interruptions"] >= 0.93
-    assert shares["backchannels"] <= 0.2
+    assert shares["interruptions"] >= 0.94
+    assert shares["backchannels"] <= 0.08

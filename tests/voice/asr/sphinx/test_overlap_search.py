@@ -32,7 +32,7 @@ def leaning(search: OverlapSearch, pcm: bytes) -> float | None:
 
 @pytest.mark.parametrize("said", ["stop", "never mind", "no no wait", "say that again"])
 def test_interruptions_lean_to_interruptions(search: OverlapSearch, speak: Speak, said: str) -> None:
-    assert (leaning(search, speak(said)) or 0) > 60
+    assert (leaning(search, speak(said)) or 0) >= UNKNOWN
 
 
 @pytest.mark.parametrize("said", ["yeah", "uh huh", "mm hmm", "okay right"])

@@ -27,6 +27,7 @@ from tests.voice.asr.sphinx.sphinx_call import Call, audio, oldest, utterance, w
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx import service
 from voice.asr.sphinx.language_model import LanguageModel
+from voice.asr.sphinx.overlap_search import UNKNOWN
 from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
 from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, SpeechResumedFrame
 
@@ -75,7 +76,7 @@ async def test_only_of_sounds_over_an_answer_it_tells_what_they_are_like(pool: S
         await call.send(BotStartedSpeakingFrame(), *utterance(speak("stop")))
         await call.wait_for(TranscriptionFrame)
         leanings = call.below.of(LeaningFrame)
-        assert leanings[-1].nats > 60
+        assert leanings[-1].nats >= UNKNOWN
         assert call.below.of(LeaningFrame, TranscriptionFrame)[-2] is leanings[-1]
         texts = [frame.text for frame in call.below.of(InterimTranscriptionFrame)]
         assert all(first != second for first, second in zip(texts, texts[1:], strict=False))

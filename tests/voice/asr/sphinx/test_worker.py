@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from voice.asr.sphinx.overlap_search import OverlapSearch
+from voice.asr.sphinx.overlap_search import UNKNOWN, OverlapSearch
 from voice.asr.sphinx.worker import Recognition, load_decoder, main
 from voice.asr.sphinx.worker_protocol import (
     AbandonUtterance,
@@ -100,7 +100,7 @@ def test_replies_tell_what_a_sound_over_an_answer_is_like(recognition: Recogniti
     assert isinstance(final, Final)
     assert peeked.leaning is not None
     assert final.leaning is not None
-    assert min(peeked.leaning, final.leaning) > 60
+    assert min(peeked.leaning, final.leaning) >= UNKNOWN
     assert any(isinstance(one, Partial) and one.leaning is not None for one in partials)
     others = replies(recognition, [start, *audio, PeekUtterance(3), finish])
     assert [one.leaning for one in others if isinstance(one, Partial | Peeked | Final)] == [None] * len(others)

@@ -1,7 +1,7 @@
 """Which words over an answer stop it, faster than real time: requests and "stop" must, backchannels must not.
 
-The voice detector, PocketSphinx with its language model, and what decides are the product's; the speakers are flite's
-voices, and the times those of the sound plus the recogniser's processor time. A stop is heard later.
+The voice detector, PocketSphinx with its language model and grammars, and what decides are the product's; the speakers
+are flite's voices, and the times those of the sound plus the recogniser's processor time. A stop is heard later.
 
 python -m pytest tests/benchmarks/test_interruptions.py -m slow -s
 """
@@ -30,6 +30,7 @@ from tests.make_samples import synthesise
 from tests.voice.turns.overlap.test_start import Voice
 from voice.asr.no_transcript import NothingHeardFrame
 from voice.asr.sphinx.language_model import build_language_model
+from voice.asr.sphinx.overlap_search import OverlapSearch
 from voice.asr.sphinx.worker import Recognition, load_decoder
 from voice.asr.sphinx.worker_protocol import (
     Audio,
@@ -48,7 +49,7 @@ from voice.responder.understanding import parses
 from voice.turns.models import TurnModels
 from voice.turns.overlap.decision import Rules
 from voice.turns.overlap.start import OverlapStart
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
+from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, SpeechResumedFrame
 
 VOICES = ("rms", "slt", "kal16", "awb")
 INTERRUPTIONS = (
@@ -94,6 +95,9 @@ class Recogniser:
         reply = self.recognition.carry_out(command)
         self.free = max(self.free, at) + time.thread_time() - began
         text = getattr(reply, "text", None)
+        leaning = getattr(reply, "leaning", None)
+        if leaning is not None:
+            self._tell(LeaningFrame(nats=leaning))
         if isinstance(reply, Partial):
             self._tell(InterimTranscriptionFrame(reply.text, "", ""))
         elif isinstance(reply, Peeked):
@@ -154,7 +158,7 @@ class Answer:
         elif state is VADState.SPEAKING:
             self.speaking = True
             await self.start.process_frame(VADUserStartedSpeakingFrame(start_secs=0.2))
-            self.recogniser.carry_out(StartUtterance(2), self.now)
+            self.recogniser.carry_out(StartUtterance(2, over_answer=True), self.now)
             self.recogniser.carry_out(Audio(before + chunk), self.now)
         if self.stopped is None:
             await self.start.process_frame(InputAudioRawFrame(chunk, RATE, 1))
@@ -185,7 +189,8 @@ class Answer:
 @pytest.mark.slow
 async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Path) -> None:
     model = build_language_model(lambda: _domain_sentences(()), edition=_edition(source_digest(), ()), cache=tmp_path)
-    recognition = Recognition(load_decoder(model.path), "", 0.0)
+    decoder = load_decoder(model.path)
+    recognition = Recognition(decoder, "", 0.0, OverlapSearch(decoder))
     models = TurnModels(smart_turn=False)
     found: dict[str, list[Answer]] = defaultdict(list)
     for voice in VOICES:
@@ -211,5 +216,5 @@ async def test_interruptions_stop_an_answer_and_backchannels_do_not(tmp_path: Pa
             f"ms; {silenced} silenced it for a moment"
         )
     shares = {kind: np.mean([one.stopped is not None for one in answers]) for kind, answers in found.items()}
-    assert shares["interruptions"] >= 0.93
-    assert shares["backchannels"] <= 0.2
+    assert shares["interruptions"] >= 0.94
+    assert shares["backchannels"] <= 0.08

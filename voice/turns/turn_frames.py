@@ -69,6 +69,17 @@ class OverlapFrame(SystemFrame):
 
 
 @dataclass
+class LeaningFrame(SystemFrame):
+    """What the sound that the caller makes during the answer is like so far; a text of it follows.
+
+    Parameters:
+        nats: by how much an interruption is likelier than a backchannel, by the sound alone.
+    """
+
+    nats: float = 0.0
+
+
+@dataclass
 class VoiceFadedFrame(SystemFrame):
     """The voice has become much softer, as between two words or at the end; the recogniser decodes the words so far.
 

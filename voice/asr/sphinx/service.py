@@ -7,6 +7,8 @@ from typing import Any
 
 from loguru import logger
 from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
     CancelFrame,
     EagerTranscriptionFrame,
     EndFrame,
@@ -30,7 +32,7 @@ from voice.asr.sphinx.utterance_buffer import Utterances
 from voice.asr.sphinx.worker_lease import WorkerLease
 from voice.asr.sphinx.worker_protocol import SAMPLE_RATE, Final, Partial, Peeked, PeekUtterance, Reply
 from voice.errors import ComponentError, ConfigurationError
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
+from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, SpeechResumedFrame
 
 __all__ = ["SphinxPool", "SphinxSTTService"]
 
@@ -58,7 +60,8 @@ class SphinxSTTService(STTService):
     (the ErrorFrame goes upstream at once, this frame follows when the user has stopped speaking). If speech goes on
     before the text comes, that text is pushed as a TranscriptionFrame without `finalized`, or not at all if it is
     empty. After an EagerHintFrame it pushes an EagerTranscriptionFrame of the words so far, unless there are none, or
-    speech goes on or ends first; the final text may differ.
+    speech goes on or ends first; the final text may differ. Before the texts of a short sound that begins while the
+    agent speaks it pushes LeaningFrames.
 
     Args:
         pool: Where workers come from and return to; the service does not close it.
@@ -91,6 +94,9 @@ class SphinxSTTService(STTService):
         self._finished = 0.0
         """When the last utterance ended."""
         self._hinted: int | None = None  # the utterance that has probably ended
+        self._answer_sounds = False
+        self._partial = ""
+        """The text that was last pushed of the utterance being spoken."""
         self._lost: str | None = None  # why there will be no text of the utterance being spoken
         self._down: str | None = None
         """Why there is no worker; None while there is one, or the first is on its way."""
@@ -152,7 +158,8 @@ class SphinxSTTService(STTService):
         if isinstance(frame, VADUserStartedSpeakingFrame) and self._listening is not None and not self.is_muted:
             self._lost = self._down
             if self._down is None:
-                self._worker.send(self._utterances.begin())
+                self._partial = ""
+                self._worker.send(self._utterances.begin(over_answer=self._answer_sounds))
         elif isinstance(frame, VADUserStoppedSpeakingFrame):
             await self._finish()
         elif isinstance(frame, EagerHintFrame) and (spoken := self._utterances.current) is not None:
@@ -160,6 +167,8 @@ class SphinxSTTService(STTService):
             self._worker.send([PeekUtterance(spoken)])
         elif isinstance(frame, SpeechResumedFrame):
             self._hinted = None
+        elif isinstance(frame, BotStartedSpeakingFrame | BotStoppedSpeakingFrame):
+            self._answer_sounds = isinstance(frame, BotStartedSpeakingFrame)
         elif isinstance(frame, STTMuteFrame) and frame.mute:
             self._worker.send(self._utterances.abandon())
             self._settled.set()
@@ -223,9 +232,14 @@ class SphinxSTTService(STTService):
 
     async def _answer(self, reply: Reply) -> None:
         if isinstance(reply, Partial) and reply.utterance == self._utterances.current:
-            await self._push_text(InterimTranscriptionFrame, reply.text)
-        elif isinstance(reply, Peeked) and reply.utterance == self._hinted and reply.text:
-            await self._push_text(EagerTranscriptionFrame, reply.text)
+            await self._push_leaning(reply.leaning)
+            if reply.text != self._partial:
+                self._partial = reply.text
+                await self._push_text(InterimTranscriptionFrame, reply.text)
+        elif isinstance(reply, Peeked) and reply.utterance == self._hinted:
+            await self._push_leaning(reply.leaning)
+            if reply.text:
+                await self._push_text(EagerTranscriptionFrame, reply.text)
         elif isinstance(reply, Final) and self._utterances.is_awaited(reply.utterance):
             is_last = self._utterances.answered(reply.utterance)
             now = time.monotonic()
@@ -237,12 +251,17 @@ class SphinxSTTService(STTService):
             )
             if is_last:
                 self.confirm_finalize()  # type: ignore[no-untyped-call]
+            await self._push_leaning(reply.leaning)
             if reply.text:
                 await self._push_text(TranscriptionFrame, reply.text)
             elif is_last:
                 await self.push_frame(NothingHeardFrame())
             if is_last:
                 self._settled.set()
+
+    async def _push_leaning(self, nats: float | None) -> None:
+        if nats is not None:
+            await self.push_frame(LeaningFrame(nats=nats))
 
     async def _push_text(
         self, kind: type[InterimTranscriptionFrame | EagerTranscriptionFrame | TranscriptionFrame], text: str

@@ -54,11 +54,11 @@ class Utterances:
             return [Audio(pcm)]
         return [*self._finish(self._current), *self._begin(), Audio(pcm)]
 
-    def begin(self) -> list[Command]:
-        """The detector reports the start of speech."""
+    def begin(self, *, over_answer: bool = False) -> list[Command]:
+        """The detector reports the start of speech, during an answer or not."""
         if self._current is not None:
             return []
-        commands = self._begin()
+        commands = self._begin(over_answer=over_answer)
         # The pre-roll of the next utterance must not repeat the words of this one.
         commands += [Audio(pcm) for pcm in self._heard]
         self._forget()
@@ -92,10 +92,10 @@ class Utterances:
         self._unanswered.clear()
         self._forget()
 
-    def _begin(self) -> list[Command]:
+    def _begin(self, *, over_answer: bool = False) -> list[Command]:
         self._number += 1
         self._current, self._bytes = self._number, 0
-        return [StartUtterance(self._number)]
+        return [StartUtterance(self._number, over_answer)]
 
     def _finish(self, number: int) -> list[Command]:
         self._unanswered.add(number)

@@ -21,6 +21,7 @@ from pathlib import Path
 import pocketsphinx
 
 from voice.asr.sphinx.cepstral_mean import CepstralMean
+from voice.asr.sphinx.overlap_search import OverlapSearch
 from voice.asr.sphinx.template import fork_on_request
 from voice.asr.sphinx.worker_protocol import (
     BYTES_PER_SECOND,
@@ -79,11 +80,20 @@ def load_decoder(language_model: Path | None = None) -> pocketsphinx.Decoder:
 
 
 class Recognition:
-    """Carries out commands on a decoder, one utterance at a time."""
+    """Carries out commands on a decoder, one utterance at a time.
 
-    def __init__(self, decoder: pocketsphinx.Decoder, models: str, load_seconds: float) -> None:
+    Args:
+        decoder: recognises the words.
+        models: engine, version and models, for people.
+        load_seconds: how long loading took.
+        overlap: tells what sounds over an answer are like; None where nothing does.
+    """
+
+    def __init__(
+        self, decoder: pocketsphinx.Decoder, models: str, load_seconds: float, overlap: OverlapSearch | None = None
+    ) -> None:
         self.ready = Ready(models, load_seconds)
-        self._decoder = decoder
+        self._decoder, self._overlap = decoder, overlap
         self._mean = CepstralMean()
         self._given = ""  # the mean that was set last, after this many frames of the utterance
         self._given_after = 0
@@ -100,17 +110,19 @@ class Recognition:
     def carry_out(self, command: Command) -> Reply | None:
         """Carry out a command; commands about an utterance that is not under way are ignored."""
         match command:
-            case StartUtterance(utterance):
+            case StartUtterance(utterance, over_answer):
                 self._stop()
                 self._utterance, self._text, self._bytes, self._spent = utterance, "", 0, 0.0
                 self._set_mean(0)
                 self._decoder.start_utt()
+                if over_answer and self._overlap is not None:
+                    self._overlap.start(self._decoder.get_cmn(False))
             case Audio(pcm) if self._utterance is not None:
                 return self._hear(pcm, self._utterance)
             case FinishUtterance(utterance) if utterance == self._utterance:
                 return self._finish(utterance)
             case PeekUtterance(utterance) if utterance == self._utterance:
-                return Peeked(utterance, self._hypothesis())
+                return Peeked(utterance, self._hypothesis(), self._overlap.leaning() if self._overlap else None)
             case AbandonUtterance(utterance) if utterance == self._utterance:
                 self._stop()
             case Reset():
@@ -118,6 +130,8 @@ class Recognition:
                 # The mean and the noise that the front end has learnt belong to the last caller.
                 self._mean = CepstralMean()
                 self._decoder.reinit_feat()
+                if self._overlap is not None:
+                    self._overlap.forget_speaker()
                 return self.ready
             case _:
                 pass
@@ -126,17 +140,20 @@ class Recognition:
     def _hear(self, pcm: bytes, utterance: int) -> Partial | None:
         start = time.perf_counter()
         self._decoder.process_raw(pcm)
-        text = self._text
+        if self._overlap is not None:
+            self._overlap.hear(pcm)
+        text, leaning = self._text, None
         if self._passes(PARTIAL_EVERY, pcm):
             text = self._hypothesis()
+            leaning = self._overlap.leaning() if self._overlap else None
         if self._passes(FOLLOW_EVERY, pcm) and self._bytes >= FOLLOW_FROM * BYTES_PER_SECOND:
             self._follow_mean()
         self._bytes += len(pcm)
         self._spent += time.perf_counter() - start
-        if text == self._text:
+        if text == self._text and leaning is None:
             return None
         self._text = text
-        return Partial(utterance, text)
+        return Partial(utterance, text, leaning)
 
     def _passes(self, seconds: float, pcm: bytes) -> bool:
         """Whether `pcm` completes another stretch of `seconds` of the utterance."""
@@ -145,10 +162,11 @@ class Recognition:
 
     def _finish(self, utterance: int) -> Final:
         start = time.perf_counter()
+        leaning = self._overlap.finish() if self._overlap else None
         self._stop()
         text = self._hypothesis()
         took = time.perf_counter() - start
-        return Final(utterance, text, self._spent + took, took)
+        return Final(utterance, text, self._spent + took, took, leaning)
 
     def _stop(self) -> None:
         # Without the second pass this is cheap; the lattice is searched only when the text is read.
@@ -156,6 +174,8 @@ class Recognition:
             self._utterance = None
             self._decoder.end_utt()
             self._follow_mean()
+            if self._overlap is not None:
+                self._overlap.stop()
 
     def _follow_mean(self) -> None:
         """Take in what the decoder has learnt, and set the better mean for the rest of the utterance."""
@@ -249,10 +269,11 @@ def main(argv: list[str] | None = None) -> int:
     start = time.perf_counter()
     try:
         decoder = load_decoder(arguments.language_model)
+        overlap = OverlapSearch(decoder)
         models = f"pocketsphinx {version('pocketsphinx')} {arguments.name}"
     except Exception as error:  # likewise
         return _fail(error, replies)
-    recognition = Recognition(decoder, models, time.perf_counter() - start)
+    recognition = Recognition(decoder, models, time.perf_counter() - start, overlap)
     if arguments.template is None:
         return serve_to_the_end(recognition, sys.stdin.fileno(), replies)
     return fork_on_request(

@@ -33,9 +33,15 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StartUtterance:
-    """Begin an utterance; the audio that follows belongs to it."""
+    """Begin an utterance; the audio that follows belongs to it.
+
+    Parameters:
+        utterance: its number.
+        over_answer: whether it is said over an answer, so that replies tell what it leans to.
+    """
 
     utterance: int
+    over_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +92,27 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """The text so far, sent when it changes; later audio may still change it."""
+    """The text so far, sent when it changes; later audio may still change it.
+
+    Parameters:
+        utterance: the number given at its start.
+        text: the words.
+        leaning: by how many nats the sound is more like an interruption than like a backchannel, if it began over an
+            answer and is still short. Then partial texts are sent even if the same.
+    """
 
     utterance: int
     text: str
+    leaning: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Peeked:
-    """The text of all the audio before a `PeekUtterance`, changed or not."""
+    """The text of all the audio before a `PeekUtterance`, changed or not; `leaning` as in `Partial`."""
 
     utterance: int
     text: str
+    leaning: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +124,14 @@ class Final:
         text: the words.
         decode_seconds: time spent recognising the whole utterance.
         finish_seconds: the part of it spent after the end of the audio.
+        leaning: as in `Partial`.
     """
 
     utterance: int
     text: str
     decode_seconds: float
     finish_seconds: float
+    leaning: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

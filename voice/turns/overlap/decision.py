@@ -8,6 +8,9 @@ Sound that is likely to be speech ducks the answer; the words decide:
   interruption, because recognisers write words for hums, coughs and laughter, too.
 - Speech without any word yet silences it after `decide`. It stays silent, and can still be resumed, for `hold`.
 - Backchannels, no words, the agent's own words and voices that are much softer than the caller's resume it.
+
+A recogniser may also tell what a short sound is like, whatever its words: one that is like a backchannel stops the
+answer only by words that ask for it, and one that is like an interruption stops it however short it is.
 """
 
 from collections.abc import Callable
@@ -25,6 +28,13 @@ DETECTION = 0.23
 """Seconds of speech before the detector reports it (median; see `voice.turns.barge_in`)."""
 LISTENS = 4.0
 """Seconds after the end of the sound after which no words are expected any more."""
+
+LISTENS_BELOW = 20.0
+"""Nats by which a sound must be more like an interruption than like a backchannel, for its words to stop the answer."""
+INTERRUPTS_FROM = 60.0
+"""Nats from which it stops the answer however short it is, unless its words are a backchannel's."""
+LEANS = 1.3
+"""Seconds of sound after which only its words count."""
 
 
 class Action(Enum):
@@ -82,6 +92,9 @@ class Overlap:
         self._reported = False
         self._until: float | None = None
         self._let_go = False
+        self._leaning: float | None = None
+        self._leant_in_pause = False
+        """Whether what the sound is like was told since its latest pause."""
 
     @property
     def idle(self) -> bool:
@@ -110,6 +123,7 @@ class Overlap:
         """The detector reports speech."""
         if self._active and not self._let_go:
             self._until, self._final, self._reported = None, False, True
+            self._leaning, self._leant_in_pause = None, False
             return None
         self._begin(OverlapRecord(onset=now - DETECTION, ducked=now))
         self._reported = True
@@ -122,12 +136,17 @@ class Overlap:
 
     def went_on(self) -> None:
         """The hint was wrong."""
-        self._until = None
+        self._until, self._leant_in_pause = None, False
 
     def words(self, text: str, now: float, *, final: bool) -> Action | None:
         """The recogniser's words so far; with `final`, it gives no others."""
         self._text, self._final = text, final
         return self.tick(now)
+
+    def leans(self, nats: float) -> None:
+        """By the sound so far, an interruption is likelier than a backchannel by this much."""
+        if self._active:
+            self._leaning, self._leant_in_pause = nats, self._until is not None
 
     def lost(self, now: float) -> Action | None:
         """The recogniser has failed: there will be no words."""
@@ -149,6 +168,9 @@ class Overlap:
         stays = now - self._meant[1] >= STABLE
         if stays and not self._is_far() and self._asks(meaning, now):
             return self._end(Action.STOP, _WHY[meaning], now)
+        if self._leant_in_pause and self._text and meaning is not Meaning.OWN and self._calls(meaning, now):
+            # The sound seems over: its last words come later and would change nothing.
+            return self._end(Action.STOP, "stop_word", now)
         silenced = self.record.silenced
         held_too_long = silenced is not None and now - silenced >= self._rules.hold
         if held_too_long or (self._until is not None and now - self._until >= LISTENS):
@@ -164,8 +186,10 @@ class Overlap:
             # The words are late. A "stop" among them still stops the answer.
             self._let_go = True
             return self._resume("short", now)
-        if meaning in (Meaning.BACKCHANNEL, Meaning.OWN) or self._is_far():
+        if meaning in (Meaning.BACKCHANNEL, Meaning.OWN) or self._is_far() or self._listens(now):
             return None
+        if lasted >= self._rules.decide and self._calls(meaning, now):
+            return self._end(Action.STOP, "stop_word", now)
         if meaning is Meaning.WORDS and lasted >= self._rules.decide:
             return self._end(Action.STOP, "words", now)
         if meaning is Meaning.NOTHING and record.silenced is None:
@@ -181,13 +205,29 @@ class Overlap:
             return self._end(Action.RESUME, "far", now)
         if self._asks(meaning, now):
             return self._end(Action.STOP, _WHY[meaning], now)
+        if self._calls(meaning, now):
+            return self._end(Action.STOP, "stop_word", now)
+        if self._listens(now):
+            return self._end(Action.RESUME, "backchannel", now)
         if self._lasted(now) < self._rules.short:
             return self._end(Action.RESUME, "short", now)
         return self._end(Action.STOP, "words", now)
 
     def _asks(self, meaning: Meaning, now: float) -> bool:
         """Whether the words alone stop the answer. Recognisers hear whole requests in a hum, too ("the time")."""
-        return meaning in TAKES_THE_FLOOR or (meaning is Meaning.REQUEST and self._lasted(now) >= self._rules.short)
+        if meaning is Meaning.REQUEST:
+            return self._lasted(now) >= self._rules.short and not self._listens(now)
+        return meaning in TAKES_THE_FLOOR
+
+    def _listens(self, now: float) -> bool:
+        """Whether the sound is like a backchannel."""
+        return self._leaning is not None and self._leaning < LISTENS_BELOW and self._lasted(now) < LEANS
+
+    def _calls(self, meaning: Meaning, now: float) -> bool:
+        """Whether the sound is like an interruption, and neither read as a backchannel nor too soft."""
+        if meaning is Meaning.BACKCHANNEL or self._leaning is None or self._is_far():
+            return False
+        return self._leaning >= INTERRUPTS_FROM and self._lasted(now) < LEANS
 
     def _lasted(self, now: float) -> float:
         return (now if self._until is None else self._until) - (self.record.onset if self.record else now)

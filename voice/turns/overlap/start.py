@@ -25,7 +25,7 @@ from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.turns.overlap.caller_level import CallerLevel
 from voice.turns.overlap.decision import DETECTION, Action, Overlap, Rules
 from voice.turns.overlap.meaning import Meaning, meaning_of
-from voice.turns.turn_frames import EagerHintFrame, OverlapFrame, OwnVoiceFrame, SpeechResumedFrame
+from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, OverlapFrame, OwnVoiceFrame, SpeechResumedFrame
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
 from voice.turns.words.english import ENGLISH
@@ -158,6 +158,8 @@ class OverlapStart(BaseUserTurnStartStrategy):
                 return overlap.paused(now, frame.stop_secs)
             case SpeechResumedFrame():
                 overlap.went_on()
+            case LeaningFrame():
+                overlap.leans(frame.nats)
             case InterimTranscriptionFrame() | EagerTranscriptionFrame():
                 return overlap.words(self._all(frame.text), now, final=False)
             case TranscriptionFrame():

@@ -64,7 +64,7 @@ async def recognised(worker: SphinxWorker, pcm: bytes) -> list[str]:
         match await worker.receive():
             case Partial(_, text):
                 texts.append(text)
-            case Final(_, text, _, _):
+            case Final(text=text):
                 return [*texts, text]
 
 

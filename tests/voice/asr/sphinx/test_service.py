@@ -8,6 +8,8 @@ from typing import Any
 import pocketsphinx
 import pytest
 from pipecat.frames.frames import (
+    BotStartedSpeakingFrame,
+    BotStoppedSpeakingFrame,
     CancelFrame,
     EagerTranscriptionFrame,
     ErrorFrame,
@@ -25,8 +27,9 @@ from tests.voice.asr.sphinx.sphinx_call import Call, audio, oldest, utterance, w
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx import service
 from voice.asr.sphinx.language_model import LanguageModel
+from voice.asr.sphinx.overlap_search import UNKNOWN
 from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
+from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, SpeechResumedFrame
 
 Speak = Callable[[str], bytes]
 
@@ -66,6 +69,20 @@ async def test_a_hint_brings_the_words_so_far_and_the_final_text_still_comes(poo
         (final,) = await call.wait_for(TranscriptionFrame)
         assert final.finalized
         assert len(call.below.of(EagerTranscriptionFrame)) == 1
+
+
+async def test_only_of_sounds_over_an_answer_it_tells_what_they_are_like(pool: SphinxPool, speak: Speak) -> None:
+    async with Call(pool) as call:
+        await call.send(BotStartedSpeakingFrame(), *utterance(speak("stop")))
+        await call.wait_for(TranscriptionFrame)
+        leanings = call.below.of(LeaningFrame)
+        assert leanings[-1].nats >= UNKNOWN
+        assert call.below.of(LeaningFrame, TranscriptionFrame)[-2] is leanings[-1]
+        texts = [frame.text for frame in call.below.of(InterimTranscriptionFrame)]
+        assert all(first != second for first, second in zip(texts, texts[1:], strict=False))
+        await call.send(BotStoppedSpeakingFrame(), *utterance(speak("stop")))
+        await call.wait_for(TranscriptionFrame, count=2)
+        assert call.below.of(LeaningFrame) == leanings
 
 
 async def test_a_wrong_or_late_hint_brings_no_text(pool: SphinxPool, speak: Speak) -> None:

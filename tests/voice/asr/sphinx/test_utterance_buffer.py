@@ -138,3 +138,10 @@ def test_a_lost_recogniser_loses_all_utterances() -> None:
     assert not utterances.is_pending
     assert utterances.finish() == []
     assert utterances.begin() == [StartUtterance(3)]
+
+
+def test_an_utterance_that_begins_over_an_answer_says_so() -> None:
+    utterances = Utterances()
+    assert utterances.begin(over_answer=True) == [StartUtterance(1, over_answer=True)]
+    utterances.finish()
+    assert utterances.begin() == [StartUtterance(2, over_answer=False)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from voice.asr.sphinx.overlap_search import UNKNOWN, OverlapSearch
 from voice.asr.sphinx.worker import Recognition, load_decoder, main
 from voice.asr.sphinx.worker_protocol import (
     AbandonUtterance,
@@ -32,7 +33,8 @@ Speak = Callable[[str], bytes]
 
 @pytest.fixture(scope="module")
 def loaded() -> Recognition:
-    return Recognition(load_decoder(), "pocketsphinx", 0.3)
+    decoder = load_decoder()
+    return Recognition(decoder, "pocketsphinx", 0.3, OverlapSearch(decoder))
 
 
 @pytest.fixture
@@ -88,6 +90,20 @@ def test_a_peek_returns_the_words_so_far_and_changes_nothing(recognition: Recogn
     assert isinstance(silent, Final)
     assert isinstance(asked[-1], Final)
     assert asked[-1].text == silent.text
+
+
+def test_replies_tell_what_a_sound_over_an_answer_is_like(recognition: Recognition, speak: Speak) -> None:
+    start, *audio, finish = utterance(3, speak("stop"))
+    over_answer = replies(recognition, [StartUtterance(3, over_answer=True), *audio, PeekUtterance(3), finish])
+    *partials, peeked, final = over_answer
+    assert isinstance(peeked, Peeked)
+    assert isinstance(final, Final)
+    assert peeked.leaning is not None
+    assert final.leaning is not None
+    assert min(peeked.leaning, final.leaning) >= UNKNOWN
+    assert any(isinstance(one, Partial) and one.leaning is not None for one in partials)
+    others = replies(recognition, [start, *audio, PeekUtterance(3), finish])
+    assert [one.leaning for one in others if isinstance(one, Partial | Peeked | Final)] == [None] * len(others)
 
 
 @pytest.mark.parametrize("pcm", [b"", bytes(32000)], ids=["nothing", "silence"])

@@ -30,17 +30,17 @@ def some_message(rng: random.Random) -> Message:
     number, text = rng.randrange(1 << 32), "".join(rng.choices("what is é 語 ", k=rng.randrange(40)))
     return rng.choice(
         [
-            StartUtterance(number),
+            StartUtterance(number, rng.random() < 0.5),
             Audio(rng.randbytes(rng.choice([0, 1, 640, 5000]))),
             FinishUtterance(number),
             AbandonUtterance(number),
             Reset(),
             Ready(text, rng.random()),
-            Partial(number, text),
-            Final(number, text, rng.random(), rng.random()),
+            Partial(number, text, rng.choice([None, rng.random()])),
+            Final(number, text, rng.random(), rng.random(), rng.choice([None, rng.random()])),
             Failed(text),
             PeekUtterance(number),
-            Peeked(number, text),
+            Peeked(number, text, rng.choice([None, rng.random()])),
         ]
     )
 

@@ -52,6 +52,8 @@ class Told:
                 return self.overlap.words(text, at, final=False)
             case "final":
                 return self.overlap.words(text, at, final=True)
+            case "leans":
+                self.overlap.leans(float(text))
             case "lost":
                 return self.overlap.lost(at)
         return None
@@ -225,3 +227,71 @@ def test_one_word_in_the_making_silences_but_does_not_stop() -> None:
     told = Told()
     words: tuple[Report, ...] = ((0.4, "partial", "how"), (0.8, "partial", "huh huh"), (1.1, "final", "huh huh huh"))
     assert told.hear(*DUCKED, *words) == [Action.DUCK, Action.SILENCE, Action.RESUME]
+
+
+def test_words_misheard_in_what_sounds_like_a_backchannel_let_the_answer_go_on() -> None:
+    told = Told()
+    said = told.hear(
+        *DUCKED, (0.4, "leans", "-30"), (0.41, "partial", "you have"), (0.8, "silence"), (0.84, "leans", "-10"),
+        (0.85, "final", "you have you have"),
+    )  # fmt: skip
+    assert said == [Action.DUCK, Action.RESUME]
+    assert told.because == "backchannel"
+
+
+@pytest.mark.parametrize("text", ["stop", "no wait"])
+def test_words_that_ask_for_the_floor_stop_the_answer_whatever_they_sound_like(text: str) -> None:
+    told = Told()
+    assert told.hear(*DUCKED, (0.3, "leans", "-30"), (0.31, "partial", text), until=0.6)[-1] is Action.STOP
+
+
+def test_speech_of_more_than_a_moment_is_judged_by_its_words_again() -> None:
+    told = Told()
+    said = told.hear(*DUCKED, (0.4, "leans", "-30"), (0.41, "partial", "the first thing that"), until=2)
+    assert said == [Action.DUCK, Action.STOP]
+    assert told.decided == pytest.approx(1.3, abs=0.03)
+
+
+def test_a_backchannel_without_words_yet_does_not_silence_the_answer() -> None:
+    told = Told()
+    said = told.hear(*DUCKED, (0.4, "leans", "-30"), (0.8, "silence"), (0.85, "final", ""), until=1)
+    assert said == [Action.DUCK, Action.RESUME]
+
+
+def test_a_short_sound_like_an_interruption_stops_the_answer_as_soon_as_it_seems_over() -> None:
+    told = Told()
+    said = told.hear(
+        *DUCKED, (0.3, "leans", "90"), (0.31, "partial", "yelp"), (0.45, "hint"), (0.47, "leans", "110"),
+        (0.48, "partial", "yelp"),
+    )  # fmt: skip
+    assert said == [Action.DUCK, Action.STOP]
+    assert told.decided == pytest.approx(0.48)
+    assert told.because == "stop_word"
+
+
+def test_a_long_sound_like_an_interruption_stops_the_answer_in_time_without_words() -> None:
+    told = Told()
+    assert told.hear(*DUCKED, (0.5, "leans", "90"), until=0.8) == [Action.DUCK, Action.STOP]
+    assert told.decided == pytest.approx(0.65, abs=0.03)
+
+
+def test_what_a_sound_was_like_before_its_pause_stops_nothing() -> None:
+    told = Told()
+    said = told.hear(*DUCKED, (0.3, "leans", "90"), (0.31, "partial", "yelp"), (0.45, "hint"), until=0.6)
+    assert said == [Action.DUCK]
+    assert told.hear((0.61, "leans", "30"), (0.62, "final", "yelp")) == [Action.DUCK, Action.RESUME]
+    assert told.because == "short"
+
+
+def test_words_of_a_backchannel_and_no_words_stop_nothing_whatever_they_sound_like() -> None:
+    for text in ("yeah", ""):
+        told = Told()
+        said = told.hear(*DUCKED, (0.45, "hint"), (0.47, "leans", "90"), (0.6, "final", text))
+        assert said == [Action.DUCK, Action.RESUME]
+
+
+def test_a_voice_far_off_stops_nothing_whatever_it_sounds_like() -> None:
+    told = Told(far=True)
+    said = told.hear(*DUCKED, (0.45, "hint"), (0.47, "leans", "90"), (0.48, "partial", "yelp"), (0.6, "final", "yelp"))
+    assert said == [Action.DUCK, Action.RESUME]
+    assert told.because == "far"

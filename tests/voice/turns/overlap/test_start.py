@@ -20,7 +20,7 @@ from pipecat.turns.types import ProcessFrameResult
 from voice.asr.no_transcript import NothingHeardFrame
 from voice.turns.overlap.decision import Rules
 from voice.turns.overlap.start import OverlapStart, UninterruptibleStart
-from voice.turns.turn_frames import OverlapFrame, OwnVoiceFrame
+from voice.turns.turn_frames import LeaningFrame, OverlapFrame, OwnVoiceFrame
 
 AUDIO = InputAudioRawFrame(bytes(640), 16000, 1)
 SPEECH, SILENCE = VADUserStartedSpeakingFrame(start_secs=0.2), VADUserStoppedSpeakingFrame(stop_secs=0.2)
@@ -173,6 +173,15 @@ async def test_a_backchannel_is_no_turn_and_leaves_nothing_behind() -> None:
     assert call.voice.done == ["duck", "resume"]
     assert (call.started, call.set_aside, call.resets) == (0, 1, 1)
     assert [frame.text for frame in call.pushed if isinstance(frame, UserBackchannelFrame)] == ["yeah right"]
+
+
+async def test_a_sound_like_a_backchannel_is_one_whatever_words_were_heard_in_it() -> None:
+    call = await speaking()
+    await call.gives(SPEECH, LeaningFrame(nats=-20), partial("the force"))
+    await call.audio(0.8)
+    await call.gives(SILENCE, LeaningFrame(nats=-30), final("the force be"))
+    assert call.started == 0
+    assert call.verdicts == ["backchannel"]
 
 
 async def test_a_yes_to_the_question_being_asked_is_a_turn() -> None:

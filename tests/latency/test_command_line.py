@@ -4,7 +4,6 @@ import importlib
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -147,10 +146,21 @@ def test_an_output_that_cannot_be_written_is_one_sentence_and_no_broken_limit(sh
     assert "Traceback" not in done.stderr
 
 
+SLOW_SELFTEST = """
+import sys, time, types
+from latency import cli
+slow = types.ModuleType("slow")
+slow.main = lambda arguments: print("begun", flush=True) or time.sleep(30)
+sys.modules["slow"], cli.BUILT_IN["selftest"] = slow, ("slow", "")
+sys.exit(cli.main(["selftest"]))
+"""
+
+
 def test_ctrl_c_ends_a_built_in_command_with_one_word() -> None:
-    command = [sys.executable, "-m", "latency", "selftest"]
+    command = [sys.executable, "-c", SLOW_SELFTEST]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as selftest:
-        time.sleep(1)
+        assert selftest.stdout is not None
+        assert selftest.stdout.readline() == "begun\n"
         selftest.send_signal(signal.SIGINT)
         _, said = selftest.communicate(timeout=20)
-    assert (selftest.returncode, said.splitlines()[-1:]) == (130, ["latency: interrupted"])
+    assert (selftest.returncode, said) == (130, "latency: interrupted\n")

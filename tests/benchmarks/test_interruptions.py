@@ -30,7 +30,7 @@ from tests.make_samples import synthesise
 from tests.voice.turns.overlap.test_start import Voice
 from voice.asr.no_transcript import NothingHeardFrame
 from voice.asr.sphinx.language_model import build_language_model
-from voice.asr.sphinx.overlap_search import OverlapSearch
+from voice.asr.sphinx.overlap.search import OverlapSearch
 from voice.asr.sphinx.worker import Recognition, load_decoder
 from voice.asr.sphinx.worker_protocol import (
     Audio,

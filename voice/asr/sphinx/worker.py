@@ -21,7 +21,7 @@ from pathlib import Path
 import pocketsphinx
 
 from voice.asr.sphinx.cepstral_mean import CepstralMean
-from voice.asr.sphinx.overlap_search import OverlapSearch
+from voice.asr.sphinx.overlap.search import OverlapSearch
 from voice.asr.sphinx.template import fork_on_request
 from voice.asr.sphinx.worker_protocol import (
     BYTES_PER_SECOND,

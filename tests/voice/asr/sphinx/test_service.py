@@ -27,7 +27,7 @@ from tests.voice.asr.sphinx.sphinx_call import Call, audio, oldest, utterance, w
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx import service
 from voice.asr.sphinx.language_model import LanguageModel
-from voice.asr.sphinx.overlap_search import UNKNOWN
+from voice.asr.sphinx.overlap.search import UNKNOWN
 from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
 from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, SpeechResumedFrame
 

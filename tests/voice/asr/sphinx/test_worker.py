@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from voice.asr.sphinx.overlap_search import UNKNOWN, OverlapSearch
+from voice.asr.sphinx.overlap.search import UNKNOWN, OverlapSearch
 from voice.asr.sphinx.worker import Recognition, load_decoder, main
 from voice.asr.sphinx.worker_protocol import (
     AbandonUtterance,

@@ -4,7 +4,7 @@ import pocketsphinx
 import pytest
 
 from voice.asr.sphinx.cepstral_mean import CepstralMean
-from voice.asr.sphinx.overlap_search import LONGEST, UNKNOWN, OverlapSearch
+from voice.asr.sphinx.overlap.search import LONGEST, UNKNOWN, OverlapSearch
 from voice.asr.sphinx.worker import load_decoder
 
 Speak = Callable[[str], bytes]

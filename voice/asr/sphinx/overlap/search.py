@@ -1,4 +1,4 @@
-"""What a sound over an answer is like, by two decoders with small grammars (`overlap_grammar`) beside the recogniser's.
+"""What a sound over an answer is like, by two decoders with small grammars (`overlap.grammar`) beside the recogniser's.
 
 They share its acoustic model and the pronunciations of its words. A decoder of its own for each grammar, because one
 decoder has one search at a time. They cost a tenth of a second of processor time for a second of sound.
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pocketsphinx
 
-from voice.asr.sphinx.overlap_grammar import Grammar, interrupting, listening, phones_in, spoken_in_phones
+from voice.asr.sphinx.overlap.grammar import Grammar, interrupting, listening, phones_in, spoken_in_phones
 from voice.asr.sphinx.worker_protocol import BYTES_PER_SECOND, SAMPLE_RATE
 
 LONGEST = 1.5

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from voice.asr.sphinx.overlap_grammar import Grammar, interrupting, listening, phones_in, spoken_in_phones
+from voice.asr.sphinx.overlap.grammar import Grammar, interrupting, listening, phones_in, spoken_in_phones
 
 
 def takes(grammar: Grammar, words: Iterable[str]) -> bool:

@@ -1,0 +1,1 @@
+"""What sounds over an answer are like, whatever their words: backchannels or interruptions."""

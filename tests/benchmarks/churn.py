@@ -34,6 +34,8 @@ COMPARED = 3
 """Rounds at each end. The least of them counts: the allocator keeps 20 MB more after some rounds than after others."""
 GROWN_MB = 10.0
 """What memory may seem to grow by."""
+POOLED = 5
+"""Threads and kept-alive connections that pools may make late; what each call leaves behind would be hundreds."""
 
 SERVER = """
 import asyncio, runpy, signal, sys
@@ -193,9 +195,6 @@ async def some_calls(url: str, count: int, *, at_once: int) -> Counter[str]:
 def check_flat(sizes: list[Size], server: Server) -> None:
     """Print by how much the server has grown, and check that it has not.
 
-    Spare workers and kept-alive connections come and go, so that one more at the end is no leak: a leak of each call
-    leaves hundreds.
-
     Args:
         sizes: of the idle server, after each round.
         server: that was called.
@@ -207,5 +206,5 @@ def check_flat(sizes: list[Size], server: Server) -> None:
     print(f"memory: {grown:+.1f} MB after the first {WARM} rounds")
     assert grown < GROWN_MB
     for what in ("tasks", "threads", "descriptors", "processes"):
-        assert min(getattr(size, what) for size in last) <= max(getattr(size, what) for size in first), what
+        assert min(getattr(size, what) for size in last) <= max(getattr(size, what) for size in first) + POOLED, what
     assert "Traceback" not in server.log.read_text()

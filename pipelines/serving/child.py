@@ -12,13 +12,17 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 import psutil
+from loguru import logger
 
 from voice.client.call.connection import credentials
 from voice.errors import ComponentError, ConfigurationError, SaidBefore, VoiceError
 from voice.server.access import is_local
 from voice.wire.endpoint import health_url
 
-STOP_WITHIN = 0.6
+ENDS_WITHIN = 10.0
+"""Seconds for a server that is no longer needed to end by itself: it closes its models and sends its last traces."""
+STOPS_WITHIN = 0.6
+"""The same after Ctrl-C or a failure, when somebody waits for the prompt."""
 LISTENING = "Listening on "
 
 
@@ -138,15 +142,17 @@ async def listening(
         # Ctrl-C must reach only this process, which ends the call, saves the run and then stops the child.
         start_new_session=True,
     )
+    within = STOPS_WITHIN
     try:
         assert process.stdout is not None
-        while line := (await process.stdout.readline()).decode():
+        url = None
+        while url is None and (line := (await process.stdout.readline()).decode()):
             if line.startswith(LISTENING):
-                yield line.removeprefix(LISTENING).split()[0], process
-                return
-        yield None, process
+                url = line.removeprefix(LISTENING).split()[0]
+        yield url, process
+        within = ENDS_WITHIN
     finally:
-        await _stop(process)
+        await _stop(process, within)
 
 
 async def health(url: str) -> dict[str, Any]:
@@ -172,13 +178,17 @@ def _failure(command: str, code: int) -> VoiceError:
     return ComponentError(f"`voice {command}` {how} before it was ready; `voice -v {command}` shows how far it gets.")
 
 
-async def _stop(process: asyncio.subprocess.Process) -> None:
+async def _stop(process: asyncio.subprocess.Process, within: float) -> None:
     if process.stdin:
         process.stdin.close()
-    if process.returncode is None:
-        try:
-            await asyncio.wait_for(process.wait(), STOP_WITHIN)
-        except TimeoutError:
+    try:
+        await asyncio.wait_for(process.wait(), within)
+    except TimeoutError:
+        logger.warning(
+            f"Process {process.pid} did not end within {within:g} s and was killed; its last traces may be lost."
+        )
+    finally:
+        if process.returncode is None:
             # It may have ended at this very moment.
             with suppress(ProcessLookupError):
                 process.kill()

@@ -34,6 +34,42 @@ AudioNode.prototype.connect = function (target, ...rest) {
 };
 """
 
+# What the microphone gives and what goes to the loudspeaker, sample by sample, with the instant of each block.
+RECORDER = """
+const recorder = `registerProcessor("recorder", class extends AudioWorkletProcessor {
+  process([input]) {
+    const pcm = [...(input[0] ?? new Float32Array(128))].map((sample) => Math.round(sample * 32767));
+    this.port.postMessage({ pcm, end: currentTime + pcm.length / sampleRate });
+    return true;
+  }
+})`;
+window.recorded = { microphone: [], loudspeaker: [] };
+const plug = AudioNode.prototype.connect;
+const record = async (node, side) => {
+  await node.context.audioWorklet.addModule(URL.createObjectURL(new Blob([recorder], { type: "text/javascript" })));
+  const tape = new AudioWorkletNode(node.context, "recorder", { numberOfOutputs: 0 });
+  tape.port.onmessage = ({ data }) => {
+    const delay = side === "loudspeaker" ? node.context.outputLatency || 0 : 0;
+    window.recorded[side].push({ ...data, now: performance.now() / 1000, delay });
+  };
+  plug.call(node, tape);
+};
+AudioNode.prototype.connect = function (target, ...rest) {
+  if (target instanceof AudioDestinationNode && this instanceof AudioWorkletNode) record(this, "loudspeaker");
+  if (target instanceof AudioWorkletNode && this instanceof MediaStreamAudioSourceNode) record(this, "microphone");
+  return plug.call(this, target, ...rest);
+};
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One side of a call as the browser's recorder got it: samples, 16-bit mono."""
+
+    pcm: npt.NDArray[np.int16]
+    starts: float
+    """When its first sample was spoken or heard, seconds on the page's clock."""
+
 
 @dataclass
 class Browser:
@@ -65,10 +101,18 @@ class Browser:
         """What the loudspeaker has played so far, `RATE` mono."""
         return np.array(await self.page.evaluate("() => window.played.flat()"), np.int16)
 
+    async def recorded(self, side: str, rate: int) -> Recorded:
+        """What the "microphone" gave or the "loudspeaker" played at this rate, in a browser that records."""
+        blocks = await self.page.evaluate("(side) => window.recorded[side]", side)
+        pcm = np.concatenate([np.array(block["pcm"], np.int16) for block in blocks])
+        # A block's message comes later than the block, sometimes much later: the quickest one relates the clocks.
+        apart = min(block["now"] - block["end"] for block in blocks)
+        return Recorded(pcm, blocks[-1]["end"] - len(pcm) / rate + apart + blocks[-1]["delay"])
+
 
 @asynccontextmanager
 async def browsing(
-    url: str, microphone: Path | None, *, allowed: bool = True, width: int = 1280
+    url: str, microphone: Path | None, *, allowed: bool = True, width: int = 1280, records: bool = False
 ) -> AsyncIterator[Browser]:
     """Open a page.
 
@@ -77,6 +121,7 @@ async def browsing(
         microphone: a 16-bit WAV that the microphone plays once when it is opened; None for a tone.
         allowed: whether the page may use the microphone.
         width: of its window, pixels.
+        records: whether both sides are recorded; the page's policy, which allows no recorder, is off then.
     """
     options = ["--use-fake-device-for-media-stream", "--autoplay-policy=no-user-gesture-required", "--no-sandbox"]
     if allowed:
@@ -87,7 +132,7 @@ async def browsing(
         # The tests' own settings point where no settings are; a browser would make them.
         kept = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "XDG_RUNTIME_DIR": home}
         async with async_playwright() as playwright, _launched(playwright, options, os.environ | kept) as browser:
-            yield await _opened(browser, url, allowed=allowed, width=width)
+            yield await _opened(browser, url, allowed=allowed, width=width, records=records)
 
 
 @asynccontextmanager
@@ -99,11 +144,13 @@ async def _launched(playwright: Playwright, options: list[str], environment: dic
         await browser.close()
 
 
-async def _opened(browser: Chromium, url: str, *, allowed: bool, width: int) -> Browser:
-    context = await browser.new_context(viewport={"width": width, "height": 900})
+async def _opened(browser: Chromium, url: str, *, allowed: bool, width: int, records: bool) -> Browser:
+    context = await browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=records)
     if allowed:
         await context.grant_permissions(["microphone"])
     await context.add_init_script(CAPTURE)
+    if records:
+        await context.add_init_script(RECORDER)
     page = await context.new_page()
     opened = Browser(page)
     page.on("pageerror", lambda error: opened.trouble.append(str(error)))

@@ -59,15 +59,41 @@ async def test_figures_are_those_of_the_report(page: Page) -> None:
             assert found == pytest.approx(percentile(values, share))
     assert await run(page, "turns", "m.percentile([], 50)") is None
     marks = {"speech_end": 10.0, "turn_commit": 10.2, "llm_first_clause": 10.15, "tts_first_sample": 10.3}
-    stages = await run(page, "turns", "m.stagesOf({ marks: v }, 10.45)", marks)
+    stages = await run(page, "turns", "m.stagesOf({ marks: v }, null, 10.45)", marks)
     assert [(one["name"], round(one["from"], 3), round(one["to"], 3)) for one in stages] == [
         ("turn end", 0, 0.2), ("model", 0.2, 0.2), ("voice", 0.2, 0.3), ("way", 0.3, 0.45),
     ]  # fmt: skip
-    assert await run(page, "turns", "m.latencyOf({ marks: v }, null)", marks) is None
-    assert await run(page, "turns", "m.latencyOf({ marks: { turn_commit: 1 } }, 2)") is None
+    assert await run(page, "turns", "m.latencyOf({ marks: v }, null, null)", marks) is None
+    assert await run(page, "turns", "m.latencyOf({ marks: { turn_commit: 1 } }, null, 2)") is None
+    assert await run(page, "turns", "m.latencyOf({ marks: v }, 9.95, 10.45)", marks) == pytest.approx(0.5)
     clocks = await run(page, "live_calls", "v.map(m.clock)", [0, 59.9, 60, 3599, 3600, 36061])
     assert clocks == ["0:00", "0:59", "1:00", "59:59", "1:00:00", "10:01:01"]
     assert await run(page, "live_calls", "[m.milliseconds(null), m.milliseconds(0.8004)]") == ["–", "800 ms"]
+
+
+@pytest.mark.parametrize(
+    ("room", "sounds", "sure", "end"),
+    [
+        (0.002, [(3.0, 4.0)], 4.3, 4.0),
+        (0.002, [(1.0, 2.0), (3.0, 4.0)], 4.3, 4.0),
+        # In noise, what stands out from it is speech.
+        (0.08, [(3.0, 4.0)], 4.3, 4.0),
+        # A later sound is not of this speech.
+        (0.002, [(3.0, 4.0), (4.5, 5.0)], 4.3, 4.0),
+        # The microphone and the server's detector disagree.
+        (0.002, [(3.0, 4.0)], 4.02, None),
+        (0.002, [(3.0, 4.0)], 4.9, None),
+        (0.3, [], 4.3, None),
+        (0.0, [], 4.3, None),
+    ],
+)
+async def test_the_microphone_tells_when_speech_ended(page: Page, room, sounds, sure, end) -> None:
+    blocks = [(number / 50, 0.3 if any(a < number / 50 <= b for a, b in sounds) else room) for number in range(300)]
+    hear = "const end = new m.SpeechEnd(); for (const [at, peak] of v.blocks) end.hear(at, peak);"
+    found = await run(
+        page, "speech_end", f"(() => {{ {hear} return end.before(v.sure); }})()", {"blocks": blocks, "sure": sure}
+    )
+    assert found == (None if end is None else pytest.approx(end, abs=0.011))
 
 
 async def test_what_was_sent_is_kept_until_it_is_too_much(page: Page) -> None:

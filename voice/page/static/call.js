@@ -97,7 +97,13 @@ export class Call extends EventTarget {
 
   // Seconds on the server's clock; null while that is unknown.
   serverTime(seconds) {
-    return this.#offset === null ? null : seconds + this.#offset;
+    return this.#offset === null || seconds === null ? null : seconds + this.#offset;
+  }
+
+  // When the microphone heard the end of the speech with these marks, seconds on the server's clock; null if unknown.
+  speechEnd({ vad_stop: sure }) {
+    if (sure == null || this.#offset === null) return null;
+    return this.serverTime(this.sound.heard.before(sure - this.#offset));
   }
 
   say(text) {

@@ -152,7 +152,9 @@ call.addEventListener("said", ({ detail: output }) => {
 
 call.addEventListener("turn", ({ detail: turn }) => {
   if (!turn.heard && !turn.said && !hearing && !cards.has(turn.turn)) return;
-  card(turn.turn).update(turn);
+  const updated = card(turn.turn);
+  updated.ended ??= call.speechEnd(turn.marks);
+  updated.update(turn);
   drawFigures();
 });
 

@@ -3,12 +3,15 @@
 // Its own recorder keeps all that it has recorded, and its player cannot drop audio when the user interrupts. The
 // browser cancels echo, suppresses noise and evens out levels.
 
+import { SpeechEnd } from "./speech_end.js";
+
 const IN_RATE = 16000;
 const OUT_RATE = 24000;
 const LONGEST_DRAIN = 10; // Seconds.
 const MIC = { echoCancellation: true, noiseSuppression: true, autoGainControl: true, channelCount: 1 };
 
 export class Sound extends EventTarget {
+  heard = new SpeechEnd(); // By the microphone, on the page's clock.
   #send = () => {};
   #capture = null;
   #playout = null;
@@ -109,6 +112,7 @@ export class Sound extends EventTarget {
     this.#node = new AudioWorkletNode(this.#capture, "capture", { numberOfOutputs: 0 });
     this.#node.port.onmessage = ({ data }) => {
       this.#send(data.pcm.buffer);
+      this.heard.hear(performance.now() / 1000, data.peak);
       this.dispatchEvent(new CustomEvent("level", { detail: data.peak }));
     };
     this.#capture.createMediaStreamSource(this.#stream).connect(this.#node);

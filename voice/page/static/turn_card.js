@@ -5,7 +5,8 @@ const AXIS = 1.6; // Seconds that a bar shows at least.
 const CLASSES = { "turn end": "end", model: "model", voice: "voice", way: "way" };
 
 export class TurnCard {
-  audible = null; // On the server's clock, seconds.
+  ended = null; // When the microphone heard the end of the user's speech,
+  audible = null; // and when the answer was first heard; on the server's clock, seconds.
   turn = null;
   element = document.createElement("li");
   #typed;
@@ -42,7 +43,7 @@ export class TurnCard {
   }
 
   get latency() {
-    return this.turn && latencyOf(this.turn, this.audible);
+    return this.turn && latencyOf(this.turn, this.ended, this.audible);
   }
 
   draw() {
@@ -55,7 +56,7 @@ export class TurnCard {
     const heard = turn?.heard || this.#typed;
     if (turn || heard || this.#partial) parts.push(line("you", heard || this.#partial || "…", heard ? "" : "partial"));
     if (this.#spoken.size) parts.push(this.#answer());
-    const stages = turn && this.#spoken.size ? stagesOf(turn, this.audible) : [];
+    const stages = turn && this.#spoken.size ? stagesOf(turn, this.ended, this.audible) : [];
     if (stages.length) parts.push(bar(stages), key(stages));
     const remarks = turn ? remarksOf(turn) : this.#typed ? ["typed"] : [];
     if (remarks.length) parts.push(made("div", "remarks", remarks.join(" · ")));

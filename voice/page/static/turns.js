@@ -1,12 +1,13 @@
-// What a turn took, from the server's report of it and the instant at which its answer was first heard. Pure.
+// What a turn took, from the server's report of it and the instants at which the microphone heard the end of the speech
+// (`ended`, null if it could not tell) and the loudspeaker the answer's first sound (`audible`). Pure.
 
 export const LIMIT = 0.8; // Seconds after which people feel a pause.
 
 const FAST_SPEEDS = ["fast", "priority"]; // OpenAI's older name for it, too.
 
 // The stages of a turn, each with seconds after the end of the user's speech; unknown ones are left out.
-export function stagesOf({ marks }, audible) {
-  const zero = marks.speech_end ?? marks.vad_stop;
+export function stagesOf({ marks }, ended, audible) {
+  const zero = ended ?? marks.speech_end ?? marks.vad_stop;
   if (zero == null || marks.turn_commit == null) return [];
   const instants = [
     ["turn end", "waiting until it was clear that you had finished", marks.turn_commit],
@@ -26,8 +27,8 @@ export function stagesOf({ marks }, audible) {
 }
 
 // Seconds from the end of the user's speech to the first sound; null while it is unknown.
-export function latencyOf({ marks }, audible) {
-  const zero = marks.speech_end ?? marks.vad_stop;
+export function latencyOf({ marks }, ended, audible) {
+  const zero = ended ?? marks.speech_end ?? marks.vad_stop;
   return zero == null || audible == null ? null : Math.max(0, audible - zero);
 }
 

@@ -35,6 +35,8 @@ INTERRUPTS_FROM = 60.0
 """Nats from which it stops the answer however short it is, unless its words are a backchannel's."""
 LEANS = 1.3
 """Seconds of sound after which only its words count."""
+SENTENCE, MANY_WORDS = 0.65, 4
+"""Seconds of sound and words in it from which they count already: sentences, too, may begin like a backchannel."""
 
 
 class Action(Enum):
@@ -221,7 +223,9 @@ class Overlap:
 
     def _listens(self, now: float) -> bool:
         """Whether the sound is like a backchannel."""
-        return self._leaning is not None and self._leaning < LISTENS_BELOW and self._lasted(now) < LEANS
+        lasted = self._lasted(now)
+        is_long = lasted >= LEANS or (lasted >= SENTENCE and len(self._text.split()) >= MANY_WORDS)
+        return self._leaning is not None and self._leaning < LISTENS_BELOW and not is_long
 
     def _calls(self, meaning: Meaning, now: float) -> bool:
         """Whether the sound is like an interruption, and neither read as a backchannel nor too soft."""

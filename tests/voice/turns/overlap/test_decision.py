@@ -247,9 +247,16 @@ def test_words_that_ask_for_the_floor_stop_the_answer_whatever_they_sound_like(t
 
 def test_speech_of_more_than_a_moment_is_judged_by_its_words_again() -> None:
     told = Told()
-    said = told.hear(*DUCKED, (0.4, "leans", "-30"), (0.41, "partial", "the first thing that"), until=2)
+    said = told.hear(*DUCKED, (0.4, "leans", "-30"), (0.41, "partial", "the first thing"), until=2)
     assert said == [Action.DUCK, Action.STOP]
     assert told.decided == pytest.approx(1.3, abs=0.03)
+
+
+def test_a_sentence_is_judged_by_its_words_however_it_begins() -> None:
+    told = Told()
+    said = told.hear(*DUCKED, (0.4, "leans", "-30"), (0.71, "partial", "the first thing that"), until=2)
+    assert said == [Action.DUCK, Action.STOP]
+    assert told.decided == pytest.approx(0.71, abs=0.03)
 
 
 def test_a_backchannel_without_words_yet_does_not_silence_the_answer() -> None:

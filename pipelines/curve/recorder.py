@@ -89,8 +89,11 @@ def _listened(tasks: Sequence[Task], detectors: Detectors) -> Iterator[Clip]:
         yield from map(work, tasks)
         return
     with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_prepare) as pool:
+        # Not `map`, which cancels what still waits: the pool would stumble over that when its processes end.
+        clips = [pool.submit(work, task) for task in tasks]
         try:
-            yield from pool.map(work, tasks)
+            for clip in clips:
+                yield clip.result()
         except KeyboardInterrupt:
             # They would first finish what they do, or what they import.
             for process in active_children():

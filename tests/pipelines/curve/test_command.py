@@ -2,11 +2,16 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 import tomllib
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 import soundfile
 
@@ -49,6 +54,20 @@ def test_pauses_are_inserted_and_kept_beside_the_file(tmp_path: Path, capsys: py
     assert len(list((tmp_path / "reports").glob("*.wav"))) == 2
     assert main([str(tmp_path / "03.wav"), "--pauses", "2", "--save", str(reports)]) == 2
     assert "is not empty; name another file" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_the_listeners_in_a_sentence() -> None:
+    command = [sys.executable, "-m", "latency", "curve", str(SAMPLES / "pauses"), "--pauses", "20"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as curve:
+        listeners: list[psutil.Process] = []
+        # Multiprocessing's resource tracker is the first child.
+        while len(listeners) < 2 and curve.poll() is None:
+            time.sleep(0.05)
+            listeners = psutil.Process(curve.pid).children()
+        curve.send_signal(signal.SIGINT)
+        printed, said = curve.communicate(timeout=20)
+    assert (curve.returncode, printed, said) == (130, "", "latency: interrupted\n")
+    assert psutil.wait_procs(listeners, timeout=10)[1] == []
 
 
 def test_speech_that_the_detector_does_not_notice_is_no_data(

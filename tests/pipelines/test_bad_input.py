@@ -74,11 +74,7 @@ CASES: list[tuple[str, int, str]] = [
     ("voice serve --set turns", 2, "--set takes key=value, for example turns.fallback_ms=600"),
     ("voice serve --port 99999", 2, '--port takes a port from 0 to 65535, not "99999"'),
     ("voice serve --port http", 2, '--port takes a port from 0 to 65535, not "http"'),
-    (
-        "voice serve --pipeline embedded --port {http}",
-        2,
-        "or serve(agent, port=...) in Python), or 0",
-    ),
+    ("voice serve --pipeline embedded --port {http}", 2, "another port (--port, or port= in Python), or 0"),
     (
         "voice serve --pipeline embedded --host 192.0.2.1",
         2,

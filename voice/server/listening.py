@@ -40,6 +40,6 @@ async def stdin_closed() -> None:
 def _refusal(host: str, port: int, error: OSError | UnicodeError) -> str:
     why = error.strerror if isinstance(error, OSError) else "not a host name"
     if isinstance(error, OSError) and error.errno in (errno.EADDRINUSE, errno.EACCES):
-        other = "choose another port (--port, or serve(agent, port=...) in Python), or 0 for a free one."
+        other = "choose another port (--port, or port= in Python), or 0 for a free one."
         return f"Cannot listen on {host}:{port} ({why}); {other}"
     return f'Cannot listen on "{host}" ({why}); give an address of this machine with --host, such as 127.0.0.1.'

@@ -1,5 +1,6 @@
 """Settings of the whole test run, and how tests are distributed over processes (`pytest -n 2`)."""
 
+import contextlib
 import os
 import signal
 from typing import Any
@@ -39,6 +40,14 @@ CONVERSATIONS = frozenset(
     )
 )
 """Files whose tests hold calls in real time."""
+COMPUTES = (
+    "tests/latency/",
+    "tests/voice/",
+    *(f"tests/pipelines/{name}/" for name in ("calibrating", "catalog", "curve", "whatif")),
+)
+"""Folders whose tests use the processor most and wait for no clock: they give way to calls in real time."""
+GIVES_WAY = 10
+"""Their niceness."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,6 +58,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=20.0,
         help="minutes of the agent's own voice in its microphone, in tests/benchmarks/test_own_voice.py (default: 20)",
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give calls in real time the processor before tests that only compute, where the system allows to change that."""
+    if hasattr(os, "setpriority") and os.environ.get("PYTEST_XDIST_WORKER"):
+        with contextlib.suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, 0, GIVES_WAY if item.nodeid.startswith(COMPUTES) else 0)
 
 
 @pytest.hookimpl(optionalhook=True)

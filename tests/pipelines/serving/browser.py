@@ -18,6 +18,8 @@ from playwright.async_api import Page, Playwright, async_playwright
 CHROMIUM_PATH = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_chromium = pytest.mark.skipif(CHROMIUM_PATH is None, reason="Chromium is missing: apt-get install chromium")
 RATE = 24000
+MANY = 64
+"""Messages of which one comes without delay."""
 # What goes to the loudspeaker also goes to a recorder, with the instant of each piece on the page's clock.
 CAPTURE = """
 window.played = [];
@@ -64,11 +66,28 @@ AudioNode.prototype.connect = function (target, ...rest) {
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One side of a call as the browser's recorder got it: samples, 16-bit mono."""
+    """One side of a call as the browser's recorder got it."""
 
     pcm: npt.NDArray[np.int16]
-    starts: float
-    """When its first sample was spoken or heard, seconds on the page's clock."""
+    """16-bit mono samples."""
+    rate: int
+    """Hertz."""
+    blocks: list[dict[str, float]]
+    """The end of each block on the audio's clock, when its message came, and the device's delay."""
+
+    @property
+    def slipped(self) -> float:
+        """Seconds by which the audio's clock and the page's have moved apart: the machine was late with the audio."""
+        apart = [block["now"] - block["end"] for block in self.blocks]
+        # A message comes after its block, sometimes much after it: the quickest of many relates the clocks.
+        quickest = [min(apart[first : first + MANY]) for first in range(0, len(apart) - MANY + 1, MANY)]
+        return max(quickest) - min(quickest)
+
+    def at(self, seconds: float) -> float:
+        """When the sample at `seconds` of the recording was spoken or heard, seconds on the page's clock."""
+        apart = min(block["now"] - block["end"] for block in self.blocks)
+        last = self.blocks[-1]
+        return last["end"] - (len(self.pcm) / self.rate - seconds) + apart + last["delay"]
 
 
 @dataclass
@@ -105,9 +124,7 @@ class Browser:
         """What the "microphone" gave or the "loudspeaker" played at this rate, in a browser that records."""
         blocks = await self.page.evaluate("(side) => window.recorded[side]", side)
         pcm = np.concatenate([np.array(block["pcm"], np.int16) for block in blocks])
-        # A block's message comes later than the block, sometimes much later: the quickest one relates the clocks.
-        apart = min(block["now"] - block["end"] for block in blocks)
-        return Recorded(pcm, blocks[-1]["end"] - len(pcm) / rate + apart + blocks[-1]["delay"])
+        return Recorded(pcm, rate, blocks)
 
 
 @asynccontextmanager

@@ -17,6 +17,9 @@ from tests.voice.server.resuming.cutting_proxy import CuttingProxy, proxy_to
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 TOKEN = "a token of the test"
+ATTEMPTS = 3
+STEADY = 0.015
+"""Seconds by which the clocks of page and audio may slip, for latencies to be judged."""
 AGREES = 0.05
 """Seconds by which the page's latency may differ from that of what microphone and loudspeaker gave."""
 pytestmark = needs_chromium
@@ -67,16 +70,20 @@ async def test_a_recording_at_the_microphone_is_answered_aloud_and_the_turn_is_s
 
 
 async def test_the_latency_shown_is_that_of_the_recording(server: ServerProcess, tmp_path: Path) -> None:
-    speech = microphone(tmp_path, 1.0, sample("arithmetic/01"), 10.0)
-    async with browsing(page_of(server), speech, records=True) as browser:
-        await browser.call()
-        await browser.says("#turns .took", "ms")
-        await browser.page.wait_for_timeout(500)
-        shown = int(await browser.page.inner_text("#p50")) / 1000
-        spoken, heard = await browser.recorded("microphone", 16000), await browser.recorded("loudspeaker", RATE)
+    for _ in range(ATTEMPTS):
+        speech = microphone(tmp_path, 1.0, sample("arithmetic/01"), 10.0)
+        async with browsing(page_of(server), speech, records=True) as browser:
+            await browser.call()
+            await browser.says("#turns .took", "ms")
+            await browser.page.wait_for_timeout(500)
+            shown = int(await browser.page.inner_text("#p50")) / 1000
+            spoken, heard = await browser.recorded("microphone", 16000), await browser.recorded("loudspeaker", RATE)
+        if max(spoken.slipped, heard.slipped) < STEADY:
+            break
+    else:
+        pytest.skip("this machine is too busy: the browser was late with its audio in every call")
     (question, *_), (answer, *_) = utterances(spoken.pcm, 16000), utterances(heard.pcm, RATE)
-    recorded = heard.starts + answer.start - (spoken.starts + question.end)
-    assert shown == pytest.approx(recorded, abs=AGREES)
+    assert shown == pytest.approx(heard.at(answer.start) - spoken.at(question.end), abs=AGREES)
 
 
 async def test_an_interruption_silences_the_loudspeaker_and_what_was_not_heard_stays_dim(

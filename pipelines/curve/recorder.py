@@ -3,8 +3,10 @@
 import asyncio
 import hashlib
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
@@ -89,16 +91,32 @@ def _listened(tasks: Sequence[Task], detectors: Detectors) -> Iterator[Clip]:
         yield from map(work, tasks)
         return
     with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_prepare) as pool:
-        # Not `map`, which cancels what still waits: the pool would stumble over that when its processes end.
-        clips = [pool.submit(work, task) for task in tasks]
         try:
+            with _uninterrupted():
+                # Not `map`, which cancels what still waits: the pool would stumble over that when its processes end.
+                clips = [pool.submit(work, task) for task in tasks]
             for clip in clips:
                 yield clip.result()
         except KeyboardInterrupt:
             # They would first finish what they do, or what they import.
             for process in active_children():
                 process.terminate()
+            # Otherwise the pool waits until a recording is written to a pipe that nobody reads (python/cpython#94777).
+            pool._call_queue._reader.close()  # type: ignore[attr-defined]
             raise
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait: a pool stumbles over a process that is only half started."""
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 def listen_to(task: Task, detectors: Detectors) -> Clip:

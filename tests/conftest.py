@@ -45,7 +45,7 @@ COMPUTES = (
     "tests/voice/",
     *(f"tests/pipelines/{name}/" for name in ("calibrating", "catalog", "curve", "whatif")),
 )
-"""Folders whose tests use the processor most and wait for no clock: they give way to calls in real time."""
+"""Folders whose tests mostly compute, and hold no whole calls: they give way to those that do."""
 GIVES_WAY = 10
 """Their niceness."""
 
@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Give calls in real time the processor before tests that only compute, where the system allows to change that."""
+    """Let tests of `COMPUTES` give way, where the system lets a process take its usual priority back later."""
     if hasattr(os, "setpriority") and os.environ.get("PYTEST_XDIST_WORKER"):
         with contextlib.suppress(PermissionError):
             os.setpriority(os.PRIO_PROCESS, 0, GIVES_WAY if item.nodeid.startswith(COMPUTES) else 0)

@@ -1,4 +1,4 @@
-"""How a command's process starts and ends: thread counts, logging, imports, exit."""
+"""How the process of a command, or of a program with an agent, starts and ends: threads, logging, imports, exit."""
 
 import atexit
 import logging
@@ -7,10 +7,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
 from typing import Any, NoReturn
 
-from latency.command_line import INTERRUPTED, log_to_stderr
+from latency.command_line import INTERRUPTED, complain, log_to_stderr
 from pipelines.threads import limit_threads
+from voice.errors import VoiceError
 
 
 def prepare_process(*, verbose: bool) -> None:
@@ -74,6 +77,20 @@ def loading_code() -> Iterator[None]:
     finally:
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def end_in_a_sentence() -> None:
+    """Let a program that catches none of our errors end as a command does, without a traceback; its own hook stays."""
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _say_and_exit
+
+
+def _say_and_exit(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if not isinstance(error, VoiceError):
+        sys.__excepthook__(kind, error, trace)
+        return
+    complain(Path(sys.argv[0]).name or "python", str(error))
+    sys.exit(error.exit_code)
 
 
 def leave(code: int) -> NoReturn:

@@ -14,7 +14,7 @@ from loguru import logger
 
 from latency.budget import Budget
 from pipelines.agent import Agent
-from pipelines.process import log_pipecat
+from pipelines.process import end_in_a_sentence, log_pipecat
 from pipelines.providers.tiers import Tiers
 from pipelines.serving.address import Address
 from pipelines.serving.draining import DrainingServer
@@ -140,6 +140,9 @@ def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Co
 def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765, **more: Any) -> None:
     """Serve `agent` on ws://host:port/ws until Ctrl-C, then return. A program without its own log setup sees warnings.
 
+    A program that does not catch the errors below ends with their sentence and the exit status of `voice serve`, unless
+    it has a `sys.excepthook` of its own.
+
     Args:
         agent: answers the calls.
         host: the address to listen on.
@@ -152,6 +155,7 @@ def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765, **more: An
         ComponentError: an engine is missing or broken.
     """
     log_warnings()
+    end_in_a_sentence()
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(serve_agent(agent, Address(host=host, port=port, **more)))
 

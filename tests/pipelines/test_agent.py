@@ -1,5 +1,6 @@
 """The Python API: the README's agent takes a call, and its tool answers in it."""
 
+import os
 import re
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 import soundfile
 
 from pipelines import Agent
-from voice.errors import ConfigurationError
+from voice.errors import ComponentError, ConfigurationError
 from voice.llm.tools import irreversible
 from voice.tts.piper.voice import Voice, embedded_voice
 
@@ -64,6 +65,29 @@ def test_the_readmes_agent_answers_with_its_tool(tmp_path: Path) -> None:
     finally:
         server.kill()
         server.wait(5)
+
+
+WITHOUT_A_HUB = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "HUGGING", "VOICE_"))}
+SERVES_WHISPER = "from pipelines import Agent, ComponentError, serve\nagent = Agent(pipeline='local')\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        ("serve(agent, port=0)", ComponentError.exit_code, r"agent\.py: Whisper model .* cannot be downloaded .*\."),
+        ("import sys\nsys.excepthook = lambda *_: print('mine', file=sys.stderr)\nserve(agent, port=0)", 1, "mine"),
+        ("try:\n    serve(agent, port=0)\nexcept ComponentError:\n    0 / 0", 1, r"Traceback.*ZeroDivisionError.*"),
+    ],
+    ids=["nobody catches it", "a hook of its own", "the program catches it and fails otherwise"],
+)
+def test_a_missing_model_ends_a_program_in_a_sentence(tmp_path: Path, script: str, code: int, said: str) -> None:
+    path = tmp_path / "agent.py"
+    path.write_text(SERVES_WHISPER + script)
+    env = WITHOUT_A_HUB | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(path)], env=env, capture_output=True, text=True, timeout=120)
+    without_pipecats_banner = [line for line in done.stderr.splitlines() if "| INFO " not in line]
+    assert re.fullmatch(said, "\n".join(without_pipecats_banner), flags=re.DOTALL), done.stderr
+    assert done.returncode == code
 
 
 def test_a_tool_that_cannot_be_called_is_refused_when_the_agent_is_made() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import cast
 
 from fastapi import WebSocket
@@ -12,14 +12,20 @@ from pipecat.audio.resamplers.base_audio_resampler import BaseAudioResampler
 from pipecat.audio.utils import create_stream_resampler
 from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessageFrame
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
-from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams, FastAPIWebsocketTransport
+from pipecat.transports.websocket.fastapi import (
+    FastAPIWebsocketClient,
+    FastAPIWebsocketInputTransport,
+    FastAPIWebsocketParams,
+    FastAPIWebsocketTransport,
+)
+from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
 from voice.server.bookkeeping import Account
 from voice.server.closing import CLOSE_WITHIN, Ending, shortened
 from voice.server.evals.harness import Harness
 from voice.server.output import HeadStartOutput
-from voice.server.resuming.resumable_socket import ResumableSocket
+from voice.server.resuming.resumable_socket import DROPPED, ResumableSocket
 from voice.wire.endpoint import IN_RATE
 
 AHEAD = 10.0
@@ -166,6 +172,33 @@ class StrictSerializer(ProtobufFrameSerializer):
         return WireError(reason)
 
 
+class CallClient(FastAPIWebsocketClient):
+    """The other end of a call's connection; `broke` says whether it was lost instead of closed."""
+
+    broke = False
+
+    def receive(self) -> AsyncIterator[bytes | str]:
+        """The client's messages until it has gone."""
+        return self._messages()
+
+    async def _messages(self) -> AsyncIterator[bytes | str]:
+        while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
+            data = message.get("bytes")
+            yield message["text"] if data is None else data
+        # Who closes without a code has none either, but gives a reason, "" where it is empty.
+        self.broke = message.get("code") in DROPPED and "reason" not in message
+
+    async def send(self, data: str | bytes) -> None:
+        """Send a message; the client gets none when its connection is lost or closed meanwhile, which reading says."""
+        if not self._can_send():  # type: ignore[no-untyped-call]
+            return
+        try:
+            await (self._websocket.send_bytes(data) if isinstance(data, bytes) else self._websocket.send_text(data))
+        except (WebSocketDisconnect, RuntimeError):
+            if self._can_send():  # type: ignore[no-untyped-call]
+                raise
+
+
 class CallTransport(FastAPIWebsocketTransport):
     """One call's transport: 16 kHz mono in, `sample_rate` mono out in 20 ms messages."""
 
@@ -193,6 +226,8 @@ class CallTransport(FastAPIWebsocketTransport):
             params.audio_out_write_timeout_secs += resumable.within
         # A resumable socket has what pipecat uses of a WebSocket.
         super().__init__(cast(WebSocket, websocket), params)
+        self._client: CallClient = CallClient(cast(WebSocket, websocket), self._callbacks)
+        self._input = FastAPIWebsocketInputTransport(self, self._client, params, name=self._input_name)
         self._output: HeadStartOutput = HeadStartOutput(self, self._client, params, name=self._output_name)
 
         if resumable:
@@ -221,7 +256,7 @@ class CallTransport(FastAPIWebsocketTransport):
     async def end(self, reason: str) -> None:
         """End the call because it cannot go on; `reason` is a clause."""
         self._why_ended = reason
-        await self._client.trigger_client_disconnected()
+        await self._client.trigger_client_disconnected()  # type: ignore[no-untyped-call]
 
     @property
     def last_message(self) -> float | None:
@@ -230,8 +265,13 @@ class CallTransport(FastAPIWebsocketTransport):
         return None if is_away else self.serializer.last_message
 
     @property
+    def broke(self) -> bool:
+        """Whether the client's connection was lost for good: it has not hung up."""
+        return self._client.broke
+
+    @property
     def ending(self) -> Ending | None:
-        """Why this side ends the call; None if the client has hung up."""
+        """Why this side ends the call; None if the client has hung up, or its connection broke."""
         if self._why_ended is not None:
             return Ending(1011, self._why_ended, "given up")
         refusal = self.serializer.refusal

@@ -37,6 +37,9 @@ EVERY = 0.002
 class Counting(FrameProcessor):
     """Sends a numbered message every now and then, and keeps the numbers that come."""
 
+    padding = ""
+    """Makes its messages longer."""
+
     def __init__(self) -> None:
         super().__init__()
         self.sent, self.heard = 0, list[int]()
@@ -55,7 +58,12 @@ class Counting(FrameProcessor):
         while True:
             await self.going.wait()
             number, self.sent = self.sent, self.sent + 1
-            data = {"label": "rtvi-ai", "type": "server-message", "id": "", "data": {"number": number}}
+            data = {
+                "label": "rtvi-ai",
+                "type": "server-message",
+                "id": "",
+                "data": {"number": number, "padding": self.padding},
+            }
             await self.push_frame(OutputTransportMessageUrgentFrame(message=data))
             await asyncio.sleep(EVERY)
 

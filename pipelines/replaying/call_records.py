@@ -26,10 +26,10 @@ def turn_records(
     cold: bool = False,
     marked: Mapping[int, float] | None = None,
 ) -> list[TurnRecord]:
-    """One record for each turn that was played.
+    """One record for each turn that was played to the server.
 
-    A turn that Ctrl-C cut short is left out: it could not have been answered. One that the
-    server cut short by closing the call is kept and has failed.
+    A turn that Ctrl-C cut short is left out: it could not have been answered. So is one that began after the connection
+    was lost for good. One that the server cut short by closing the call is kept and has failed.
 
     Args:
         result: the call.
@@ -39,11 +39,11 @@ def turn_records(
         marked: when the caller marked turns as bad, by the server's number of the turn.
     """
     marked = marked or {}
-    horizons = [*(placed.onset for placed in result.placed), math.inf][1:]
+    horizons = [*(placed.onset for placed in result.reached), math.inf][1:]
     stalls = _stalls(result)
     return [
         _record(result, placed, horizon, fixture, session, cold and placed.index == 0, stalls, marked)
-        for placed, horizon in zip(result.placed, horizons, strict=True)
+        for placed, horizon in zip(result.reached, horizons, strict=True)
         if placed.end <= result.seconds or result.closed is not None
     ]
 
@@ -74,7 +74,7 @@ def session_record(
         seconds=round(result.seconds, 3),
         cold=cold,
         fixtures={turn.name: turn.sha256 for turn in fixture.turns},
-        never_sent=len(fixture.turns) - len(result.placed),
+        never_sent=len(fixture.turns) - len(result.reached),
         clock=result.alignment,
         pacing=result.pacing.summary(),
         playout=PlayoutSummary(

@@ -136,8 +136,11 @@ class CallProgress(CallListener):
     def _print_turn(self) -> None:
         if self._turn is None or self.result is None:
             return
-        end = self._turn.end
-        answer = next((u.start - end for u in self.result().utterances if u.start >= end), None)
+        end, result = self._turn.end, self.result()
+        if self._turn.index >= len(result.reached):
+            # The connection was lost before.
+            return
+        answer = next((u.start - end for u in result.utterances if u.start >= end), None)
         if answer is None:
             took = Text("     –     ")
         else:

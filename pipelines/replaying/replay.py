@@ -14,6 +14,7 @@ from latency.cli import show
 from latency.command_line import RUNS
 from latency.record.run import Status
 from latency.record.run_writer import RunWriter, new_folder
+from latency.render.terminal.numbers import things
 from latency.report.thresholds import Threshold, ThresholdError
 from pipelines.replaying.chaos import Fault, parts_of, schedule
 from pipelines.replaying.injection import Injector
@@ -197,5 +198,8 @@ async def one_call(
         with writing(writer.folder):
             injected = tuple(injector.injected) if injector else ()
             save(session.result(), fixture, name, writer, cold=cold, load=load, injected=injected)
-    if session.result().closed and not injector:
-        raise ComponentError(f"The call ended early: {session.result().closed}.")
+    result = session.result()
+    if result.closed and not injector:
+        unsent = len(fixture.turns) - len(result.reached)
+        left = f" ({unsent} of {things(len(fixture.turns), 'turn')} not sent)" if unsent else ""
+        raise ComponentError(f"The call ended early: {result.closed}{left}.")

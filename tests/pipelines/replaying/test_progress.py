@@ -90,11 +90,18 @@ def test_a_turns_line_ends_with_its_own_tier_and_never_with_another_turns() -> N
     file = io.StringIO()
     progress = CallProgress(Console(file=file, width=200), "a call (1/1)")
     utterance = Utterance(start=2.62, end=4.0, received=2.5)
-    progress.result = lambda: SimpleNamespace(utterances=(utterance,))  # type: ignore[assignment,return-value]
+    progress.result = lambda: SimpleNamespace(utterances=(utterance,), reached=(placed(0), placed(1)))  # type: ignore[assignment,return-value]
     title, first, second = shown(progress, file)
     assert title == "a call (1/1)"
     assert first == "620 ms  what time is it → It is noon.  (fast, rescued)"
     assert second == "–     [thanks] → (nothing)"
+
+
+def test_a_turn_that_began_after_the_connection_was_lost_for_good_has_no_line() -> None:
+    file = io.StringIO()
+    progress = CallProgress(Console(file=file, width=200), "a call (1/1)")
+    progress.result = lambda: SimpleNamespace(utterances=(), reached=(placed(0),))  # type: ignore[assignment,return-value]
+    assert shown(progress, file) == ["a call (1/1)", "–     what time is it → It is noon.  (fast, rescued)"]
 
 
 def test_lines_are_folded_to_80_columns_and_go_on_below_their_text(
@@ -106,7 +113,7 @@ def test_lines_are_folded_to_80_columns_and_go_on_below_their_text(
     progress.serving({"components": {"vad": "silero", "llm": "a model [of some size] " * 9}, "chosen": [chosen]})
     progress.note("a recording " + "was converted and " * 9 + "read")
     call = progress.call("tour")
-    call.result = lambda: SimpleNamespace(utterances=())  # type: ignore[assignment,return-value]
+    call.result = lambda: SimpleNamespace(utterances=(), reached=(placed(0),))  # type: ignore[assignment,return-value]
     with call:
         call.on_placed(placed(0))
         call.on_heard("count to twenty")

@@ -1,5 +1,6 @@
 """What remains of a call: the recording, the true speech in it, and what the server reported."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +62,12 @@ class CallResult:
     closed: str | None
     """Why the server's side ended the call; None when the client did."""
     recorder: Recorder
+
+    @property
+    def reached(self) -> tuple[PlacedTurn, ...]:
+        """The turns that began before the connection was lost for good: the server may have heard something of them."""
+        lost = min((start for start, end in self.outages if end == math.inf), default=math.inf)
+        return tuple(one for one in self.placed if one.onset < lost)
 
     def stereo(self) -> npt.NDArray[np.int16]:
         """The recording: shape (samples, 2), 16 kHz, left the user as injected, right the bot as played.

@@ -62,11 +62,11 @@ class Reported:
     """What the server says about a turn, whether the turn is one of its own or one of the user's."""
 
     heard: str | None = None
-    """What the recogniser heard."""
+    """What the recogniser heard, or what was typed."""
     said: str | None = None
     """What the bot said, without phrases that bridged a wait."""
     ended_by: EndedBy | None = None
-    """None while the turn is not committed."""
+    """None while the turn is not committed, and for one that was typed."""
     smart_turn: SmartTurnOpinion | None = None
     """None when Smart Turn did not run."""
     interrupted: bool = False
@@ -98,6 +98,8 @@ class ServerTurn(Reported):
     """The words of `said` whose audio was played; None from a server that does not say."""
     speculation: SpeculationRecord | None = None
     """None from a server that does not speculate."""
+    typed: bool = False
+    """Whether the user typed it: nothing was spoken, so it has no turn latency."""
     joined: bool = False
     """Whether it continues the turn before it, which was committed too early: their words are one message."""
     overlaps: tuple[OverlapRecord, ...] | None = None

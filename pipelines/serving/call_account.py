@@ -28,7 +28,7 @@ class ClosedTurn:
 
     outcome: Outcome
     latency: float | None
-    """Seconds; None without an answer."""
+    """Seconds; None without an answer, and for a turn that was typed."""
     verdict: Verdict | None
     """How it kept its LLM budget; None if no model was asked, or it was interrupted before its deadline."""
     record: ServerTurn
@@ -85,8 +85,9 @@ class CallAccount:
             why: the reason of its end, as a clause.
             seconds: how long it took.
         """
-        counts = Counter(turn.outcome for turn in self.closed)
-        parts = [things(len(self.closed), "turn") + _told({key: n for key, n in counts.items() if key != "answered"})]
+        counts = Counter("typed" for turn in self.closed if turn.record.typed)
+        counts.update(turn.outcome for turn in self.closed if turn.outcome != "answered")
+        parts = [things(len(self.closed), "turn") + _told(counts)]
         latencies = [1000 * turn.latency for turn in self.closed if turn.latency is not None]
         if latencies:
             parts.append(f"turn latency p50 {percentile(latencies, 50):.0f} p95 {percentile(latencies, 95):.0f} ms")

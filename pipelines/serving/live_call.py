@@ -21,6 +21,7 @@ def call_figures(
     away: bool,
     latest: ServerTurn | None,
     turns: int,
+    typed: int,
     latencies: Sequence[float],
     by: str | None,
 ) -> CallFigures:
@@ -32,6 +33,7 @@ def call_figures(
         away: whether its connection is lost.
         latest: its latest turn; None before the first.
         turns: how many there were.
+        typed: how many of them were typed.
         latencies: of the turns that were answered, seconds.
         by: who gave its latest answer, see `answered_by`.
     """
@@ -40,6 +42,7 @@ def call_figures(
         seconds=seconds,
         state="away" if away else _state(latest),
         turns=turns,
+        typed=typed,
         late=sum(latency > LIMIT for latency in latencies),
         p50=percentile(latencies, 50),
         p95=percentile(latencies, 95) if len(latencies) >= TURNS_FOR_P95 else None,

@@ -40,6 +40,8 @@ class LiveTurn:
     ahead_since: float | None = None
     """When the current speculative answer, which is neither used nor discarded yet, was requested."""
     interrupted: bool = False
+    typed: bool = False
+    """Whether its words were typed, not spoken."""
     joined: bool = False
     """Whether it continues the turn before it, which was committed too early."""
     part: AnswerPart | None = None
@@ -97,10 +99,11 @@ class LiveTurn:
             played=" ".join(self.played),
             opening=" ".join(self.opening) or None,
             opening_seconds=round(self.opening_seconds, 4) or None,
-            ended_by=self.ended_by or ("timeout" if Mark.TURN_COMMIT in self.marks else None),
+            ended_by=self.ended_by or ("timeout" if Mark.TURN_COMMIT in self.marks and not self.typed else None),
             smart_turn=self.smart_turn,
             speculation=self.speculation,
             interrupted=self.interrupted,
+            typed=self.typed,
             joined=self.joined,
             overlaps=tuple(self.overlaps.values()),
             part=self.part,

@@ -54,6 +54,7 @@ class ServerMetrics:
             registry=registry,
         )
         self._turns = Counter("voice_turns", "Turns by outcome", ["outcome"], registry=registry)
+        self._typed = Counter("voice_typed_turns", "Those that were typed, not spoken", registry=registry)
         self._verdicts = Counter("voice_llm_verdicts", "Turns by how they kept it", ["verdict"], registry=registry)
         self._rescues = Counter("voice_llm_rescues", "Turns that another tier answered in time", registry=registry)
         self._tokens = Counter("voice_llm_tokens", "Tokens of all requests", ["tier", "kind"], registry=registry)
@@ -116,6 +117,7 @@ class ServerMetrics:
 
     def _count(self, turn: ClosedTurn) -> None:
         self._turns.labels(turn.outcome).inc()
+        self._typed.inc(turn.record.typed)
         if turn.latency is not None:
             self._latency.observe(turn.latency)
         if turn.verdict is not None:
@@ -159,6 +161,7 @@ class CountedAccount:
             away=self.is_away,
             latest=self.latest,
             turns=len(turns),
+            typed=sum(turn.record.typed for turn in turns),
             latencies=[turn.latency for turn in turns if turn.latency is not None],
             by=self.by,
         )

@@ -18,6 +18,7 @@ from pipecat.frames.frames import (
     LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
+    LLMMessagesAppendFrame,
     LLMTextFrame,
     OutputTransportMessageUrgentFrame,
     TranscriptionFrame,
@@ -35,6 +36,7 @@ from pipecat.services.llm_service import LLMService
 from latency.record.marks import Mark
 from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
+from voice.conversation.transcript import typed_texts
 from voice.llm.answer.answer_frames import (
     HOLD_PHRASE,
     AttemptsFrame,
@@ -130,6 +132,8 @@ class TurnObserver(BaseObserver):
                 return log.asked(frame)
             case UserStartedSpeakingFrame():
                 return log.user_started(now)
+            case LLMMessagesAppendFrame() if frame.run_llm and (text := " ".join(typed_texts(frame))):
+                return log.typed(text, now)
             case SilenceAskedFrame():
                 return log.silenced(now)
             case TurnJoinsFrame():

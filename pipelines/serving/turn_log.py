@@ -1,7 +1,7 @@
 """Collects what the server knows of each turn: instants and texts, in order. Pure: times are passed in.
 
-A turn opens when the user starts to speak and holds everything up to the next one. Times are seconds on the server's
-monotonic clock.
+A turn opens when the user starts to speak, or has typed it, and holds everything up to the next one. Times are seconds
+on the server's monotonic clock.
 """
 
 import math
@@ -44,6 +44,8 @@ class TurnLog:
         self._finished = began
         self._answered: dict[int, LiveTurn] = {}
         self.turn: LiveTurn | None = None
+        self._speaking: LiveTurn | None = None
+        """The turn that is being spoken while one that was typed meanwhile is answered; None mostly."""
         self._sounding: LiveTurn | None = None
         """The turn whose answer was sent last; a new turn may have begun since."""
         self._count = 0
@@ -54,6 +56,28 @@ class TurnLog:
 
     def user_started(self, now: float) -> LiveTurn | None:
         """A user turn opens; the previous one is over, and was interrupted if the bot had not finished its answer."""
+        before = self._over(now)
+        self.turn, self._speaking = self._next(), None
+        noted, self._undecided = self._undecided or [], None
+        for note in noted:
+            note()
+        return before
+
+    def typed(self, text: str, now: float) -> LiveTurn:
+        """The user has typed a turn, which is complete at once; speech under way becomes the turn after it."""
+        if self.turn and not self.turn.final and Mark.TURN_COMMIT not in self.turn.marks:
+            self._speaking = self.turn
+        else:
+            self._over(now)
+        turn = self.turn = self._next()
+        if self._speaking:
+            turn.number, self._speaking.number = self._speaking.number, turn.number
+        turn.typed, turn.heard = True, [text]
+        turn.marks[Mark.TURN_COMMIT] = now
+        return turn
+
+    def _over(self, now: float) -> LiveTurn | None:
+        """The latest turn is over; returns it if it was not before."""
         before = self.turn if self.turn and not self.turn.final else None
         if before:
             before.interrupted = Mark.LLM_REQUEST in before.marks
@@ -61,14 +85,19 @@ class TurnLog:
             self._finished = now
         if self.turn:
             self.turn.until = self._finished
-        self.turn = LiveTurn(self._count, tier=self.tier, models=self.models, stalls=self._stalls, since=self._finished)
-        if self._speculates:
-            self.turn.speculation = SpeculationRecord()
-        self._count += 1
-        noted, self._undecided = self._undecided or [], None
-        for note in noted:
-            note()
         return before
+
+    def _next(self) -> LiveTurn:
+        number, self._count = self._count, self._count + 1
+        turn = LiveTurn(number, tier=self.tier, models=self.models, stalls=self._stalls, since=self._finished)
+        if self._speculates:
+            turn.speculation = SpeculationRecord()
+        return turn
+
+    @property
+    def _spoken(self) -> LiveTurn | None:
+        """The turn that what is heard belongs to."""
+        return self._speaking or self.turn
 
     def overlapped(self, frame: OverlapFrame) -> LiveTurn | None:
         """The caller makes a sound during an answer, or something is decided on it.
@@ -93,8 +122,8 @@ class TurnLog:
 
     def mark_last(self, mark: Mark, now: float) -> None:
         """Note an instant whose last occurrence before the commit counts (`VAD_STOP`, `TRANSCRIPT_FINAL`)."""
-        if self.turn and Mark.TURN_COMMIT not in self.turn.marks:
-            self.turn.marks[mark] = now
+        if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
+            turn.marks[mark] = now
 
     def mark_first(self, mark: Mark, now: float) -> None:
         """Note an instant whose first occurrence counts."""
@@ -107,17 +136,17 @@ class TurnLog:
             self._undecided.append(lambda: self.stopped(silence, now))
             return
         self.mark_last(Mark.VAD_STOP, now)
-        if self.turn and Mark.TURN_COMMIT not in self.turn.marks:
-            self.turn.silent_since = self.turn.marks[Mark.SPEECH_END] = now - silence
+        if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
+            turn.silent_since = turn.marks[Mark.SPEECH_END] = now - silence
 
     def heard(self, text: str, now: float) -> None:
         """A final transcript of (part of) the turn."""
         if self._undecided is not None:
             self._undecided.append(lambda: self.heard(text, now))
             return
-        if self.turn and Mark.TURN_COMMIT not in self.turn.marks:
-            self.turn.heard.append(text)
-            self.turn.marks[Mark.TRANSCRIPT_FINAL] = now
+        if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
+            turn.heard.append(text)
+            turn.marks[Mark.TRANSCRIPT_FINAL] = now
 
     def hinted(self, now: float) -> None:
         """A short silence hinted that speech may have ended."""
@@ -125,23 +154,26 @@ class TurnLog:
             self._undecided.append(lambda: self.hinted(now))
             return
         self.mark_last(Mark.EAGER_HINT, now)
-        if self.turn and self.turn.speculation and Mark.TURN_COMMIT not in self.turn.marks:
-            self.turn.speculation = replace(self.turn.speculation, hints=self.turn.speculation.hints + 1)
+        if (turn := self._spoken) and turn.speculation and Mark.TURN_COMMIT not in turn.marks:
+            turn.speculation = replace(turn.speculation, hints=turn.speculation.hints + 1)
 
     def asked_ahead(self, now: float) -> None:
         """A speculative answer was asked for."""
-        if self.turn:
-            self.turn.ahead_since = now
+        if turn := self._spoken:
+            turn.ahead_since = now
 
     def withdrawn(self) -> None:
         """The speculative answer is discarded."""
-        if self.turn:
-            self.turn.ahead_since, self.turn.part = None, None
-            if self.turn.speculation:
-                self.turn.speculation = replace(self.turn.speculation, spoken_ahead=False)
+        if turn := self._spoken:
+            turn.ahead_since, turn.part = None, None
+            if turn.speculation:
+                turn.speculation = replace(turn.speculation, spoken_ahead=False)
 
     def committed(self, now: float) -> None:
         """The turn is committed; a speculative answer that was not discarded answers it."""
+        if self._speaking:
+            self._over(now)
+            self.turn, self._speaking = self._speaking, None
         turn = self.turn
         self.mark_last(Mark.TURN_COMMIT, now)
         if turn and turn.ahead_since is not None:
@@ -166,8 +198,8 @@ class TurnLog:
 
         pipecat announces the commit directly after the first request.
         """
-        self.mark_last(Mark.TURN_COMMIT, now)
         if self.turn:
+            self.turn.marks.setdefault(Mark.TURN_COMMIT, now)
             self.turn.marks.setdefault(Mark.LLM_REQUEST, now)
             # Words that came before the tool ("Let me see.") may have been spoken to their end.
             self.turn.final = False
@@ -210,7 +242,7 @@ class TurnLog:
     def ended(self, end: TurnEndFrame) -> LiveTurn | None:
         """What ended the turn; follows its commit."""
         turn = self.turn
-        if turn is None:
+        if turn is None or turn.typed:
             return None
         turn.ended_by, turn.failed = end.ended_by, end.failed
         if end.silence is not None and turn.silent_since is not None:

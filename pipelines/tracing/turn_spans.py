@@ -86,6 +86,7 @@ def _of_turn(turn: ClosedTurn, about: About) -> dict[str, Value]:
         "turnaround.turn.ended_by": record.ended_by,
         "turnaround.turn.interrupted": record.interrupted,
         "turnaround.turn.joined": record.joined or None,
+        "turnaround.turn.typed": record.typed or None,
         "turnaround.llm.verdict": turn.verdict,
         "turnaround.llm.rescued": None if turn.verdict is None else turn.verdict == "rescued",
         "turnaround.llm.policy": answer.policy if answer else None,

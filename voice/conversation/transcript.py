@@ -100,7 +100,7 @@ class Transcript:
         @user.event_handler("on_before_process_frame")  # type: ignore[untyped-decorator]
         async def typed(_user: LLMUserAggregator, frame: Frame) -> None:
             if isinstance(frame, LLMMessagesAppendFrame):
-                for text in _texts(frame):
+                for text in typed_texts(frame):
                     await self.add("caller", f"{text}{TYPED}")
 
         @assistant.event_handler("on_assistant_turn_stopped")  # type: ignore[untyped-decorator]
@@ -140,7 +140,7 @@ class Transcript:
         raise FileExistsError(0, "there are too many transcripts of this second")
 
 
-def _texts(frame: LLMMessagesAppendFrame) -> Iterator[str]:
+def typed_texts(frame: LLMMessagesAppendFrame) -> Iterator[str]:
     """What the client sent as the caller's words."""
     for message in frame.messages:
         if not isinstance(message, LLMSpecificMessage) and message.get("role") == "user":

@@ -61,6 +61,7 @@ def _json(call: CallFigures) -> dict[str, Any]:
         "seconds": round(call.seconds, 1),
         "state": call.state,
         "turns": call.turns,
+        "typed": call.typed,
         "late": call.late,
         "p50": call.p50,
         "p95": call.p95,

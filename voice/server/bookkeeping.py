@@ -21,6 +21,8 @@ class CallFigures:
     state: CallState
     turns: int
     """How many the caller has had."""
+    typed: int
+    """How many of them were typed, not spoken; these have no latency."""
     late: int
     """Turns whose answer came later than people feel a pause."""
     p50: float | None

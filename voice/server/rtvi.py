@@ -11,6 +11,7 @@ from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.processors.frameworks.rtvi import models as rtvi
 
 from voice.redaction import redacted
+from voice.turns.turn_frames import SilenceAskedFrame
 
 LONGEST_TEXT = 2000
 """Characters of a text that a client sends in place of speech: two minutes of it."""
@@ -51,6 +52,12 @@ class CallRTVI(RTVIProcessor):
                 await self._send_error_response(message.id, f"a text may have {LONGEST_TEXT} characters at most")
                 return
         await super()._handle_message(message, user_id)
+
+    async def _handle_send_text(self, data: rtvi.SendTextData, message_id: str, user_id: str | None = None) -> None:
+        """Take a text in place of speech; one that is to be answered at once interrupts the answer under way."""
+        if data.options is None or data.options.run_immediately:
+            await self.push_frame(SilenceAskedFrame())
+        await super()._handle_send_text(data, message_id, user_id)
 
     async def _send_error_frame(self, frame: ErrorFrame) -> None:
         """Report an error to the client, without the keys that a provider may have quoted in it."""

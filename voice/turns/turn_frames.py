@@ -52,7 +52,7 @@ class TurnJoinsFrame(SystemFrame):
 
 @dataclass
 class SilenceAskedFrame(SystemFrame):
-    """The client asks the agent to be silent, by a key; the interruption follows."""
+    """The client asks the agent to be silent, by a key or with a text that it sends; the interruption follows."""
 
 
 @dataclass

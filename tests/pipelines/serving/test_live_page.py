@@ -72,7 +72,7 @@ async def test_the_page_shows_calls_as_they_come_and_go_to_those_who_have_the_to
             assert status == 200
             (call,) = json.loads(text)["calls"]
             assert call.keys() == {
-                "number", "seconds", "state", "turns", "late", "p50", "p95", "slowest", "answered_by",
+                "number", "seconds", "state", "turns", "typed", "late", "p50", "p95", "slowest", "answered_by",
             }  # fmt: skip
             await browser.page.click("#call")
             await live.says("#state", "None now")

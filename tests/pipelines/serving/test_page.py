@@ -63,6 +63,9 @@ async def test_a_recording_at_the_microphone_is_answered_aloud_and_the_turn_is_s
         typed = "#turns li:nth-child(2)"
         await browser.says(typed, "2 plus 2 is 4.")
         assert "what is two plus two" in await browser.page.inner_text(typed)
+        await browser.says(f"{typed} .remarks", "typed")
+        assert await browser.page.locator("#turns li").count() == 2, "its report has no other card"
+        assert int(await browser.page.inner_text("#p50")) == shown, "it has no latency"
         assert "caller: what is two plus two (typed)\n" in transcript_in(kept)
         await browser.page.click("#call")
         await browser.says("#state", "Ready")

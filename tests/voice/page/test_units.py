@@ -144,3 +144,4 @@ async def test_a_turn_says_at_which_speed_it_was_served(page: Page, speeds: dict
     attempt = {"outcome": "spoken", "tier": "large", "model": "gpt-4.1", **speeds}
     turn = {"attempts": [attempt], "responses": []}
     assert await run(page, "turns", "m.remarksOf(v)", turn) == [said]
+    assert await run(page, "turns", "m.remarksOf(v)", turn | {"typed": True}) == ["typed", said]

@@ -23,7 +23,7 @@ export function cellsOf(call) {
     ["call", String(call.number), ""],
     ["for", clock(call.seconds), ""],
     ["state", STATES[call.state] ?? call.state, call.state],
-    ["turns", String(call.turns), ""],
+    ["turns", call.typed ? `${call.turns} (${call.typed} typed)` : String(call.turns), ""],
     ["late", String(call.late), call.late ? "late" : ""],
     ["median", milliseconds(call.p50), verdictOf(call.p50)],
     [call.p95 == null && tail != null ? "slowest" : "95th percentile", milliseconds(tail), verdictOf(tail)],

@@ -14,20 +14,23 @@ const STATES = {
   lost: "The connection was lost; calling again…",
   over: "The call is over",
 };
+const TYPED = "typed";
 const NOTICE = 10; // Seconds for which it is said that a call goes on.
 
 const page = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const call = new Call();
-let cards = new Map(); // By the turn's number in the call.
+let cards = new Map(); // By the turn's number in the call; one that is typed, by `TYPED` until the server reports it.
 let spokenOn = new Map(); // The card on which each piece of the agent's words stands.
 let hearing = null; // The card of a turn that the server has not reported yet.
 let retry = 0;
 let token = "";
 
-function card(number) {
+function card(number, typed = false) {
   if (!cards.has(number)) {
-    const found = hearing ?? new TurnCard();
-    hearing = null;
+    const waiting = typed && [...cards.keys()].find((key) => String(key).startsWith(TYPED));
+    const found = cards.get(waiting) ?? (typed ? null : hearing) ?? new TurnCard();
+    if (!typed) hearing = null;
+    cards.delete(waiting);
     cards.set(number, found);
     show(found);
   }
@@ -152,7 +155,7 @@ call.addEventListener("said", ({ detail: output }) => {
 
 call.addEventListener("turn", ({ detail: turn }) => {
   if (!turn.heard && !turn.said && !hearing && !cards.has(turn.turn)) return;
-  const updated = card(turn.turn);
+  const updated = card(turn.turn, turn.typed);
   updated.ended ??= call.speechEnd(turn.marks);
   updated.update(turn);
   drawFigures();
@@ -207,7 +210,7 @@ page.typing.onsubmit = (event) => {
   page.text.value = "";
   if (!text) return;
   const typed = new TurnCard(text, call.serverTime(performance.now() / 1000));
-  cards.set(`typed ${cards.size}`, typed);
+  cards.set(`${TYPED} ${cards.size}`, typed);
   typed.draw();
   show(typed);
   void call.say(text);

@@ -36,7 +36,7 @@ export function latencyOf({ marks }, ended, audible) {
 export function remarksOf(turn) {
   const spoken = turn.attempts.find((attempt) => attempt.outcome === "spoken");
   const response = turn.responses.findLast((one) => one.commit != null || one.limit != null);
-  const remarks = [];
+  const remarks = turn.typed ? ["typed"] : [];
   const speed = spoken?.served ?? spoken?.speed;
   const fast = FAST_SPEEDS.includes(speed) ? `${speed} ↯` : speed;
   if (spoken) remarks.push([spoken.tier, spoken.model, fast].filter(Boolean).join(" · "));

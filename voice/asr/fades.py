@@ -8,6 +8,9 @@ LEAST_AUDIO = 1.0
 AFTER = (0.0, 0.064)
 """How many seconds of a fade come before each of its passes; the last one hears the words to their end. A fade is
 noticed 0.06 s after it began."""
+LASTING = 0.064
+"""Seconds of a fade after which it is worth judging how it sounds: 6 of 10 fades are over by then (of 716 in 104
+recordings of 46 speakers), and the verdict comes when the words do."""
 
 
 class FadePasses:
@@ -16,6 +19,7 @@ class FadePasses:
     def __init__(self) -> None:
         self.announced = False
         """Whether the present fade has been announced."""
+        self._lasts = False
         self._begun = 0
         self._since: float | None = None
 
@@ -31,6 +35,14 @@ class FadePasses:
         """Whether a pass has begun at a fade that was not announced yet."""
         return self._begun > 0 and not self.announced
 
+    def lasts(self, seconds: float) -> bool:
+        """Whether the fade, at which a pass has begun, lasts after `seconds` of audio; once for each fade."""
+        since = seconds if self._since is None else self._since
+        if self._lasts or self._begun == 0 or seconds - since < LASTING:
+            return False
+        self._lasts = True
+        return True
+
     @property
     def settles(self) -> bool:
         """Whether the pass that was begun last is the last one at its fade."""
@@ -42,4 +54,4 @@ class FadePasses:
 
     def rose(self) -> None:
         """The voice is no longer fading."""
-        self._begun, self._since, self.announced = 0, None, False
+        self._begun, self._since, self.announced, self._lasts = 0, None, False, False

@@ -151,11 +151,11 @@ class TurnStop(BaseUserTurnStopStrategy):
             case VADUserStartedSpeakingFrame():
                 turn.speech_started()
                 await self._went_on()
+            case VoiceFadedFrame(lasting=True) if turn.speaking:
+                self._weighing.listen(self.task_manager, turn.lasted, self._judge_fade)
             case VoiceFadedFrame() if turn.speaking:
-                if not frame.again:
-                    self._ahead.so_far = ""
-                if not (frame.again and self.speculation.text is not None):
-                    self._weighing.listen(self.task_manager, turn.lasted, self._judge_fade, again=frame.again)
+                self._ahead.so_far = ""
+                self._weighing.stop_listening()
             case EagerHintFrame():
                 turn.speech_may_have_stopped(frame.silence)
                 self._judge_in_time()

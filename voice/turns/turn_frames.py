@@ -84,10 +84,10 @@ class VoiceFadedFrame(SystemFrame):
     """The voice has become much softer, as between two words or at the end; the recogniser decodes the words so far.
 
     Parameters:
-        again: the voice has stayed soft since the frame before, and the words are decoded once more.
+        lasting: it has stayed soft since the frame before, for longer than between most words.
     """
 
-    again: bool = False
+    lasting: bool = False
 
 
 @dataclass

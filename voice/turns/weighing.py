@@ -58,7 +58,7 @@ class Weighing:
 
     def forget(self) -> None:
         """Forget the evidence: the silence has ended."""
-        self._stop_listening()
+        self.stop_listening()
         task, self._judging = self._judging, None
         self.verdict, self.judged, self._evidence = None, False, None
         if task is not None:
@@ -80,24 +80,23 @@ class Weighing:
             self._evidence = text, spoken, evidence
         return self._evidence[2]
 
-    def listen(
-        self, tasks: BaseTaskManager, spoken: float, on_heard: Callable[[], Awaitable[None]], *, again: bool = False
-    ) -> None:
+    def listen(self, tasks: BaseTaskManager, spoken: float, on_heard: Callable[[], Awaitable[None]]) -> None:
         """Have Smart Turn judge the turn as if it ended now, where the voice fades; calls `on_heard` later.
 
         Args:
             tasks: of the call.
             spoken: seconds that the turn has lasted.
             on_heard: called when Smart Turn has answered.
-            again: whether the fade goes on that was judged last. Its verdict counts until there is another one, and
-                while that one is awaited, Smart Turn is not asked once more.
         """
-        if not again:
-            self._stop_listening()
-        elif self._listening is not None:
-            return
+        self.stop_listening()
         self._faded_at = spoken
         self._listening = tasks.create_task(self._listen(on_heard), f"{type(self).__name__}#{id(self)}::listen")
+
+    def stop_listening(self) -> None:
+        """Forget the latest fade: the voice has risen since."""
+        task, self._listening, self._faded = self._listening, None, None
+        if task is not None:
+            task.cancel()
 
     def foresee(self, text: str, spoken: float) -> Evidence:
         """The evidence if `text` were all of the turn's words, judged by the sound of its latest fade."""
@@ -115,8 +114,3 @@ class Weighing:
         self._faded = await self._smart_turn.judge()
         self._listening = None
         await on_heard()
-
-    def _stop_listening(self) -> None:
-        task, self._listening, self._faded = self._listening, None, None
-        if task is not None:
-            task.cancel()

@@ -1,6 +1,6 @@
 """When speech that fades is decoded."""
 
-from voice.asr.fades import AFTER, LEAST_AUDIO, FadePasses
+from voice.asr.fades import AFTER, LASTING, LEAST_AUDIO, FadePasses
 
 STEP = 0.016
 
@@ -32,3 +32,15 @@ def test_the_next_fade_is_decoded_at_once() -> None:
 def test_the_first_sounds_are_too_short_to_decode() -> None:
     assert not FadePasses().is_due(LEAST_AUDIO - 0.01)
     assert FadePasses().is_due(LEAST_AUDIO)
+
+
+def test_a_fade_lasts_once_and_only_if_a_pass_has_begun_at_it() -> None:
+    fades = FadePasses()
+    assert fades.is_due(2.0)
+    assert not fades.lasts(2.0 + LASTING)
+    fades.begun()
+    assert not fades.lasts(2.0 + LASTING - STEP)
+    assert fades.lasts(2.0 + LASTING)
+    assert not fades.lasts(2.0 + 2 * LASTING)
+    fades.rose()
+    assert not fades.lasts(3.0)

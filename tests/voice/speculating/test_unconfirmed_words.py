@@ -81,14 +81,14 @@ async def one_trial(call: turn_rig.Call, rng: random.Random, *, early: bool) -> 
         call.judge.probability, call.judge.wait = rng.choice([0.02, 0.4, 0.7, 0.99]), rng.uniform(0, 0.03)
         await call.speaks()
         await call.audio(rng.choice([0.02, 0.06]))
-        again = False
+        lasting = True
         while early and rng.random() < 0.6:
             # The voice fades, and the recogniser says what it has heard so far.
-            await call.fades(again=again)
+            await call.fades(lasting=lasting)
             await call.eager(rng.choice([text, text, f"mis{text}", f"{text}."]))
             await call.audio(rng.choice([0, 0.02, 0.06, 0.2]))
-            again = rng.random() >= 0.3
-            if not again:
+            lasting = rng.random() >= 0.3
+            if not lasting:
                 text += f" then {rng.randrange(1000)}"
         while rng.random() < 0.4:
             # A pause that ends before the voice detector reports it.

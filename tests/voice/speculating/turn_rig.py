@@ -192,8 +192,9 @@ class Call:
         audio = InputAudioRawFrame(FRAME * round(seconds / 0.02), 16000, 1)
         await self.tell(VADUserStartedSpeakingFrame(start_secs=0.2), audio)
 
-    async def fades(self, *, again: bool = False) -> None:
-        await self.tell(VoiceFadedFrame(again=again))
+    async def fades(self, *, lasting: bool = True) -> None:
+        """The voice fades, and stays soft for longer than between most words."""
+        await self.tell(VoiceFadedFrame(), *[VoiceFadedFrame(lasting=True)] * lasting)
 
     async def hint(self) -> None:
         await self.tell(EagerHintFrame(silence=0.096))

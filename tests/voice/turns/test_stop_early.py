@@ -110,19 +110,29 @@ async def test_a_verdict_on_an_earlier_fade_does_not_count(turn_rig: Any, embedd
         assert call.model.asked == []
 
 
-async def test_a_fade_that_goes_on_keeps_its_verdict_until_there_is_another_one(turn_rig: Any, embedded: Any) -> None:
+async def test_a_fade_is_not_judged_before_it_has_lasted(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0, early=2.0, reads=in_doubt) as call:
+        await call.speaks()
+        await call.fades(lasting=False)
+        await call.eager("play some jazz")
+        await call.audio(0.04)
+        assert (call.judge.asked, call.model.asked) == (0, [])
+        await call.fades()
+        await call.eager("play some jazz")
+        await call.until(lambda: call.model.asked == ["play some jazz"])
+        assert call.judge.asked == 1
+
+
+async def test_the_next_fade_forgets_the_verdict_on_the_one_before(turn_rig: Any, embedded: Any) -> None:
     async with turn_rig.calling(embedded, wait=0.0, early=2.0, reads=in_doubt) as call:
         await call.speaks()
         await call.fades()
         await call.until(lambda: call.judge.asked == 1)
         await call.audio(0.04)
-        call.judge.wait = 60.0
-        await call.fades(again=True)
-        await call.until(lambda: call.judge.asked == 2)
-        await call.fades(again=True)
+        await call.fades(lasting=False)
         await call.eager("play some jazz")
-        await call.until(lambda: call.model.asked == ["play some jazz"])
-        assert call.judge.asked == 2, "the verdict on the same fade is awaited already"
+        await call.audio(0.04)
+        assert call.model.asked == []
 
 
 async def test_a_verdict_on_the_fade_that_comes_in_the_silence_counts_at_once(turn_rig: Any, embedded: Any) -> None:

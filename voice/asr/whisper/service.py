@@ -180,13 +180,14 @@ class WhisperSTTService(STTService):
             return
         await self._announce_fade(spoken)
         seconds = self._buffer.seconds
+        if spoken.fades.lasts(seconds):
+            await self.push_frame(VoiceFadedFrame(lasting=True))
         if spoken.fades.is_due(seconds) and seconds <= PASS_SECONDS and self._model.may_listen(at_once=PASSES_AT_FADES):
             spoken.fades.begun()
             if spoken.fades.settles:
                 spoken.heard = seconds
                 spoken.settling = asyncio.create_task(self._decode(self._buffer.copy(), spoken))
                 self._follow(self._announce(spoken, spoken.settling), "settling")
-                await self.push_frame(VoiceFadedFrame(again=True))
             else:
                 self._listen(spoken)
 

@@ -121,7 +121,7 @@ async def test_a_fade_is_announced_before_its_words(model: Noting, turns: dict[s
     turn = turns["what is twelve minus five"]
     frames = await announced(service, speech(turn), fading(turn, 0.3), [SleepFrame(0.3)])
     assert isinstance(frames[0], VoiceFadedFrame)
-    assert [frame.again for frame in frames if isinstance(frame, VoiceFadedFrame)][-2:] == [False, True]
+    assert [frame.lasting for frame in frames if isinstance(frame, VoiceFadedFrame)][-2:] == [False, True]
     assert texts(frames, EagerTranscriptionFrame)
 
 

@@ -1,0 +1,1 @@
+"""The commands of `voice`: their options, and what carries them out."""

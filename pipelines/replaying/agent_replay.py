@@ -17,6 +17,7 @@ from latency.record.run import Run, RunError
 from latency.report.build import build
 from latency.report.report import Report
 from pipelines.agent import Agent
+from pipelines.process import end_in_a_sentence
 from pipelines.replaying.replay import chosen_fixtures, parse_checks
 from pipelines.replaying.run_folder import check_folder
 from pipelines.serving.address import Address
@@ -70,7 +71,8 @@ def replay(
 
     The agent is served in this process, on a thread with an event loop of its own, because its tools and components are
     live objects. The caller is a child process: one that shared an interpreter with the server would measure its own
-    waiting. This process should do nothing else meanwhile. The agent is started here and closed at the end.
+    waiting. This process should do nothing else meanwhile. The agent is started here and closed at the end. A program
+    that does not catch the errors below ends with their sentence, as after `serve`.
 
     Args:
         agent: not served elsewhere at the same time.
@@ -88,6 +90,7 @@ def replay(
     folder = Path(out) if out else RUNS / f"{datetime.now():%Y%m%d-%H%M%S}-replay"
     check_folder(str(folder))
     log_warnings()
+    end_in_a_sentence()
     options = ["--out", str(folder), "--repeat", str(repeat)]
     with served(agent) as url:
         command = [sys.executable, "-m", "pipelines.cli", "replay", *paths, "--url", url, "--fresh", *options]

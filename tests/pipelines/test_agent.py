@@ -75,16 +75,28 @@ SERVES_WHISPER = "from pipelines import Agent, ComponentError, serve\nagent = Ag
     ("script", "code", "said"),
     [
         ("serve(agent, port=0)", ComponentError.exit_code, r"agent\.py: Whisper model .* cannot be downloaded .*\."),
+        (
+            "from pipelines import replay\nreplay(agent, out='run')",
+            ComponentError.exit_code,
+            r"agent\.py: Whisper model .* cannot be downloaded .*\.",
+        ),
         ("import sys\nsys.excepthook = lambda *_: print('mine', file=sys.stderr)\nserve(agent, port=0)", 1, "mine"),
         ("try:\n    serve(agent, port=0)\nexcept ComponentError:\n    0 / 0", 1, r"Traceback.*ZeroDivisionError.*"),
     ],
-    ids=["nobody catches it", "a hook of its own", "the program catches it and fails otherwise"],
+    ids=[
+        "nobody catches it",
+        "nor what a replay raises",
+        "a hook of its own",
+        "the program catches it and fails otherwise",
+    ],
 )
 def test_a_missing_model_ends_a_program_in_a_sentence(tmp_path: Path, script: str, code: int, said: str) -> None:
     path = tmp_path / "agent.py"
     path.write_text(SERVES_WHISPER + script)
     env = WITHOUT_A_HUB | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, str(path)], env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, str(path)], env=env, cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     without_pipecats_banner = [line for line in done.stderr.splitlines() if "| INFO " not in line]
     assert re.fullmatch(said, "\n".join(without_pipecats_banner), flags=re.DOTALL), done.stderr
     assert done.returncode == code

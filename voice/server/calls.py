@@ -259,7 +259,7 @@ class Calls:
         @transport.event_handler("on_client_disconnected")  # type: ignore[untyped-decorator]
         async def hang_up(_transport: CallTransport, _websocket: WebSocket) -> None:
             nonlocal why
-            why = "its connection broke" if transport.broke else "the caller hung up"
+            why = transport.gone
             try:
                 if ending := transport.ending:
                     why = f"{ending.kind}: {ending.reason}"

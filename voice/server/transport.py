@@ -25,7 +25,7 @@ from voice.server.bookkeeping import Account
 from voice.server.closing import CLOSE_WITHIN, Ending, shortened
 from voice.server.evals.harness import Harness
 from voice.server.output import HeadStartOutput
-from voice.server.resuming.resumable_socket import DROPPED, ResumableSocket
+from voice.server.resuming.resumable_socket import DROPPED, STOPPED, ResumableSocket
 from voice.wire.endpoint import IN_RATE
 
 AHEAD = 10.0
@@ -173,9 +173,9 @@ class StrictSerializer(ProtobufFrameSerializer):
 
 
 class CallClient(FastAPIWebsocketClient):
-    """The other end of a call's connection; `broke` says whether it was lost instead of closed."""
+    """The other end of a call's connection; `gone` says why it has gone, as a clause."""
 
-    broke = False
+    gone = "the caller hung up"
 
     def receive(self) -> AsyncIterator[bytes | str]:
         """The client's messages until it has gone."""
@@ -185,8 +185,11 @@ class CallClient(FastAPIWebsocketClient):
         while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
             data = message.get("bytes")
             yield message["text"] if data is None else data
-        # Who closes without a code has none either, but gives a reason, "" where it is empty.
-        self.broke = message.get("code") in DROPPED and "reason" not in message
+        if (code := message.get("code")) == STOPPED:
+            self.gone = "the server was stopped"
+        elif code in DROPPED and "reason" not in message:
+            # Who closes without a code has none either, but gives a reason, "" where it is empty.
+            self.gone = "its connection broke"
 
     async def send(self, data: str | bytes) -> None:
         """Send a message; the client gets none when its connection is lost or closed meanwhile, which reading says."""
@@ -265,9 +268,9 @@ class CallTransport(FastAPIWebsocketTransport):
         return None if is_away else self.serializer.last_message
 
     @property
-    def broke(self) -> bool:
-        """Whether the client's connection was lost for good: it has not hung up."""
-        return self._client.broke
+    def gone(self) -> str:
+        """Why there is no client any more, as a clause."""
+        return self._client.gone
 
     @property
     def ending(self) -> Ending | None:

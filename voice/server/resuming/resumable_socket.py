@@ -20,6 +20,8 @@ from voice.wire.resumption import Outbox
 
 DROPPED = frozenset({None, 1005, 1006})
 """Codes of connections that broke. Whoever hangs up says so with another code."""
+STOPPED = 1012
+"""Code with which a server that is stopped closes its connections, uvicorn's."""
 AUDIO = b"\x12"
 """With which a protobuf frame of audio begins."""
 MOST_UNREAD = 8
@@ -205,7 +207,7 @@ class ResumableSocket:
     def abandon(self) -> None:
         """Wait for the client no longer."""
         if self.away:
-            self._incoming.put_nowait((None, {"type": "websocket.disconnect", "code": 1012}))
+            self._incoming.put_nowait((None, {"type": "websocket.disconnect", "code": STOPPED}))
 
     def end(self) -> None:
         """The call is over."""

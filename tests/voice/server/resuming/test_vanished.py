@@ -106,3 +106,14 @@ async def test_the_books_are_told_who_hung_up_and_whose_connection_broke(
             await socket.close(code)
         await until(lambda: not calls.active)
     assert books.why == [why]
+
+
+@pytest.mark.parametrize("query", ["", f"?{RESUMES_PARAMETER}=1"])
+async def test_a_call_that_ends_with_the_server_was_not_hung_up(query: str) -> None:
+    books = Books()
+    async with serving(books=books) as (_, _, proxy):
+        socket = await connect(f"ws://127.0.0.1:{proxy.to}/ws{query}")
+        await socket.send(start())
+        await socket.recv()
+    await socket.close()
+    assert books.why == ["the server was stopped"]

@@ -11,10 +11,10 @@ from voice.turns.evidence import Evidence
 
 LIKELY = 0.65
 """Probability of an end from which an answer is begun. In 104 requests and sentences of 46 speakers, to whom the
-evidence was fitted, 70 % of the ends reach it when Smart Turn is asked where the fade begins, and 0.2 other fades of
-each turn do whose words are there before the voice rises again."""
+evidence was fitted, 74 % of the ends reach it when Smart Turn is asked at a fade that lasts, and 0.3 other fades of
+each turn do whose words are there before the voice rises again; of 61 turns of 8 other speakers 64 % and 0.3."""
 LIKELY_BY_WORDS = 0.75
-"""The same while Smart Turn has not answered: 34 % of the ends, 0.1 other fades."""
+"""The same while Smart Turn has not answered: 43 % of the ends, and outside the fit 34 %."""
 MOST_A_TURN = 2
 """Early answers that a turn may start: after two wrong ones it is not the kind of turn that can be foreseen."""
 EXTRA = 0.4

@@ -52,16 +52,19 @@ async def budgeted(frames: list[Frame], *, fault: Fault | None = None, large: st
             budget=Budget.with_llm(0.45),
         )
         records: list[AttemptsFrame] = []
+        exchanges = simulator.journal.exchanges
 
         @service.event_handler("on_before_push_frame")  # type: ignore[untyped-decorator]
         async def record(_: BudgetedLLMService, frame: Frame) -> None:
             if isinstance(frame, AttemptsFrame) and frame.final:
                 records.append(frame)
 
-        # Until the sockets are open.
-        down, _ = await run_test(
-            service, frames_to_send=[SleepFrame(sleep=0.3), *frames, SleepFrame(sleep=0.3)], start_timeout=30
-        )
+        @service.event_handler("on_before_process_frame")  # type: ignore[untyped-decorator]
+        async def wait_for_sockets(_: BudgetedLLMService, frame: Frame) -> None:
+            if isinstance(frame, LLMContextFrame):
+                await until(lambda: sum(one.warm_up and one.outcome is not None for one in exchanges) == len(tiers))
+
+        down, _ = await run_test(service, frames_to_send=[*frames, SleepFrame(sleep=0.3)], start_timeout=30)
         await until(lambda: len(simulator.connections) == 0)
     return Turns(list(down), records, simulator)
 

@@ -109,10 +109,8 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     )
     vad = engines.turns.vad(params)
     transport.hold_while(lambda: vad.may_be_starting or vad.in_doubt)
-    llm = models.service(prompt=behaviour.prompt, tools=behaviour.tools)
-    llm.speaks_ahead = settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead
-    if settings.call.part_ms:
-        llm.part_rules = PartRules(settings.call.part_ms / 1000, phrases.go_on, words)
+    answering = models.services(prompt=behaviour.prompt, tools=behaviour.tools)
+    llm = answering[-1]
     watch = LoopWatch.of(asyncio.get_running_loop())
     swap = make_swap(llm, settings.llm, settings.language)
     wants_swap_tool = isinstance(settings.llm, Tiers) and settings.llm.swap_tool
@@ -120,7 +118,11 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     schemas = ToolsSchema(standard_tools=[describe(tool) for tool in tools])
     context = LLMContext(tools=schemas if tools else NOT_GIVEN)
     stop = _turn_stop(engines, vad, params, watch)
-    llm.wanted = stop.speculation.wants
+    for service in answering:
+        service.speaks_ahead = settings.turns.speculation in ("llm+tts", "early") and engines.synthesiser.speaks_ahead
+        service.wanted = stop.speculation.wants
+        if settings.call.part_ms:
+            service.part_rules = PartRules(settings.call.part_ms / 1000, phrases.go_on, words)
     spoken = SpokenWords(words)
     own_voice = OwnVoiceGate(spoken)
     strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])
@@ -150,7 +152,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             Reprompt(phrases),
             *(supply.take() for supply in behaviour.before_llm),
             user,
-            llm,
+            *answering,
             *(supply.take() for supply in behaviour.before_tts),
             watchdog,
             engines.synthesiser.service(),

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class LanguageModels(Protocol):
-    """What answers; heavy and shared, `service` gives a call its light part."""
+    """What answers; heavy and shared, `services` gives a call its light parts."""
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -30,8 +30,11 @@ class LanguageModels(Protocol):
             ComponentError: something is missing or broken.
         """
 
-    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "PartsLLMService":
-        """The pipecat service of one call; `prompt` None takes the pipeline's."""
+    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[PartsLLMService, ...]":
+        """The pipecat services of one call, in order: each answers a context or passes it on to the next.
+
+        `prompt` None takes the pipeline's.
+        """
 
     def whole_request(self, text: str) -> bool | None:
         """Whether `text` is a whole request to what answers, whatever may follow, or only the beginning of one.

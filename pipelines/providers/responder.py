@@ -1,7 +1,7 @@
 """`llm.provider = "responder"`: answers by rules, without a language model."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.providers.models import LanguageModels
@@ -56,11 +56,15 @@ class ResponderModels:
         """Import and compile what the first call would otherwise wait for on the event loop: 0.4 s."""
         await asyncio.to_thread(self._rehearse)
 
-    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "PartsLLMService":
+    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[PartsLLMService, ...]":
         """A call's responder; it follows no prompt."""
+        return (self.service(tools=tools),)
+
+    def service(self, *, tools: "Sequence[Tool]", numbers: Iterator[int] | None = None) -> "PartsLLMService":
+        """A call's responder; see `ResponderLLMService` for `numbers`."""
         from voice.responder.service import ResponderLLMService
 
-        return ResponderLLMService(tools=tools)
+        return ResponderLLMService(tools=tools, numbers=numbers)
 
     def whole_request(self, text: str) -> bool | None:
         """Whether one of its skills takes the whole of it, or would if more words came."""
@@ -82,7 +86,7 @@ class ResponderModels:
         from voice.responder.beginnings import beginnings
         from voice.responder.understanding import grammar, last_grammar
 
-        self.service(prompt=None, tools=())
+        self.service(tools=())
         grammar()
         last_grammar()
         beginnings()

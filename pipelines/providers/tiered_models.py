@@ -4,18 +4,20 @@ import asyncio
 import itertools
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from latency.budget import Budget
 from pipelines.providers.capped_tiers import capped_tiers
 from pipelines.providers.resources import Resources
+from pipelines.providers.responder import ResponderModels
 from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.llm.answer.bridging import Bridging
 from voice.llm.policy import BestOf, make_policy
 from voice.llm.policy.tier_stats import TierBook, Wait, quantile
+from voice.responder import RESPONDER
 
 if TYPE_CHECKING:
     from voice.llm.parts.service import PartsLLMService
@@ -54,6 +56,7 @@ class TieredModels:
         self.phrases = self._bridging(0).phrases if llm.bridge else ()
         for name, tier in llm.tiers.items():
             tier.check(name, llm)
+        self._responder = ResponderModels() if llm.responder else None
         self._resources = Resources()
         self._capped = capped_tiers(llm)
         self._models = {name: tier.model_of(llm, self._resources) for name, tier in llm.tiers.items()}
@@ -62,12 +65,14 @@ class TieredModels:
     def components(self) -> dict[str, str]:
         """The policy and each tier."""
         policy = f"{self._llm.policy}, {self._llm.budget_ms:g} ms to the first clause"
-        return {"llm": policy, **{name: tier.describe(self._llm) for name, tier in self._llm.tiers.items()}}
+        first = {RESPONDER: self._responder.components["llm"]} if self._responder else {}
+        return {"llm": policy, **first, **{name: tier.describe(self._llm) for name, tier in self._llm.tiers.items()}}
 
     @property
     def models(self) -> dict[str, str]:
         """The model of each tier; simulated ones are named so."""
-        return {name: tier.label for name, tier in self._llm.tiers.items()}
+        first = {RESPONDER: self._responder.components["llm"]} if self._responder else {}
+        return {**first, **{name: tier.label for name, tier in self._llm.tiers.items()}}
 
     async def start(self) -> None:
         """Open each tier's connection.
@@ -77,17 +82,24 @@ class TieredModels:
         self._warn()
         if self._capped:
             await self._capped.start()
+        if self._responder:
+            await self._responder.start()
         await asyncio.gather(*(model.start() for model in self._models.values()), asyncio.to_thread(_import_service))
         # The first call would otherwise wait for more imports.
-        self.service(prompt=None, tools=())
+        self.services(prompt=None, tools=())
 
-    def service(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "PartsLLMService":
-        """A call's service over services of its own, one a tier."""
+    def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[PartsLLMService, ...]":
+        """The responder if it is set, and a service over services of its own, one a tier."""
+        numbers = itertools.count()
+        answering = self._budgeted(prompt or self._llm.prompt, tools, numbers)
+        return (self._responder.service(tools=tools, numbers=numbers), answering) if self._responder else (answering,)
+
+    def _budgeted(self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int]) -> "PartsLLMService":
         from voice.llm.answer.service import BudgetedLLMService
         from voice.llm.tools import is_irreversible
 
         return BudgetedLLMService(
-            [self._tier(name, prompt or self._llm.prompt, tools) for name in self._models],
+            [self._tier(name, prompt, tools) for name in self._models],
             self._policy,
             book=self._book,
             budget=self._budget,
@@ -97,11 +109,12 @@ class TieredModels:
             large=self._llm.large,
             spending=self._capped.call() if self._capped else None,
             tool_rounds=self._llm.tool_rounds,
+            numbers=numbers,
         )
 
     def whole_request(self, text: str) -> bool | None:
-        """None: a language model takes anything, so nothing is known of what it would call whole."""
-        return None
+        """As the responder says, if it is set. A language model takes anything, so nothing is known of it."""
+        return self._responder.whole_request(text) if self._responder else None
 
     def withhold_hedges(self, when: Callable[[], bool]) -> None:
         """Make no second requests while `when` holds."""

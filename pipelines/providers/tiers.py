@@ -16,10 +16,11 @@ from voice.language import NAMES, Language
 from voice.language.phrases import ENGLISH
 from voice.llm import CONTEXT_TURNS, ENGLISH_ONLY, ROUTING, TOOL_ROUNDS
 from voice.llm.ensemble.sampling import MOST
+from voice.responder import RESPONDER
 
 ROLES = ("large", "fast")
-RESERVED = ("language", "vad", "turns", "asr", "llm", "tts")
-"""Stages of a pipeline: a report has a component of each of these names."""
+RESERVED = ("language", "vad", "turns", "asr", "llm", "tts", RESPONDER)
+"""A report has a component of each of these names."""
 TIER_KEYS = ("provider", "tier")
 """Keys that make a table in `[llm]` a tier."""
 
@@ -51,6 +52,9 @@ class Tiers(Table):
     the deadline. None for one; 3 with the policy best_of."""
     budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = 450
     """The time from the end of the user's turn to the first clause that can be spoken."""
+    responder: bool = False
+    """Whether the embedded responder answers what it understands (timers, sums, units, dates, lists) before a language
+    model is asked; English only."""
     bridge: bool = True
     """Whether a hold phrase is said when no answer is there in time."""
     hold_phrases: list[str] = []
@@ -100,7 +104,7 @@ class Tiers(Table):
         for name in self.tiers:
             if name in RESERVED:
                 raise PydanticCustomError(
-                    SENTENCE, "llm.{name}: a tier needs another name than a stage", {"name": name}
+                    SENTENCE, "llm.{name}: a tier needs another name; reports use this one otherwise", {"name": name}
                 )
         for role, name in self.roles.model_dump(exclude_none=True).items():
             if name not in self.tiers:
@@ -142,6 +146,8 @@ class Tiers(Table):
         """Why its policy cannot work in this language and what to do; None if it can."""
         if language == "en":
             return None
+        if self.responder:
+            return "llm.responder understands and speaks English only: leave it out"
         if self.policy in ENGLISH_ONLY:
             other = "fallback" if self.fast else "single"
             return f'llm.policy = "{self.policy}" judges drafts and openings by English words: use "{other}"'

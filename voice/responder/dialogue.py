@@ -73,12 +73,14 @@ class Responder:
     Args:
         tools: functions that are called by name when no skill has an answer; see `tools.ToolBox`.
         rng: random numbers for coins, dice and jokes; seed it for repeatable answers.
+        is_alone: whether nothing else answers, so that it also says what it does not know or understand.
 
     Raises:
         ConfigurationError: a tool cannot be called by name.
     """
 
-    def __init__(self, *, tools: Sequence[Tool] = (), rng: random.Random | None = None) -> None:
+    def __init__(self, *, tools: Sequence[Tool] = (), rng: random.Random | None = None, is_alone: bool = True) -> None:
+        self._is_alone = is_alone
         self._tools = ToolBox(tools)
         self._rng = rng or random.Random()
         self._state = State()
@@ -173,6 +175,8 @@ class Responder:
             call = self._tools.find(text)
             if call is not None:
                 return proposal(Reply("", "tool", complete=True, call=call), settled)
+            if not self._is_alone:
+                return proposal(Reply("", NOT_UNDERSTOOD, complete=False), settled)
             found = self._answer(self._last_grammar, heard, before, now)
         if found is None:
             refusal = smalltalk.NEEDS_A_MODEL if before.refusals else smalltalk.FIRST_REFUSAL

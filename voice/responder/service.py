@@ -5,6 +5,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,15 +26,24 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 
+from latency.record.llm.answer import AnswerRecord
+from latency.record.llm.attempt import AttemptOutcome, AttemptRecord
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, ToolCalledFrame, ToolReturnedFrame
+from voice.llm.answer.answer_frames import (
+    AnswerTextFrame,
+    AttemptsFrame,
+    HoldPhraseFrame,
+    ToolCalledFrame,
+    ToolReturnedFrame,
+)
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.speaking_ahead import last_user_text
 from voice.llm.parts.service import PartsLLMService
 from voice.llm.tools.running import RunningTools
 from voice.llm.tools.tool import Tool
+from voice.responder import RESPONDER
 from voice.responder.adapter import ContextAsItIs
-from voice.responder.dialogue import Proposal, Reply, Responder, with_result
+from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Reply, Responder, with_result
 from voice.responder.state import Timer
 from voice.responder.tools import ToolCall
 from voice.turns.turn_frames import TurnJoinsFrame
@@ -41,6 +51,7 @@ from voice.turns.turn_frames import TurnJoinsFrame
 SILENT_FOR = 0.4
 """Seconds that a tool may run before something is said: with the 200 ms that end a turn, and the voice's own time, the
 caller hears it within 800 ms."""
+UNDERSTOOD = "the responder understands the whole request"
 _PIECES = re.compile(r"\S+\s*")
 
 
@@ -71,12 +82,16 @@ class ResponderLLMService(PartsLLMService):
 
     A timer that runs out while the user speaks is announced after their turn. Timers end with the call.
 
+    In front of language models (`numbers` given), it answers only what it understands, reports each of these answers as
+    an `AttemptsFrame`, and passes every other context on to the service behind it.
+
     Events: `on_goodbye(service)` after the user has said goodbye and been answered.
 
     Args:
         tools: plain functions, synchronous or not, that are called by name; see `tools.ToolBox`.
         rng: random numbers for coins, dice and jokes; seed it for repeatable answers.
         clock: returns local time; None for a `CallClock`.
+        numbers: the numbers of the call's answers, shared with the service behind this one; None when it stands alone.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -91,10 +106,14 @@ class ResponderLLMService(PartsLLMService):
         tools: Sequence[Tool] = (),
         rng: random.Random | None = None,
         clock: Callable[[], datetime] | None = None,
+        numbers: Iterator[int] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(model="responder", **kwargs)
-        self._responder = Responder(tools=tools, rng=rng)
+        super().__init__(model=RESPONDER, **kwargs)
+        self._responder = Responder(tools=tools, rng=rng, is_alone=numbers is None)
+        self._numbers = numbers
+        self._ahead: AttemptRecord | None = None
+        """The record of the speculative answer under way; None without one, and for a service that stands alone."""
         self._local_time = clock or CallClock()
         self._speculated: Proposal | None = None
         self._is_answering = False
@@ -128,8 +147,8 @@ class ResponderLLMService(PartsLLMService):
         """Answer contexts, follow the user's turn, and pass all other frames on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
-            if self.is_wanted(frame) and not await self.goes_on(frame):
-                await self._respond(frame.context)
+            if self.is_wanted(frame) and not await self.goes_on(frame) and not await self._respond(frame.context):
+                await self._pass_on(frame, direction)
             return
         await self.push_frame(frame, direction)
         if isinstance(frame, BotStoppedSpeakingFrame):
@@ -143,30 +162,72 @@ class ResponderLLMService(PartsLLMService):
             self._user_silent.set()
         elif isinstance(frame, (EagerEndOfTurnCancelFrame, InterruptionFrame)):
             self._speculated = None
+            await self._report_ahead("withdrawn")
             if isinstance(frame, InterruptionFrame) and self._is_answering:
                 self._responder.interrupted()
         elif isinstance(frame, TurnJoinsFrame):
             self._responder.goes_on(frame.text)
 
-    async def _respond(self, context: LLMContext) -> None:
-        await self.start_processing_metrics()
-        await self.start_ttfb_metrics()
+    async def _respond(self, context: LLMContext) -> bool:
+        """Answer a context; returns whether it is understood, if another service could answer it."""
+        began = time.monotonic()
         self._speculated = None
+        await self._report_ahead("withdrawn")
         text = last_user_text(context)
         now = self._local_time()
         proposal = self._responder.greeting(now) if text is None else self._responder.propose(text, now)
+        is_speculating = self._speculation_gate.is_speculating
+        if self._numbers is not None and proposal.reply.intent == NOT_UNDERSTOOD:
+            if is_speculating:
+                self._speculated = proposal
+            else:
+                await self._accept(proposal)
+            return False
+        await self.start_processing_metrics()
+        await self.start_ttfb_metrics()
         try:
-            if self._speculation_gate.is_speculating:
+            if is_speculating:
+                self._ahead = self._record(began)
                 await self._speculate(proposal)
-                return
+                return True
             if proposal.reply.call is not None:
                 proposal = with_result(proposal, await self._result_of(proposal.reply.call))
             reply = await self._accept(proposal)
+            await self._report(self._record(began), "spoken", commit=began)
             await self._speak(reply.text)
         finally:
             await self.stop_processing_metrics()
         if reply.ends_call:
             await self._call_event_handler("on_goodbye")
+        return True
+
+    async def _pass_on(self, frame: LLMContextFrame, direction: FrameDirection) -> None:
+        """Leave a context to the service behind this one, whose answer this one's gate does not hold."""
+        self._speculation_gate.begin_speculation(False)
+        self.drop_rest()
+        await self.push_frame(frame, direction)
+
+    def _record(self, began: float) -> AttemptRecord | None:
+        """The request of an answer whose words are there now; None for a service that stands alone."""
+        if self._numbers is None:
+            return None
+        now = time.monotonic()
+        return AttemptRecord(
+            response=next(self._numbers), tier=RESPONDER, request=began, first_token=now, first_clause=now, end=now
+        )
+
+    async def _report_ahead(self, outcome: AttemptOutcome, *, commit: float | None = None) -> None:
+        record, self._ahead = self._ahead, None
+        await self._report(record, outcome, commit=commit)
+
+    async def _report(self, record: AttemptRecord | None, outcome: AttemptOutcome, *, commit: float | None) -> None:
+        if record is None:
+            return
+        answer = AnswerRecord(
+            response=record.response, policy=RESPONDER, reason=UNDERSTOOD, commit=commit, tier=RESPONDER
+        )
+        attempts = (replace(record, outcome=outcome),)
+        await self.push_frame(AttemptsFrame(answer=answer, attempts=attempts, final=True))
 
     async def _result_of(self, call: ToolCall) -> str:
         """Run a tool, and say something while it takes long."""
@@ -210,12 +271,13 @@ class ResponderLLMService(PartsLLMService):
             return
         proposal, self._speculated = self._speculated, None
         reply = await self._accept(proposal)
+        await self._report_ahead("spoken", commit=time.monotonic())
         if reply.ends_call:
             await self._call_event_handler("on_goodbye")
 
     async def _accept(self, proposal: Proposal) -> Reply:
         """Apply the proposal: update the state, start and cancel timers."""
-        self._is_answering = True
+        self._is_answering = proposal.reply.intent != NOT_UNDERSTOOD or self._numbers is None
         reply = self._responder.accept(proposal)
         for timer in reply.cancelled:
             task = self._timer_tasks.pop(timer.number, None)

@@ -1,9 +1,10 @@
 """Answers turns with several language models under a policy, and enforces each turn's deadline."""
 
 import asyncio
+import itertools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -74,6 +75,7 @@ class BudgetedLLMService(TieredLLMService):
         large: the only tier that may call those; None when every tier may.
         spending: what the call may cost; None for no limit.
         tool_rounds: how often a model may call tools in one turn.
+        numbers: the numbers of the call's answers; shared where another service answers, too.
         kwargs: for pipecat's `LLMService`.
 
     Raises:
@@ -93,6 +95,7 @@ class BudgetedLLMService(TieredLLMService):
         large: str | None = None,
         spending: Spending | None = None,
         tool_rounds: int = TOOL_ROUNDS,
+        numbers: Iterator[int] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(tiers, **kwargs)
@@ -103,7 +106,7 @@ class BudgetedLLMService(TieredLLMService):
         self._cap: Cap | None = None
         """The spending cap that was reached before the current turn."""
         self._answer: Answer | None = None
-        self._answers = 0
+        self._numbers = itertools.count() if numbers is None else numbers
         self._fast_p95: float | None = None
         self._words: str | None = None
         self._spoke = ""
@@ -286,7 +289,7 @@ class BudgetedLLMService(TieredLLMService):
         self._fast_p95 = self._book.tail(plan.floor_tier)
         self._words = last_user_text(context)
         answer = self._answer = Answer(
-            number=self._answers,
+            number=next(self._numbers),
             plan=plan,
             tiers=self._tiers,
             book=self._book,
@@ -298,7 +301,6 @@ class BudgetedLLMService(TieredLLMService):
             forgotten=self._forgotten or None,
             cap=self._cap,
         )
-        self._answers += 1
         if not self._speculation_gate.is_speculating:
             # The end of a turn may overtake the context of its speculative answer.
             self._commit(answer, time.monotonic() if ended is None else ended)

@@ -135,6 +135,10 @@ class PartsLLMService(SpeakingAheadLLMService):
             await self.push_frame(LLMFullResponseEndFrame())
         return True
 
+    def drop_rest(self) -> None:
+        """Another service answers: the rest of a long answer is not asked for any more."""
+        self._part = None
+
     def _begin(self, rules: PartRules) -> None:
         if self._speculation_gate.is_speculating and self._before is None:
             self._before = (self._part,)

@@ -120,16 +120,22 @@ class Commit:
     """From a clause to its first sample."""
     fast_p95: float | None = None
     """From a request to the first clause of the fast tier; None without one."""
+    preferred_at: float | None = None
+    """When the tier that answers better usually has its first clause; None without one, or while that is unknown."""
 
     def deadline(self, budget: Budget) -> Deadline:
         """When the first speakable clause must be ready.
 
-        It is the earlier of `at` + LLM budget and the time that the whole turn leaves to the model, but not before the
-        fast tier can answer. In that case the deadline is the floor, and the stage that overspent is charged with it.
-        A fast tier that is slower than the LLM budget moves no deadline, so the budget is never exceeded.
+        It is the earlier of `at` + LLM budget and the time that the whole turn leaves to the model, with two
+        exceptions. A preferred tier that usually answers within the LLM budget has all of it, however long the other
+        stages took: their delay is no reason for a worse answer. And no deadline comes before the fast tier can answer:
+        it is then the floor, and the stage that overspent is charged with it. A fast tier that is slower than the LLM
+        budget moves no deadline, so the budget is never exceeded.
         """
         synthesis = budget.synthesis if self.synthesis_p95 is None else self.synthesis_p95
         deadline = Deadline(self.at + budget.llm)
+        if self.preferred_at is not None and self.preferred_at <= deadline.at:
+            return deadline
         if self.speech_end is not None:
             left = what_a_turn_leaves(self.speech_end, budget, synthesis)
             if left < deadline.at:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from latency.record.llm.price import Price
 from pipelines.providers.provider import TierModel, TierTable
 from pipelines.providers.resources import Resources
 from voice.errors import ComponentError, VoiceError
@@ -33,6 +34,11 @@ class OwnTier(TierTable):
     2048 for a GGUF file, which keeps what it has read."""
     template: Literal["chatml", "llama3"] | None = None
     """How a folder's model wants a conversation written; what its tokenizer_config.json says unless set."""
+
+    @property
+    def billing(self) -> Price:
+        """Nothing, unless set: it runs on this machine."""
+        return super().billing or Price(input=0, output=0)
 
     @property
     def label(self) -> str:
@@ -112,7 +118,7 @@ class InProcessModel:
             path, threads=self._tier.threads, context_tokens=self._tier.context_tokens, template=self._tier.template
         )
         try:
-            model.warm_up(self._prompt)
+            model.read(self._prompt).result()
         except GenerationError as error:
             model.close()
             raise ComponentError(f"The model in {path} does not run: {error}; take another one.") from error

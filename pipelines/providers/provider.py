@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from latency.record.llm.price import Price
     from pipelines.checking.server_check import ServerState
     from pipelines.providers.tiers import Tiers
+    from voice.llm.catalog.tier import Quality
     from voice.llm.tools import Tool
 
 
@@ -52,6 +53,14 @@ class TierTable(Table, ABC):
     def billing(self) -> "Price | None":
         """What requests are billed at; None when that is not known."""
         return self.price.price() if self.price else None
+
+    @property
+    def quality(self) -> "Quality | None":
+        """How often its answers are right, as the catalogue has it; None for a tier of none, or without a figure."""
+        from voice.llm.catalog.catalog import SIM_PREFIX, load_catalog
+
+        known = load_catalog().find(self.tier.removeprefix(SIM_PREFIX)) if self.tier else None
+        return known.quality if known else None
 
     @property
     def notice(self) -> str | None:

@@ -5,6 +5,7 @@ import itertools
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from latency.budget import Budget
@@ -14,6 +15,7 @@ from pipelines.providers.responder import ResponderModels
 from pipelines.providers.tiers import Tiers
 from voice.errors import ConfigurationError
 from voice.language import Language
+from voice.language.phrases import PHRASES
 from voice.llm.answer.bridging import Bridging
 from voice.llm.policy import BestOf, make_policy
 from voice.llm.policy.tier_stats import TierBook, Wait, quantile
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 USUAL_P95, USUAL_FAST_P95 = 1.5, 0.3
 """Seconds to a first clause that are assumed of a tier, and of one in the fast role, that does not give its own and is
 not measured yet."""
+POOR = 0.5
+"""A fast tier that is right less than this times as often as the large one answers only if that one fails."""
 ENOUGH = 10
 """Measured syntheses from which on their 95th percentile counts."""
 log = logging.getLogger(__name__)
@@ -57,6 +61,7 @@ class TieredModels:
         for name, tier in llm.tiers.items():
             tier.check(name, llm)
         self._responder = ResponderModels() if llm.responder else None
+        self._poor = _poor(llm)
         self._resources = Resources()
         self._capped = capped_tiers(llm)
         self._models = {name: tier.model_of(llm, self._resources) for name, tier in llm.tiers.items()}
@@ -91,7 +96,8 @@ class TieredModels:
     def services(self, *, prompt: str | None, tools: "Sequence[Tool]") -> "tuple[PartsLLMService, ...]":
         """The responder if it is set, and a service over services of its own, one a tier."""
         numbers = itertools.count()
-        answering = self._budgeted(prompt or self._llm.prompt, tools, numbers)
+        now = datetime.now().astimezone()
+        answering = self._budgeted(PHRASES[self._language].prompt_at(prompt or self._llm.prompt, now), tools, numbers)
         return (self._responder.service(tools=tools, numbers=numbers), answering) if self._responder else (answering,)
 
     def _budgeted(self, prompt: str, tools: "Sequence[Tool]", numbers: Iterator[int]) -> "PartsLLMService":
@@ -109,6 +115,7 @@ class TieredModels:
             large=self._llm.large,
             spending=self._capped.call() if self._capped else None,
             tool_rounds=self._llm.tool_rounds,
+            poor=self._poor,
             numbers=numbers,
         )
 
@@ -160,6 +167,14 @@ class TieredModels:
         large, fast = self._llm.large, self._llm.fast
         if large and fast and (warning := self._book.warning(large=large, fast=fast)):
             log.warning("%s.", warning)
+
+
+def _poor(llm: Tiers) -> str | None:
+    """The fast tier, if it is right less than half as often as the large one, by the same benchmark."""
+    large, fast = (llm.tiers[name].quality if name else None for name in (llm.large, llm.fast))
+    if large is None or fast is None or large.benchmark != fast.benchmark:
+        return None
+    return llm.fast if fast.share < POOR * large.share else None
 
 
 def _import_service() -> None:

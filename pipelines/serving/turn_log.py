@@ -51,6 +51,8 @@ class TurnLog:
         self._count = 0
         self._overlapped: LiveTurn | None = None
         """The turn over whose answer the caller speaks, or last spoke."""
+        self._contexts: set[str] = set()
+        """The TTS contexts that have spoken: a turn's answer is spoken in a new one."""
         self._undecided: list[Callable[[], None]] | None = None
         """What was noted of speech that may turn out to be a turn; None while there is none."""
 
@@ -297,12 +299,15 @@ class TurnLog:
     def clause(self, context: str | None, text: str, now: float) -> None:
         """A clause was handed to TTS.
 
-        Only the first context after a request is the answer: speech of another one (a timer) belongs to no turn.
+        Only the first new context after a request is the answer. Speech of another one belongs to no turn: a timer, or
+        the rest of an answer that the caller speaks over.
         """
-        turn = self.turn
+        turn, is_new = self.turn, context not in self._contexts
+        if context is not None:
+            self._contexts.add(context)
         if not turn or context is None:
             return
-        if turn.awaits_context and context not in turn.contexts:
+        if turn.awaits_context and is_new:
             turn.contexts.add(context)
             turn.awaits_context = False
             self.mark_first(Mark.CLAUSE_TO_TTS, now)

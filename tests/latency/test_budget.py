@@ -123,3 +123,17 @@ def test_a_fast_tier_that_just_fits_is_no_floor() -> None:
 def test_another_llm_budget_moves_the_limit_of_the_turn_with_it() -> None:
     deadline = Commit(at=10.0, speech_end=9.78).deadline(Budget.with_llm(1.0))
     assert deadline.at == pytest.approx(11.0)
+
+
+@pytest.mark.parametrize(
+    ("usually_at", "limit", "at"),
+    [(10.4, "llm", 10.45), (10.45, "llm", 10.45), (10.46, "floor", 10.18), (None, "floor", 10.18)],
+)
+def test_a_preferred_tier_that_usually_fits_its_budget_has_all_of_it_after_a_long_wait(
+    usually_at: float | None, limit: str, at: float
+) -> None:
+    commit = Commit(at=10.0, speech_end=9.2, fast_p95=0.15, preferred_at=usually_at)
+    deadline = commit.deadline(Budget())
+    assert (deadline.limit, deadline.at) == (limit, pytest.approx(at))
+    if limit == "llm":
+        assert deadline.hold_until == deadline.at

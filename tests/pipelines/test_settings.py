@@ -83,7 +83,11 @@ BAD = [
     ("sim-single", ["llm.large.fault=hiccup"], r"llm.large.fault = 'hiccup' .* 'silent', 'keepalive', .* 'cut-socket'"),
     ("sim-single", ["llm.simulator.preset=x"], r"llm.simulator.preset = 'x' .* 'field' or 'optimistic'"),
     ("sim-single", ["llm.simulator.sed=x"], r"llm.simulator.sed is not a setting; known here: preset, seed"),
-    ("local", ['llm.asr={provider="sim"}'], r"local.toml: llm.asr: a tier needs another name than a stage"),
+    (
+        "local",
+        ['llm.asr={provider="sim"}'],
+        r"local.toml: llm.asr: a tier needs another name; reports use this one otherwise",
+    ),
     ("local", ["llm.roles.fast=groq"], r'llm.roles.fast = "groq" names no tier; there is large'),
     ("local", ["llm.mine.provider=ours"], r"llm.mine.provider must be one of openai, anthropic, sim"),
     ("local", ['llm.mine={provider="sim",haste=1}'], r"llm.mine.haste is not a setting; known here: .*fault, ttft_ms"),

@@ -19,7 +19,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
 
 from voice.conversation.retention import delete_expired
 from voice.errors import ConfigurationError
-from voice.llm.joining import BROKEN_OFF
+from voice.llm.interruption import BROKEN_OFF
 
 TYPED = " (typed)"
 """What follows words that were typed, not spoken."""

@@ -6,6 +6,7 @@ it is said; `voice.llm.answer.bridging.check_phrase` holds those that are said b
 
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
+from datetime import datetime
 
 from voice.language import Language
 
@@ -40,11 +41,33 @@ class Phrases:
     """What a caller is asked when a part of a long answer has been spoken; it must read as a question for yes or no."""
     prompt: str
     """The system prompt of language models, unless one is set; it is not spoken, but decides how they speak."""
+    call_began: str
+    """Ends every system prompt: when the call began. A format string of `weekday`, `day`, `month`, `year`, `time`."""
+    weekdays: tuple[str, ...]
+    months: tuple[str, ...]
 
     def spoken(self) -> Iterator[str]:
         """All of them that are said."""
-        for value in astuple(self)[:-1]:
+        for value in astuple(self)[:-4]:
             yield from (value,) if isinstance(value, str) else value
+
+    def prompt_at(self, prompt: str, now: datetime) -> str:
+        """A system prompt that says when the call began.
+
+        The date comes last, so that a model which keeps what it has read need not read the rest again in each call.
+
+        Args:
+            prompt: the rest of it.
+            now: local time.
+        """
+        began = self.call_began.format(
+            weekday=self.weekdays[now.weekday()],
+            day=now.day,
+            month=self.months[now.month - 1],
+            year=now.year,
+            time=f"{now:%H:%M}",
+        )
+        return f"{prompt} {began}"
 
 
 ENGLISH = Phrases(
@@ -66,9 +89,26 @@ ENGLISH = Phrases(
     still_there="Are you still there?",
     go_on="Shall I go on?",
     prompt=(
-        "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one to three short "
-        "sentences of plain text, without lists, markup or emoji."
+        "You are a helpful assistant on a voice call. Your words are spoken aloud: answer in one or two short "
+        "sentences of plain text, without lists, markup or emoji, and write numbers as they are said. You can "
+        "only talk: if you are asked to do something for which you have no tool, say that you cannot."
     ),
+    call_began="The call began on {weekday}, {day} {month} {year}, at {time}.",
+    weekdays=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    months=(
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ),  # fmt: skip
 )
 GERMAN = Phrases(
     hold=("Einen Moment.", "Ich überlege kurz.", "Eine Sekunde.", "Einen Augenblick, bitte."),
@@ -94,7 +134,24 @@ GERMAN = Phrases(
     prompt=(
         "Du bist ein hilfreicher Assistent am Telefon. Was du schreibst, wird vorgelesen: Antworte auf Deutsch, in ein "
         "bis drei kurzen Sätzen, als reiner Text ohne Listen, Auszeichnungen oder Emoji. Sprich die Anrufer mit Sie an "
-        "und schreibe Zahlen, Daten und Uhrzeiten so, wie man sie spricht."
+        "und schreibe Zahlen, Daten und Uhrzeiten so, wie man sie spricht. Du kannst nur reden: Wirst du um etwas "
+        "gebeten, für das du kein Werkzeug hast, dann sage, dass du das nicht kannst."
     ),
+    call_began="Das Gespräch begann am {weekday}, dem {day}. {month} {year}, um {time} Uhr.",
+    weekdays=("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"),
+    months=(
+        "Januar",
+        "Februar",
+        "März",
+        "April",
+        "Mai",
+        "Juni",
+        "Juli",
+        "August",
+        "September",
+        "Oktober",
+        "November",
+        "Dezember",
+    ),  # fmt: skip
 )
 PHRASES: Mapping[Language, Phrases] = {"en": ENGLISH, "de": GERMAN}

@@ -1,10 +1,11 @@
-"""Marks an answer that the caller interrupted, so that the model knows that the rest of it was never heard."""
+"""Marks an answer that was broken off, so that the model knows that the rest of it was never heard."""
 
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.processors.aggregators.llm_response_universal import AssistantTurnStoppedMessage, LLMAssistantAggregator
 
-INTERRUPTED = " — [interrupted]"
-"""Follows the words that were heard of an interrupted answer."""
+BROKEN_OFF = " —"
+"""Follows the words that were heard of an answer that was broken off. Small models repeat what is in the conversation,
+so this is nothing that could be spoken."""
 
 
 def mark_interruptions(assistant: LLMAssistantAggregator, context: LLMContext) -> None:
@@ -27,6 +28,6 @@ def mark(context: LLMContext, heard: str) -> bool:
         if isinstance(message, LLMSpecificMessage):
             continue
         if message.get("role") == "assistant" and message.get("content") == heard:
-            message["content"] = heard.rstrip() + INTERRUPTED
+            message["content"] = heard.rstrip() + BROKEN_OFF
             return True
     return False

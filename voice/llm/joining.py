@@ -13,10 +13,8 @@ from pipecat.processors.aggregators.llm_response_universal import (
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.string import TextPartForConcatenation
 
+from voice.llm.interruption import BROKEN_OFF
 from voice.turns.turn_frames import TurnJoinsFrame
-
-BROKEN_OFF = " —"
-"""Ends the words of an answer that was stopped because the caller had not finished."""
 
 
 class JoiningUserAggregator(LLMUserAggregator):

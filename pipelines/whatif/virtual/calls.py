@@ -170,11 +170,13 @@ class VirtualCalls:
     def _times(self, turn: CallerTurn, end: float, plan: Plan, *, asked: float, dropped: float | None) -> Times:
         noticed = None if turn.noticed is None else end + turn.noticed
         ahead = None if noticed is None else what_a_turn_leaves(noticed, self._budget, self._synthesis_p95)
+        usual = self._book.quantile(plan.preferred, 0.5) if plan.preferred else None
         commit = Commit(
             at=end + turn.commit,
             speech_end=noticed,
             synthesis_p95=self._synthesis_p95,
             fast_p95=self._book.tail(plan.floor_tier),
+            preferred_at=None if usual is None else end + asked + usual,
         )
         return Times(
             asked=end + asked,

@@ -126,7 +126,7 @@ async def test_claude_at_the_fast_speed_answers_in_a_call_and_the_record_says_wh
     assert models.components["large"] == "sim:opus (field, messages, fast, first token after 50 ms)"
     await models.start()
     try:
-        service = models.service(prompt="Be brief.", tools=())
+        (service,) = models.services(prompt="Be brief.", tools=())
         records: list[AttemptsFrame] = []
 
         @service.event_handler("on_before_push_frame")

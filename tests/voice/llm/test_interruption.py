@@ -8,10 +8,10 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
 from pipecat.tests.utils import SleepFrame, run_test
 
-from voice.llm.interruption import INTERRUPTED, mark, mark_interruptions
+from voice.llm.interruption import BROKEN_OFF, mark, mark_interruptions
 
 
-@pytest.mark.parametrize(("end", "kept"), [(InterruptionFrame, f"There are{INTERRUPTED}"), (None, "There are")])
+@pytest.mark.parametrize(("end", "kept"), [(InterruptionFrame, f"There are{BROKEN_OFF}"), (None, "There are")])
 async def test_only_an_interrupted_answer_is_marked(end: Any, kept: str) -> None:
     context = LLMContext([{"role": "user", "content": "which trains are there"}])
     assistant = LLMContextAggregatorPair(context).assistant()
@@ -27,5 +27,5 @@ def test_the_latest_of_two_equal_answers_is_marked_and_no_other_words_are() -> N
     context = LLMContext([*said, {"role": "assistant", "content": "Yes."}])
     assert mark(context, "Yes.")
     texts = [message["content"] for message in context.get_messages()]  # type: ignore[index,typeddict-item]
-    assert texts == ["Yes.", "Yes.", f"Yes.{INTERRUPTED}"]
+    assert texts == ["Yes.", "Yes.", f"Yes.{BROKEN_OFF}"]
     assert not mark(context, "No.")

@@ -1,4 +1,5 @@
 import asyncio
+import itertools
 import random
 import re
 import time
@@ -26,7 +27,13 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, ToolCalledFrame, ToolReturnedFrame
+from voice.llm.answer.answer_frames import (
+    AnswerTextFrame,
+    AttemptsFrame,
+    HoldPhraseFrame,
+    ToolCalledFrame,
+    ToolReturnedFrame,
+)
 from voice.llm.answer.speaking_ahead import last_user_text
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService
@@ -270,3 +277,36 @@ async def test_time_to_first_token_is_reported(service: ResponderLLMService) -> 
     metrics = [data for frame in down if isinstance(frame, MetricsFrame) for data in frame.data]
     measured = [data for data in metrics if isinstance(data, TTFBMetricsData) and data.value > 0]
     assert [data.model for data in measured] == ["responder"]
+
+
+async def test_before_a_model_it_answers_what_it_understands_and_says_so_in_a_record() -> None:
+    front = ResponderLLMService(clock=lambda: NOW, numbers=itertools.count(7))
+    down, _ = await run(front, [ask("what is two plus two")])
+    (report,) = [frame for frame in down if isinstance(frame, AttemptsFrame)]
+    assert (report.answer.response, report.answer.tier, report.answer.is_committed) == (7, "responder", True)
+    assert [attempt.outcome for attempt in report.attempts] == ["spoken"]
+    assert any(isinstance(frame, AnswerTextFrame) for frame in down)
+
+
+@pytest.mark.parametrize("speculation", [False, True])
+async def test_before_a_model_it_passes_on_what_it_does_not_understand(speculation: bool) -> None:
+    front = ResponderLLMService(clock=lambda: NOW, numbers=itertools.count())
+    context = ask("who wrote hamlet", speculation=speculation)
+    down, _ = await run(front, [context])
+    assert [frame for frame in down if isinstance(frame, LLMContextFrame)] == [context]
+    assert not any(isinstance(frame, AnswerTextFrame | AttemptsFrame) for frame in down)
+
+
+async def test_a_question_of_its_own_is_over_once_the_model_has_answered_another_turn() -> None:
+    front = ResponderLLMService(clock=lambda: NOW, numbers=itertools.count())
+    down, _ = await run(front, [ask("set a timer"), ask("who wrote hamlet"), ask("ten minutes")])
+    left = [last_user_text(frame.context) for frame in down if isinstance(frame, LLMContextFrame)]
+    assert left == ["who wrote hamlet", "ten minutes"]
+
+
+async def test_a_withdrawn_answer_before_a_model_is_reported_as_withdrawn() -> None:
+    front = ResponderLLMService(clock=lambda: NOW, numbers=itertools.count())
+    ahead = ask("what is two plus two", speculation=True)
+    down, _ = await run(front, [ahead, SleepFrame(), EagerEndOfTurnCancelFrame(), SleepFrame()])
+    (report,) = [frame for frame in down if isinstance(frame, AttemptsFrame)]
+    assert (report.attempts[0].outcome, report.answer.is_committed) == ("withdrawn", False)

@@ -6,7 +6,7 @@ from pipecat.frames.frames import TTSTextFrame
 
 from tests.voice.speculating.turn_rig import said
 from voice.asr.no_transcript import NothingHeardFrame
-from voice.llm.joining import BROKEN_OFF
+from voice.llm.interruption import BROKEN_OFF
 from voice.turns.turn_frames import TurnJoinsFrame
 
 

@@ -108,6 +108,14 @@ class Answer:
         return self._plan.route
 
     @property
+    def preferred_at(self) -> float | None:
+        """When the tier that answers better usually has its first clause; None without one, or if unknown."""
+        tier = self._plan.preferred
+        usual = self._book.quantile(tier, 0.5) if tier else None
+        asked = next((attempt.request for attempt in self._attempts if attempt.tier == tier), self._clock())
+        return None if usual is None else asked + usual
+
+    @property
     def escalated(self) -> bool:
         """Whether a tier called a tool that is left to another one."""
         return any(attempt.overreached for attempt in self._attempts)

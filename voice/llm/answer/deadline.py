@@ -70,12 +70,13 @@ class TurnDeadline:
         left = what_a_turn_leaves(self._speech_end, self._budget, self._synthesis_p95())
         return Deadline(left, "turn")
 
-    def commit(self, at: float, *, fast_p95: float | None) -> Deadline:
+    def commit(self, at: float, *, fast_p95: float | None, preferred_at: float | None = None) -> Deadline:
         """When the answer is due if the turn ended at `at`. Forgets the user's silence.
 
         Args:
             at: when, seconds.
             fast_p95: the basis of the floor; see `Commit`.
+            preferred_at: when the tier that answers better usually has its first clause; see `Commit`.
         """
         commit = self._committed = Commit(
             at=at,
@@ -84,6 +85,7 @@ class TurnDeadline:
             silent_enough=_silent_enough(self._speech_end, self._silence_needed),
             synthesis_p95=self._synthesis_p95(),
             fast_p95=fast_p95,
+            preferred_at=preferred_at,
         )
         self._forget()
         return commit.deadline(self._budget)

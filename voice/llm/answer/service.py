@@ -75,6 +75,7 @@ class BudgetedLLMService(TieredLLMService):
         large: the only tier that may call those; None when every tier may.
         spending: what the call may cost; None for no limit.
         tool_rounds: how often a model may call tools in one turn.
+        poor: the tier whose answers are mostly wrong: it answers only when the others fail; None for none.
         numbers: the numbers of the call's answers; shared where another service answers, too.
         kwargs: for pipecat's `LLMService`.
 
@@ -95,6 +96,7 @@ class BudgetedLLMService(TieredLLMService):
         large: str | None = None,
         spending: Spending | None = None,
         tool_rounds: int = TOOL_ROUNDS,
+        poor: str | None = None,
         numbers: Iterator[int] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -106,6 +108,7 @@ class BudgetedLLMService(TieredLLMService):
         self._cap: Cap | None = None
         """The spending cap that was reached before the current turn."""
         self._answer: Answer | None = None
+        self._poor = poor
         self._numbers = itertools.count() if numbers is None else numbers
         self._fast_p95: float | None = None
         self._words: str | None = None
@@ -328,7 +331,8 @@ class BudgetedLLMService(TieredLLMService):
             self._request = self._request_of(context)
             self._cap = self._spending.reached() if self._spending else None
         now = time.monotonic()
-        plan = self._turn_policy.plan(self._book, self._request).without(self._book.down(now))
+        plan = self._turn_policy.plan(self._book, self._request)
+        plan = (plan.failing_over(self._poor) if self._poor else plan).without(self._book.down(now))
         plan = narrowed(plan, self._book.room(now))
         if self._spending and self._cap:
             plan = self._spending.plan(self._cap, self._book, bridge=plan.bridge)
@@ -364,7 +368,7 @@ class BudgetedLLMService(TieredLLMService):
             self._counted = answer.turn
             self._turns += 1
             self._route = self._route.then(answer.route)
-        deadline = self._turn.commit(now, fast_p95=self._fast_p95)
+        deadline = self._turn.commit(now, fast_p95=self._fast_p95, preferred_at=answer.preferred_at)
         if self._follows_tool:
             # The caller has waited since the turn ended: no ready answer is held back once that deadline is over.
             deadline = replace(deadline, due=min(deadline.hold_until, self._held_until))

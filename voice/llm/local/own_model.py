@@ -7,7 +7,7 @@ from typing import Self
 
 from voice.llm.local.chat_template import Message
 from voice.llm.local.engine import Engine, Usage
-from voice.pass_queue import IsWanted, PassQueue
+from voice.pass_queue import IsWanted, Pass, PassQueue
 
 WARM_UP = 2
 """Tokens that the model generates when it is loaded."""
@@ -56,18 +56,18 @@ class OwnModel:
         engine = ctranslate2_engine.CTranslate2Engine(folder, threads=threads, context_tokens=limit)
         return cls(engine, name=folder.name)
 
-    def warm_up(self, prompt: str) -> None:
-        """Read a system prompt, so that the first request finds its state, and answer a word; blocks.
+    def read(self, prompt: str) -> Pass[Usage]:
+        """Read a system prompt, so that the next request finds its state, and answer a word.
 
-        Raises:
-            GenerationError: the model does not run.
+        Returns:
+            What it used; raises `GenerationError` if the model does not run.
         """
 
         def short(is_wanted: IsWanted) -> Usage:
             said = [Message("user", "Hello.")]
             return self._engine.generate(prompt, said, longest=WARM_UP, is_wanted=is_wanted, on_text=lambda _text: None)
 
-        self._queue.submit(short).result()
+        return self._queue.submit(short)
 
     async def stream(
         self, prompt: str, messages: Sequence[Message], *, longest: int

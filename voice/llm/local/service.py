@@ -3,7 +3,7 @@
 from contextlib import aclosing
 from typing import Any
 
-from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame
+from pipecat.frames.frames import Frame, LLMContextFrame, LLMFullResponseEndFrame, LLMFullResponseStartFrame, StartFrame
 from pipecat.metrics.metrics import LLMTokenUsage
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.processors.frame_processor import FrameDirection
@@ -55,6 +55,11 @@ class OwnLLMService(LLMService[Any]):
     def can_generate_metrics(self) -> bool:
         """Whether time to first token and usage are reported: yes."""
         return True
+
+    async def start(self, frame: StartFrame) -> None:
+        """The call begins: have the model read what this call's prompt adds to the last one's."""
+        await super().start(frame)
+        self._own.read(self._prompt)
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answer contexts, and pass all other frames on."""

@@ -20,7 +20,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from latency.record.llm.answer_part import AnswerPart
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService, last_assistant_text, last_user_text
-from voice.llm.interruption import INTERRUPTED
+from voice.llm.interruption import BROKEN_OFF
 from voice.llm.parts.part import Part, Piece
 from voice.turns.words.going_on import means_go_on, was_asked
 from voice.turns.words.turn_words import TurnWords
@@ -120,7 +120,7 @@ class PartsLLMService(SpeakingAheadLLMService):
         part, rules = self._part, self.part_rules
         if rules is None or part is None or not part.can_go_on:
             return False
-        heard = (last_assistant_text(frame.context) or "").removesuffix(INTERRUPTED)
+        heard = (last_assistant_text(frame.context) or "").removesuffix(BROKEN_OFF)
         text = last_user_text(frame.context) or ""
         if not (means_go_on(text, rules.words) and was_asked(heard, rules.question)):
             return False

@@ -89,6 +89,29 @@ class Plan:
         """
         return self.fast if self.fast is not None and self.fast_p95 is not None else self.first[0]
 
+    @property
+    def preferred(self) -> str | None:
+        """The tier that answers better than the fast one, and is asked first; None for a plan without such a pair."""
+        return self.first[0] if self.fast is not None and self.fast not in self.first[:1] else None
+
+    def failing_over(self, poor: str) -> "Plan":
+        """The plan in which a tier whose answers are mostly wrong answers only when the others have failed."""
+        others = tuple(tier for tier in dict.fromkeys((*self.first, self.rescue)) if tier not in (None, poor))
+        if not others or poor not in (*self.first, self.rescue):
+            return self
+        return replace(
+            self,
+            reason=f"{poor} is mostly wrong, and answers only if {others[0]} fails",
+            first=(others[0],),
+            rescue=poor,
+            rescued="failed",
+            fast=None,
+            fast_p95=None,
+            second_delay=None,
+            opener=None,
+            verifier=None,
+        )
+
     def without(self, down: frozenset[str]) -> "Plan":
         """The plan without tiers that cannot answer; the same plan when no tier would be left."""
         asked = [*self.first, *([self.rescue] if self.rescue else [])]

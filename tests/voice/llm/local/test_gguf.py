@@ -31,7 +31,7 @@ async def test_the_next_turn_reads_only_what_is_new(file: Path, capfd: pytest.Ca
     pytest.importorskip("xllamacpp")
     model = OwnModel.load(file)
     assert model.name == "scripted:gguf"
-    model.warm_up("Be brief.")
+    model.read("Be brief.").result()
     question = Message("user", "What time is it, please?")
     first = await ask(model, question)
     second = await ask(model, question, Message("assistant", "Ten."), Message("user", "Thanks."))

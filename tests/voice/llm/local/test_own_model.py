@@ -112,7 +112,7 @@ async def test_the_event_loop_goes_on_while_it_decodes(endless: OwnModel) -> Non
 def test_the_process_ends_cleanly_with_a_model_left_loaded(folder: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from voice.llm.local.own_model import OwnModel\n"
-        "model = OwnModel.load(Path(sys.argv[1])); model.warm_up('Be brief.')"
+        "model = OwnModel.load(Path(sys.argv[1])); model.read('Be brief.').result()"
     )
     done = subprocess.run([sys.executable, "-c", program, str(folder)], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -33,7 +33,7 @@ def service(model: OwnModel, *, max_tokens: int = 60) -> OwnLLMService:
 
 async def test_the_answer_and_its_tokens_are_on_record(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     model = OwnModel.load(build(tmp_path / "model"))
-    model.warm_up("Be brief.")
+    model.read("Be brief.").result()
     async with in_call(service(model), NOT_SIMULATED) as call:
         task, attempt = call.start(LLMContext(ASK))
         await task

@@ -15,7 +15,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.language.phrases import ENGLISH
-from voice.llm.interruption import INTERRUPTED
+from voice.llm.interruption import BROKEN_OFF
 from voice.llm.parts.service import AnswerPartFrame, PartRules
 from voice.turns.words.english import ENGLISH as WORDS
 
@@ -71,7 +71,7 @@ async def test_a_yes_is_answered_with_the_rest_and_no_model_is_asked() -> None:
 
 
 async def test_a_yes_into_the_question_is_one_too() -> None:
-    down = await spoken(InterruptionFrame(), after(f"{PARTS[0]} Shall I{INTERRUPTED}", "yes"), asked=1)
+    down = await spoken(InterruptionFrame(), after(f"{PARTS[0]} Shall I{BROKEN_OFF}", "yes"), asked=1)
     assert answers(down)[1] == PARTS[1]
 
 
@@ -83,7 +83,7 @@ async def test_anything_else_drops_the_rest() -> None:
 
 
 async def test_a_yes_before_the_question_was_heard_goes_to_the_model() -> None:
-    down = await spoken(InterruptionFrame(), after(f"We open at{INTERRUPTED}", "yes"), asked=2)
+    down = await spoken(InterruptionFrame(), after(f"We open at{BROKEN_OFF}", "yes"), asked=2)
     assert answers(down)[1] == f"{PARTS[0]} {QUESTION}"
 
 

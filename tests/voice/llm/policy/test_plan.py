@@ -397,3 +397,22 @@ def test_a_turn_costs_a_policy_less_than_a_millisecond(policy: Policy) -> None:
             for situation in situations:
                 plan.decide(situation)
     assert (process_time() - start) / rounds < 0.001
+
+
+@pytest.mark.parametrize("policy", ["fallback", "race", "adaptive"])
+def test_a_poor_tier_answers_only_when_the_other_one_failed(policy: str) -> None:
+    book = TierBook({"large": 1.0, "fast": 0.2})
+    plan = make_policy(policy, large="large", fast="fast").plan(book).failing_over("fast")
+    assert (plan.first, plan.rescue, plan.rescued) == (("large",), "fast", "failed")
+    assert plan.preferred is None
+    late = Situation(
+        now=2.0, commit=0.5, deadline=Deadline(0.95), attempts=(Attempt(number=0, tier="large", request=0.4),)
+    )
+    assert plan.decide(late).start == ()
+    failed = replace(late, attempts=(replace(late.attempts[0], outcome="failed"),))
+    assert [start.tier for start in plan.decide(failed).start] == ["fast"]
+
+
+def test_a_plan_that_never_asks_the_poor_tier_stays_as_it_is() -> None:
+    plan = make_policy("single", large="large", fast="fast").plan(TierBook({"large": 1.0, "fast": 0.2}))
+    assert plan.failing_over("fast") is plan

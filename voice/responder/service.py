@@ -32,6 +32,7 @@ from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import (
     AnswerTextFrame,
     AttemptsFrame,
+    ContextAnsweredFrame,
     HoldPhraseFrame,
     ToolCalledFrame,
     ToolReturnedFrame,
@@ -147,8 +148,12 @@ class ResponderLLMService(PartsLLMService):
         """Answer contexts, follow the user's turn, and pass all other frames on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
-            if self.is_wanted(frame) and not await self.goes_on(frame) and not await self._respond(frame.context):
+            if not self.is_wanted(frame) or await self.goes_on(frame):
+                return
+            if not await self._respond(frame.context):
                 await self._pass_on(frame, direction)
+            elif self._numbers is not None:
+                await self.push_frame(ContextAnsweredFrame(context=frame.context))
             return
         await self.push_frame(frame, direction)
         if isinstance(frame, BotStoppedSpeakingFrame):

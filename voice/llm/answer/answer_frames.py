@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pipecat.frames.frames import LLMTextFrame, SystemFrame, TTSSpeakFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.text.base_text_aggregator import TextType
 
 from latency.record.llm.answer import AnswerRecord, PhraseKind
@@ -53,6 +54,17 @@ class HoldPhraseFrame(TTSSpeakFrame):
     append_to_context: bool = False
     text_type: TextType | str = HOLD_PHRASE
     kind: PhraseKind = "hold"
+
+
+@dataclass
+class ContextAnsweredFrame(SystemFrame):
+    """A conversation whose last turn is answered here, for a language model further down that answers other turns.
+
+    Parameters:
+        context: the conversation.
+    """
+
+    context: LLMContext | None = None
 
 
 @dataclass

@@ -16,6 +16,7 @@ from pipecat.frames.frames import (
     Frame,
     FunctionCallFromLLM,
     InterruptionFrame,
+    LLMContextAssistantTurnFrame,
     LLMContextFrame,
     LLMFullResponseEndFrame,
     LLMFullResponseStartFrame,
@@ -32,7 +33,13 @@ from latency.record.llm.answer import Cap, PhraseKind
 from voice.errors import ConfigurationError
 from voice.llm import TOOL_ROUNDS
 from voice.llm.answer.answer import Answer
-from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame, HoldPhraseFrame, LLMFailureFrame
+from voice.llm.answer.answer_frames import (
+    AnswerTextFrame,
+    AttemptsFrame,
+    ContextAnsweredFrame,
+    HoldPhraseFrame,
+    LLMFailureFrame,
+)
 from voice.llm.answer.bridging import Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
@@ -109,6 +116,8 @@ class BudgetedLLMService(TieredLLMService):
         """The spending cap that was reached before the current turn."""
         self._answer: Answer | None = None
         self._poor = poor
+        self._context: LLMContext | None = None
+        """The call's conversation; None before its first turn."""
         self._numbers = itertools.count() if numbers is None else numbers
         self._fast_p95: float | None = None
         self._words: str | None = None
@@ -178,7 +187,15 @@ class BudgetedLLMService(TieredLLMService):
         await super().process_frame(frame, direction)
         self._turn.follow(frame, time.monotonic())
         match frame:
+            case ContextAnsweredFrame():
+                self._context = frame.context
+                return
+            case LLMContextAssistantTurnFrame() if self._context:
+                # The answer has been heard, and is in the conversation.
+                for tier in self._tiers.values():
+                    tier.read_ahead(self._context)
             case LLMContextFrame():
+                self._context = frame.context
                 if self.is_wanted(frame) and not self._is_begun(frame, ahead) and not await self.goes_on(frame):
                     await self._respond(frame.context, self._turn.ended if frame.speculation else None)
                 return

@@ -23,6 +23,10 @@ CHARACTERS_PER_TOKEN = 4
 MESSAGE_TOKENS = 6
 """Tokens around each message, about."""
 REPETITION_PENALTY = 1.1
+BATCH = 64
+"""Tokens of a request that are read at a time; between two batches a request can be withdrawn. One takes half a second to
+a second
+for half a billion weights on one core; larger batches are no faster."""
 
 
 class GgufEngine:
@@ -51,6 +55,9 @@ class GgufEngine:
         for cpu in (parameters.cpuparams, parameters.cpuparams_batch):
             cpu.n_threads, cpu.poll = threads, 0
         parameters.n_parallel, parameters.n_ctx = 1, max(WINDOW, 2 * context_tokens)
+        parameters.n_batch = parameters.n_ubatch = BATCH
+        # Its cache of other conversations may grow to 8 GB; what the last request has read is kept without it.
+        parameters.cache_ram_mib = 0
         parameters.hostnames, parameters.port = ["127.0.0.1"], 0
         parameters.api_keys = [secrets.token_hex(16)]
         parameters.ui = parameters.endpoint_slots = False
@@ -101,6 +108,8 @@ class GgufEngine:
             "stream": True,
             "stream_options": {"include_usage": True},
             "cache_prompt": True,
+            # Reports each batch, so that `step` is called there, too.
+            "return_progress": True,
             "chat_template_kwargs": {"enable_thinking": False},
         }
         try:

@@ -9,9 +9,6 @@ from voice.llm.local.chat_template import Message
 from voice.llm.local.engine import Engine, Usage
 from voice.pass_queue import IsWanted, Pass, PassQueue
 
-WARM_UP = 2
-"""Tokens that the model generates when it is loaded."""
-
 
 class OwnModel:
     """A loaded model and its queue: one wanted request at a time, in order of arrival; withdrawn ones are dropped.
@@ -56,16 +53,16 @@ class OwnModel:
         engine = ctranslate2_engine.CTranslate2Engine(folder, threads=threads, context_tokens=limit)
         return cls(engine, name=folder.name)
 
-    def read(self, prompt: str) -> Pass[Usage]:
-        """Read a system prompt, so that the next request finds its state, and answer a word.
+    def read(self, prompt: str, said: Sequence[Message] = ()) -> Pass[Usage]:
+        """Read a system prompt and what was said in a call so far, so that the next request finds its state.
 
         Returns:
             What it used; raises `GenerationError` if the model does not run.
         """
 
         def short(is_wanted: IsWanted) -> Usage:
-            said = [Message("user", "Hello.")]
-            return self._engine.generate(prompt, said, longest=WARM_UP, is_wanted=is_wanted, on_text=lambda _text: None)
+            messages = said or [Message("user", "Hello.")]
+            return self._engine.generate(prompt, messages, longest=1, is_wanted=is_wanted, on_text=lambda _text: None)
 
         return self._queue.submit(short)
 

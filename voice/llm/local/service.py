@@ -15,6 +15,7 @@ from voice.llm.local.chat_template import Message, Role
 from voice.llm.local.engine import GenerationError, Usage
 from voice.llm.local.own_model import OwnModel
 from voice.llm.streamed.thoughts import ThoughtFilter
+from voice.pass_queue import Pass
 from voice.responder.adapter import ContextAsItIs
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "user"}
@@ -51,20 +52,36 @@ class OwnLLMService(LLMService[Any]):
         )
         super().__init__(settings=settings, **kwargs)
         self._own, self._prompt, self._longest = model, prompt, max_tokens
+        self._reading: Pass[Usage] | None = None
 
     def can_generate_metrics(self) -> bool:
         """Whether time to first token and usage are reported: yes."""
         return True
 
     async def start(self, frame: StartFrame) -> None:
-        """The call begins: have the model read what this call's prompt adds to the last one's."""
+        """The call begins: have the model read its prompt."""
         await super().start(frame)
-        self._own.read(self._prompt)
+        self._reading = self._own.read(self._prompt)
+
+    def read_ahead(self, context: LLMContext) -> None:
+        """Have the model read the conversation so far, so that the next request reads only the caller's next words."""
+        if self._reading:
+            self._reading.cancel()
+        self._reading = self._own.read(self._prompt, said(context))
+
+    async def cleanup(self) -> None:
+        """Withdraw what nobody waits for any more."""
+        if self._reading:
+            self._reading.cancel()
+        await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Answer contexts, and pass all other frames on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, LLMContextFrame):
+            if self._reading:
+                # What it has read so far stays read.
+                self._reading.cancel()
             await self._answer(frame.context)
         else:
             await self.push_frame(frame, direction)

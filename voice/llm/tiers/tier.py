@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from pipecat.frames.frames import (
     ErrorFrame,
@@ -70,6 +70,14 @@ def sign_of_life() -> None:
         asked[0].stirred(time.monotonic())
 
 
+@runtime_checkable
+class ReadsAhead(Protocol):
+    """A service whose model keeps what it has read, such as one in this process."""
+
+    def read_ahead(self, context: LLMContext) -> None:
+        """Read the conversation so far; a request ends that."""
+
+
 class Tier:
     """Runs requests on a pipecat service and keeps what it pushes in their `LiveAttempt`s.
 
@@ -126,6 +134,12 @@ class Tier:
         """Pass a frame of the call to the services; what they push in response goes no further."""
         for service in self.services:
             await service.process_frame(frame, FrameDirection.DOWNSTREAM)
+
+    def read_ahead(self, context: LLMContext) -> None:
+        """Let a service that keeps what it has read prepare for the next request."""
+        for service in self.services:
+            if isinstance(service, ReadsAhead):
+                service.read_ahead(context)
 
     async def cleanup(self) -> None:
         """End what still runs, and the services."""

@@ -1,7 +1,7 @@
 """Runs a Piper graph: phoneme ids to audio, piece by piece if the graph can be cut, else by sentence."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -100,9 +100,10 @@ class StreamingGraph:
     streams = True
 
     def __init__(self, cut: CutGraph, *, sample_rate: int) -> None:
-        self._cut = cut
         self._encoder = make_session(cut.encoder)
         self._decoder = make_session(cut.decoder)
+        # The sessions have copies of both halves, which are as large as the voice's file.
+        self._cut = replace(cut, encoder=b"", decoder=b"")
         self._taken = {tensor.name for tensor in self._encoder.get_inputs()}
         self._step = max(1, round(PIECE_SECONDS * sample_rate / cut.hop))
 

@@ -24,9 +24,8 @@ MESSAGE_TOKENS = 6
 """Tokens around each message, about."""
 REPETITION_PENALTY = 1.1
 BATCH = 64
-"""Tokens of a request that are read at a time; between two batches a request can be withdrawn. One takes half a second to
-a second
-for half a billion weights on one core; larger batches are no faster."""
+"""Tokens of a request that are read at a time. A request can be withdrawn between two batches, and each takes half a
+second to a second for half a billion weights on one core. Larger batches are no faster."""
 
 
 class GgufEngine:

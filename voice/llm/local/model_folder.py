@@ -55,7 +55,9 @@ def read_folder(path: Path, *, template: str | None = None) -> ModelFolder:
     if missing := [name for name in CTRANSLATE2_NEEDS if not (path / name).is_file()]:
         raise ComponentError(f"The folder {path} is no model for CTranslate2: it lacks {', '.join(missing)}; {HOW}.")
     name = _table(path / "config.json").get("name")
-    return ModelFolder(path, name if isinstance(name, str) else name_at(path) or path.resolve().name, _template(path, template))
+    return ModelFolder(
+        path, name if isinstance(name, str) else name_at(path) or path.resolve().name, _template(path, template)
+    )
 
 
 def read_tokenizer(folder: ModelFolder) -> "Tokenizer":

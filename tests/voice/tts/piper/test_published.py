@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from voice.tts.piper.published import cached_voice, published_voice
 
 from tests.voice.fake_hub import Hub, run, unreachable
 from voice.errors import ConfigurationError
-from voice.tts.piper.published import cached_voice, published_voice
 from voice.tts.piper.voice import Voice, embedded_voice
 
 NAME = "en_US-lessac-medium"

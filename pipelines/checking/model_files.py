@@ -53,7 +53,7 @@ def pull_models(names: Sequence[str], *, small: bool, source: Source | None) -> 
         models = [model for model in models if model.kind != "language model"]
     new = [model for model in models if store.find_model(model) is None]
     if new:
-        sizes = ", ".join(f"{model.name} ({_size(model.size)}, {model.licence})" for model in new)
+        sizes = ", ".join(f"{model.name} {_size(model.size)}" for model in new)
         together = f"; {_size(sum(model.size or 0 for model in new))} together" if len(new) > 1 else ""
         say(f"To pull: {sizes}{together}.")
     for model, _ in zip(models, pulling.pull(models, source), strict=True):

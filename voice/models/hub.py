@@ -174,7 +174,7 @@ class HubModel:
         from huggingface_hub import constants, errors
 
         if isinstance(error, errors.OfflineModeIsEnabled):
-            return SourceError("is not asked, as HF_HUB_OFFLINE is set")
+            return SourceError("is not asked, as HF_HUB_OFFLINE is set", is_silent=True)
         if isinstance(error, errors.GatedRepoError):
             return SourceError(f"gives {self._source.repository} to nobody without a grant (set HF_TOKEN)")
         if isinstance(error, errors.RepositoryNotFoundError):
@@ -182,7 +182,7 @@ class HubModel:
         if isinstance(error, errors.RevisionNotFoundError):
             return SourceError(f"has no revision {self._source.revision} of {self._source.repository}")
         why = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        return SourceError(f"does not answer at {constants.ENDPOINT} ({why})")
+        return SourceError(f"does not answer at {constants.ENDPOINT} ({why})", is_silent=True)
 
 
 def _is_right(path: Path, file: "RepoSibling", pinned: ModelFile | None) -> bool:

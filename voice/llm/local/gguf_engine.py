@@ -138,7 +138,7 @@ def require_library() -> Any:
     except ImportError as error:
         raise ComponentError(
             f"A GGUF file needs the package xllamacpp, which cannot be imported here ({error}): it has wheels for "
-            "Linux (x86_64, aarch64) and macOS 13 or later; install it with pip install xllamacpp, or use a model folder for "
-            "CTranslate2."
+            "Linux (x86_64, aarch64) and macOS 13 or later; install it with pip install xllamacpp, or use a model "
+            "folder for CTranslate2."
         ) from error
     return xllamacpp

@@ -157,6 +157,8 @@ def _cause(wheel: Wheel, output: str) -> str:
     if any(words in output for words in _UNREACHABLE):
         return "does not answer"
     if "No matching distribution found" in output:
+        if "from versions: none" in output:
+            return f"has no {wheel.package}, or does not answer as a package index does"
         return f"does not have {what}"
     lines = [line for line in output.splitlines() if line.strip()]
     last = next((line for line in reversed(lines) if line.startswith("ERROR: ")), lines[-1] if lines else "")

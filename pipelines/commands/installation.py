@@ -5,6 +5,7 @@ import argparse
 from latency.command_line import Parser, one_of
 from pipelines.commands.options import add_command, add_pipeline_options, add_setting_option
 from pipelines.process import loading_code
+from voice.errors import ConfigurationError
 
 
 def add_installation(top: Parser) -> None:
@@ -53,6 +54,8 @@ def _models(args: argparse.Namespace) -> int:
     with loading_code():
         from pipelines.checking.model_files import list_models, pull_models, remove_models
 
+    if args.action != "pull" and (args.small or args.source):
+        raise ConfigurationError("--small and --from belong to `voice models pull`.")
     if args.action == "pull":
         pull_models(args.names, small=args.small, source=args.source)
     elif args.action == "remove":

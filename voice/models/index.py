@@ -8,6 +8,7 @@ SHA-256.
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -140,13 +141,14 @@ def _run(command: list[str], folder: Path) -> str:
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    import signal
-
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for number in (signal.SIGINT, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(STOPPED_WITHIN)
+    if sys.stderr.isatty():
+        # Below the bar, with the cursor that pip hid.
+        print("\x1b[?25h", file=sys.stderr)
 
 
 def _cause(wheel: Wheel, output: str) -> str:

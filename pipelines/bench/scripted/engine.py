@@ -18,7 +18,8 @@ class ScriptedWhisper(Whisper):
         if (Path(self.model) / SCRIPT).is_file():
             return []
         return [
-            f"There is no scripted model in the folder {self.model}: make one with `python -m pipelines.bench.scripted`."
+            f"There is no scripted model in the folder {self.model}: make one with "
+            "`python -m pipelines.bench.scripted`."
         ]
 
     def model_class(self) -> Callable[..., Any]:

@@ -3,11 +3,22 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from pipelines import settings
 from pipelines.settings import Settings
 from voice.language import NAMES
+from voice.models.store import find, found
+
+WHISPER = ("base.en", "tiny.en", "base")
+"""What recognises English, the best first."""
+WHISPER_OF_OTHERS = ("small", "base", "tiny")
+"""What recognises other languages, the best first."""
+VOICE = "en_US-joe-medium"
+"""What speaks English."""
+ANSWERERS = ("qwen2.5-coder-0.5b", "qwen2.5-0.5b-gguf", "qwen3-0.6b-gguf", "qwen2.5-0.5b")
+"""Language models in this process, the preferred one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +66,22 @@ def _asr(language: str) -> tuple[dict[str, Any], str]:
     folder = os.environ.get("VOICE_WHISPER_DIR")
     if folder:
         return {"engine": "whisper", "model": folder}, f"asr: faster-whisper, because VOICE_WHISPER_DIR is {folder}"
-    from voice.asr.whisper.weights import cached
-
-    for model in ("base.en", "tiny.en") if language == "en" else ("small", "base", "tiny"):
-        if cached(model):
-            return {"engine": "whisper", "model": model}, f"asr: faster-whisper {model}, found in the hub's cache"
+    for model in WHISPER if language == "en" else WHISPER_OF_OTHERS:
+        if path := find(model):
+            return {"engine": "whisper", "model": model}, f"asr: faster-whisper {model}, found in {path}"
     return {"engine": "sphinx"}, (
-        "asr: PocketSphinx, because no Whisper weights are here; `voice serve --pipeline local` downloads them"
+        "asr: PocketSphinx, because no Whisper weights are here; "
+        f"`voice models pull {'tiny.en' if language == 'en' else 'base'}` gets some"
     )
 
 
 def _tts(language: str) -> tuple[dict[str, Any], str]:
     """The table of what speaks, and why."""
-    from voice.tts.piper.published import cached_voices
-
-    if language != "en" and (voices := [name for name in cached_voices() if name.startswith(f"{language}_")]):
-        return {"voice": voices[0]}, f"tts: {voices[0]}, found in the hub's cache"
-    why = "" if language == "en" else f", because no {NAMES.get(language, language)} voice is in the hub's cache"
+    voices = {VOICE: find(VOICE)} if language == "en" else found("voice")
+    for name, path in voices.items():
+        if path and name.startswith(f"{language}_"):
+            return {"voice": name}, f"tts: {name}, found in {path.parent}"
+    why = "" if language == "en" else f", because no {NAMES.get(language, language)} voice is here"
     return {"voice": "embedded"}, f"tts: the embedded voice{why}"
 
 
@@ -92,7 +102,7 @@ def _llm() -> tuple[dict[str, Any], str]:
         return {"policy": "single", "large": {"provider": "own", "model": model}}, f"llm: {why}{but}"
     return {"provider": "responder"}, (
         f"llm: the responder, because no language model is here and no server of one answers{but}; "
-        "`voice models pull qwen2.5-0.5b-gguf` gets a small one, `ollama run llama3.2` starts one"
+        "`voice models pull qwen2.5-coder-0.5b` gets a small one, `ollama run llama3.2` starts one"
     )
 
 
@@ -100,9 +110,8 @@ def _own_model() -> tuple[str, str] | None:
     """The model that runs in this process, and why it is taken; None if none is here."""
     if path := os.environ.get("VOICE_OWN_MODEL"):
         return path, f"the model in this process that VOICE_OWN_MODEL names, {path}"
-    from voice.llm.local.published import PUBLISHED
-
-    for model in PUBLISHED:
-        if model.is_usable and model.cached():
-            return model.name, f"{model.name} in this process, found in the hub's cache; no server answers"
+    for model in ANSWERERS:
+        place = find(model)
+        if place and (place.is_dir() or find_spec("xllamacpp")):
+            return model, f"{model} in this process, found in {place.parent}; no server answers"
     return None

@@ -10,6 +10,7 @@ from pipelines.engines.engine import Recogniser, Synthesiser
 from pipelines.providers.models import LanguageModels
 from pipelines.settings import Settings
 from pipelines.versions import version, versions
+from voice.errors import ComponentError
 from voice.language import NAMES
 from voice.language.phrases import PHRASES
 from voice.server.headroom.headroom import Headroom
@@ -50,6 +51,8 @@ class Engines:
         for notice in settings.notices():
             log.warning("%s.", notice)
         models = settings.llm.language_models(language)
+        if needs := [*settings.asr.needs(), *settings.tts.needs()]:
+            raise ComponentError(needs[0])
         recogniser, synthesiser = settings.asr.recogniser(language), settings.tts.synthesiser()
         # The recogniser first: its process loads on another core meanwhile.
         recognising = asyncio.create_task(recogniser.start(names))

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from latency.command_line import FINE, MISSING, folded
 from pipelines import auto
-from pipelines.engines.engine import AsrTable, TtsTable
+from pipelines.engines.engine import AsrTable, EngineTable, TtsTable
 from pipelines.providers.provider import TierTable
 from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from pipelines.settings import Settings
+from voice.errors import ComponentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,12 @@ def _here(part: str, table: AsrTable | ResponderTable | TierTable | TtsTable) ->
     """A part that runs on this machine."""
     needs = table.needs()
     yield from (Finding(part, False, need) for need in needs)
-    if not needs:
-        yield Finding(part, True, table.summary)
+    if needs:
+        return
+    try:
+        yield Finding(part, True, table.try_out() if isinstance(table, EngineTable) else table.summary)
+    except ComponentError as error:
+        yield Finding(part, False, str(error))
 
 
 def _show(part: str, works: bool, text: str) -> None:

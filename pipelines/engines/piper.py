@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pipelines.engines.engine import Synthesiser, TtsTable
 from pipelines.versions import version
+from voice.errors import ComponentError, ConfigurationError
 from voice.language import NAMES, Language
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ class Piper(TtsTable):
 
     engine: Literal["piper"] = "piper"
     voice: str = "embedded"
-    """`embedded` (English), a voice's .onnx file, or a published name such as en_US-lessac-medium; the usual one for
-    `language` = "de" is de_DE-thorsten-medium."""
+    """`embedded` (English), a voice's .onnx file, or the name of one that was pulled, such as en_US-joe-medium; the
+    usual one for `language` = "de" is de_DE-thorsten-medium."""
     streaming: bool = True
     """Whether a sentence's audio is sent while the rest of it is made, where the voice allows it."""
     normalise: bool = True
@@ -47,17 +48,14 @@ class Piper(TtsTable):
         if self._is_path:
             files = (Path(self.voice).expanduser(), Path(f"{self.voice}.json").expanduser())
             return [
-                f"the voice file {file} does not exist: copy it here, or correct tts.voice"
+                f"The voice file {file} does not exist: copy it here, or correct tts.voice."
                 for file in files
                 if not file.is_file()
             ]
-        from voice.tts.piper.published import cached_voice
-
-        if cached_voice(self.voice) is None:
-            return [
-                f'the Piper voice {self.voice}: downloaded at the first start, or use tts.voice = "embedded"'
-                + ("" if self._speaks == "en" else ", which is English")
-            ]
+        try:
+            self.file()
+        except ComponentError as error:
+            return [str(error)]
         return []
 
     def notice(self, language: Language) -> str | None:
@@ -78,13 +76,30 @@ class Piper(TtsTable):
         return PiperSynthesiser(self)
 
     def file(self) -> Path:
-        """The voice's .onnx file, downloaded when it is a published name that is not here yet."""
-        from voice.tts.piper.published import published_voice
+        """The voice's .onnx file.
+
+        Raises:
+            ConfigurationError: the name is not that of a voice.
+            ComponentError: the voice is not here.
+        """
+        from voice.models.store import find_model
+        from voice.models.table import named
         from voice.tts.piper.voice import embedded_voice
 
         if self.voice == "embedded":
             return embedded_voice()
-        return Path(self.voice).expanduser() if self._is_path else published_voice(self.voice)
+        if self._is_path:
+            return Path(self.voice).expanduser()
+        model = named(self.voice)
+        if model is None or model.kind != "voice":
+            raise ConfigurationError(
+                f'{self.voice!r} names no Piper voice: tts.voice is "embedded", the path of a voice\'s .onnx file, or '
+                "a published name <lang>_<REGION>-<voice>-<quality> such as en_US-joe-medium."
+            )
+        path = find_model(model)
+        if path is None:
+            raise model.not_here()
+        return path
 
     @property
     def _speaks(self) -> str | None:

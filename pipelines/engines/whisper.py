@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -29,7 +28,7 @@ class Whisper(AsrTable):
 
     engine: Literal["whisper"]
     model: str = "tiny.en"
-    """A model's folder, or its name on the hub."""
+    """A model's folder, or the name of a model that was pulled."""
     device: Literal["cpu", "cuda"] = "cpu"
     """Where it runs."""
     compute_type: Literal["int8", "int8_float16", "float16", "float32"] = "int8"
@@ -51,20 +50,31 @@ class Whisper(AsrTable):
 
     def needs(self) -> list[str]:
         """The weights."""
-        from voice.asr.whisper.weights import cached, from_folder
+        from voice.asr.whisper.weights import resolve
 
-        folder = Path(self.model).expanduser()
-        if folder.is_dir() or self.model.startswith(("/", ".", "~")):
-            try:
-                from_folder(folder)
-            except ComponentError as error:
-                return [str(error)]
-        elif cached(self.model) is None:
-            return [
-                f"Whisper weights {self.model}: downloaded at the first start; without the hub, copy a model folder "
-                'here and --set asr.model="/path/to/it"'
-            ]
+        try:
+            resolve(self.model)
+        except ComponentError as error:
+            return [str(error)]
         return []
+
+    def try_out(self) -> str:
+        """Load the weights and have them hear a second of silence."""
+        from voice.asr.whisper.model import SharedWhisper
+
+        weights = self.weights()
+        model = SharedWhisper.load(
+            weights.path,
+            name=weights.name,
+            device=weights.device,
+            compute_type=weights.compute_type,
+            language=None,
+            model_class=weights.model_class,
+        )
+        model.close()
+        return (
+            f"faster-whisper {weights.name} in {weights.path}: loaded, a pass takes {model.pass_seconds * 1000:.0f} ms"
+        )
 
     def objection(self, language: Language) -> str | None:
         """Weights whose name ends in .en are English; those in a folder say what they know when they are loaded."""
@@ -81,7 +91,11 @@ class Whisper(AsrTable):
         return None
 
     def weights(self) -> "Weights":
-        """The weights, found or downloaded."""
+        """The weights.
+
+        Raises:
+            ConfigurationError, ComponentError: see `voice.asr.whisper.weights.resolve`.
+        """
         from pipelines.calibrating.measuring import Weights
         from voice.asr.whisper.weights import resolve
 
@@ -111,7 +125,7 @@ class Whisper(AsrTable):
 
 
 class WhisperRecogniser:
-    """The weights are found or downloaded, calibrated if that has not been done, loaded and run once."""
+    """The weights are found, calibrated if that has not been done, loaded and run once."""
 
     def __init__(self, asr: Whisper, language: Language) -> None:
         self._asr, self._language = asr, language
@@ -140,7 +154,7 @@ class WhisperRecogniser:
         return self._asr.streaming and self._whisper is not None and self._whisper.pass_seconds <= LONGEST_PASS
 
     async def start(self, names: Sequence[str] = ()) -> None:
-        """Find or download the weights, decide how they decode, and load them."""
+        """Find the weights, decide how they decode, and load them."""
         import voice.asr.whisper.service  # noqa: F401  (not in the first call)
 
         weights = await asyncio.to_thread(self._asr.weights)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,7 +10,7 @@ from pydantic import Field
 from latency.record.llm.price import Price
 from pipelines.providers.provider import TierModel, TierTable
 from pipelines.providers.resources import Resources
-from voice.errors import ComponentError, VoiceError
+from voice.errors import ComponentError, ConfigurationError, VoiceError
 
 if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
@@ -43,11 +44,8 @@ class OwnTier(TierTable):
     @property
     def label(self) -> str:
         """The model's own name, if it is here; one with made-up weights begins with "scripted:"."""
-        from voice.llm.local.published import find_model, name_of
-
         try:
-            path = find_model(self.model)
-            return name_of(path) if path else self.model
+            return _name_of(_find(self.model))
         except VoiceError:
             return self.model
 
@@ -62,19 +60,15 @@ class OwnTier(TierTable):
 
     def needs(self) -> list[str]:
         """The model, if it is not here or cannot be used."""
-        from voice.llm.local.published import check_model
-
         try:
-            check_model(self.model, template=self.template)
+            _check(self.model, template=self.template)
         except VoiceError as error:
             return [str(error)]
         return []
 
     def check(self, name: str, llm: "Tiers") -> None:
         """Refuse a model that is not here or cannot be used; nothing is downloaded for a call."""
-        from voice.llm.local.published import check_model
-
-        check_model(self.model, template=self.template)
+        _check(self.model, template=self.template)
 
     def model_of(self, llm: "Tiers", resources: Resources) -> TierModel:
         """The model; not loaded yet."""
@@ -111,9 +105,8 @@ class InProcessModel:
     def _load(self) -> "OwnModel":
         from voice.llm.local.engine import GenerationError
         from voice.llm.local.own_model import OwnModel
-        from voice.llm.local.published import check_model
 
-        path = check_model(self._tier.model, template=self._tier.template)
+        path = _check(self._tier.model, template=self._tier.template)
         model = OwnModel.load(
             path, threads=self._tier.threads, context_tokens=self._tier.context_tokens, template=self._tier.template
         )
@@ -123,3 +116,61 @@ class InProcessModel:
             model.close()
             raise ComponentError(f"The model in {path} does not run: {error}; take another one.") from error
         return model
+
+
+def _find(model: str) -> Path:
+    """Where the model is that a setting names: a path, or the name of a model that was pulled.
+
+    Raises:
+        ConfigurationError: it is neither a path nor a name of the table.
+        ComponentError: it is not here.
+    """
+    from voice.models.store import find_model
+    from voice.models.table import named, names
+
+    known = named(model)
+    if known and known.kind == "language model":
+        if path := find_model(known):
+            return path
+        raise known.not_here()
+    path = Path(model).expanduser()
+    if path.exists() or "/" in model or model.startswith(".") or path.suffix == ".gguf":
+        return path
+    raise ConfigurationError(
+        f"{model!r} names no model: use a folder in CTranslate2's format, a GGUF file, or one of "
+        f"{names('language model')}."
+    )
+
+
+def _check(model: str, *, template: str | None) -> Path:
+    """The model that a setting names, checked as far as that goes without loading it.
+
+    Raises:
+        ConfigurationError: the name or the chat template is not known.
+        ComponentError: it is not here, is no model, or what runs it is not installed.
+    """
+    from voice.llm.local.gguf_engine import require_library
+    from voice.llm.local.gguf_header import read_gguf
+    from voice.llm.local.model_folder import read_folder
+    from voice.llm.local.own_model import is_gguf
+
+    path = _find(model)
+    if is_gguf(path):
+        read_gguf(path)
+        require_library()
+    else:
+        read_folder(path, template=template)
+    return path
+
+
+def _name_of(path: Path) -> str:
+    """The model's name.
+
+    Raises:
+        ComponentError: it is no model.
+    """
+    from voice.llm.local.gguf_header import read_gguf
+    from voice.llm.local.model_folder import read_folder
+    from voice.llm.local.own_model import is_gguf
+
+    return read_gguf(path).name if is_gguf(path) else read_folder(path, template="chatml").name

@@ -23,15 +23,15 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("VOICE_WHISPER_DIR", raising=False)
     monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {})
     monkeypatch.delenv("VOICE_OWN_MODEL", raising=False)
-    monkeypatch.setattr("voice.asr.whisper.weights.cached", lambda name: None)
-    monkeypatch.setattr("voice.llm.local.published.PublishedModel.cached", lambda model: None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("voice.models.hub.HubModel.find", lambda _model: None)
 
 
 def test_a_bare_machine_gets_the_embedded_engines_and_is_told_what_would_be_better() -> None:
     choice = auto.resolve("auto", [])
     assert isinstance(choice.settings.asr, Sphinx)
     assert isinstance(choice.settings.llm, ResponderTable)
-    assert any("voice serve --pipeline local" in reason for reason in choice.reasons)
+    assert any("`voice models pull tiny.en`" in reason for reason in choice.reasons)
 
 
 async def test_a_local_server_that_completes_is_the_only_tier(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ async def test_a_local_server_that_completes_is_the_only_tier(monkeypatch: pytes
 def test_a_language_model_that_is_here_is_taken_before_the_responder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("voice.llm.local.published.PublishedModel.cached", lambda model: tmp_path)
+    monkeypatch.setattr(auto, "find", lambda name: tmp_path if name == "qwen2.5-0.5b" else None)
     choice = auto.resolve("auto", [])
     assert isinstance(choice.settings.llm, Tiers)
     own = choice.settings.llm.tiers["large"]
@@ -72,6 +72,16 @@ def test_a_folder_of_weights_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path:
     asr = auto.resolve("auto", []).settings.asr
     assert isinstance(asr, Whisper)
     assert asr.model == str(tmp_path)
+
+
+def test_what_was_pulled_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(auto, "find", lambda name: tmp_path / name if name in ("tiny.en", "base", auto.VOICE) else None)
+    choice = auto.resolve("auto", [])
+    assert isinstance(choice.settings.asr, Whisper)
+    assert choice.settings.asr.model == "tiny.en"
+    assert choice.settings.tts.model_dump()["voice"] == auto.VOICE
+    assert f"asr: faster-whisper tiny.en, found in {tmp_path / 'tiny.en'}" in choice.reasons
+    assert f"tts: {auto.VOICE}, found in {tmp_path}" in choice.reasons
 
 
 def test_single_settings_apply_to_auto_as_well() -> None:

@@ -79,7 +79,7 @@ def test_auto_takes_multilingual_weights_or_says_what_to_do(monkeypatch: pytest.
     monkeypatch.setattr(auto, "_llm", lambda: ({"large": {"provider": "sim"}}, "llm: a simulated one"))
     choice = auto.resolve("auto", ["language=de"])
     assert choice.settings.call.silence_question == GERMAN.still_there
-    assert choice.reasons[-1] == "tts: the embedded voice, because no German voice is in the hub's cache"
+    assert choice.reasons[-1] == "tts: the embedded voice, because no German voice is here"
     monkeypatch.delenv("VOICE_WHISPER_DIR")
     with pytest.raises(ConfigurationError, match=r'use "whisper", with asr.model = "base"'):
         auto.resolve("auto", ["language=de"])

@@ -17,7 +17,10 @@ class ScriptedWhisper(Whisper):
         """The model's folder, if it is missing."""
         if (Path(self.model) / SCRIPT).is_file():
             return []
-        return [f"a scripted model in the folder {self.model}: make one with `python -m pipelines.bench.scripted`"]
+        return [
+            f"There is no scripted model in the folder {self.model}: make one with "
+            "`python -m pipelines.bench.scripted`."
+        ]
 
     def model_class(self) -> Callable[..., Any]:
         """The class that hears by script."""

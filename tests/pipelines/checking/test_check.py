@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,6 @@ from tests.pipelines.checking.model_servers import (
     says,
     says_nothing,
 )
-from voice.asr.whisper import weights
 from voice.simulator.app import Endpoint, serving
 from voice.simulator.simulator import Simulator
 
@@ -248,19 +247,31 @@ def test_files_that_do_not_exist_are_named(tmp_path: Path, capsys: pytest.Captur
     assert check("embedded", *settings) == 4
     found = parts(capsys.readouterr().out)
     assert found["asr"].startswith(f"FAILED There is no folder {folder}: a local Whisper model is a folder with ")
-    assert f"the voice file {voice}.json does not exist: copy it here, or correct tts.voice" in found["tts"]
+    assert f"The voice file {voice}.json does not exist: copy it here, or correct tts.voice" in found["tts"]
     folder.mkdir()
     assert check("embedded", *settings) == 4
     assert "lacks config.json, tokenizer.json, model.bin" in parts(capsys.readouterr().out)["asr"]
 
 
-def test_weights_that_would_be_downloaded_are_missing_and_not_downloaded(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_weights_that_are_not_here_are_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(weights, "cached", lambda name: None)
-    monkeypatch.setattr(weights, "_download", pytest.fail)
-    assert check("embedded", "asr={engine='whisper', model='tiny.en'}") == 4
-    assert "FAILED Whisper weights tiny.en: downloaded at the first start" in parts(capsys.readouterr().out)["asr"]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("voice.models.hub.HubModel.find", lambda _model: None)
+    settings = ("asr={engine='whisper', model='tiny.en'}", "tts.voice=de_DE-thorsten-medium")
+    assert check("embedded", *settings) == 4
+    found = parts(capsys.readouterr().out)
+    assert "FAILED The Whisper model tiny.en is not here: run `voice models pull tiny.en`" in found["asr"]
+    assert "run `voice models pull de_DE-thorsten-medium`" in found["tts"]
+
+
+def test_weights_are_loaded(scripted_whisper: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
+    folder = scripted_whisper("hello")
+    settings = "asr={engine='whisper', model='" + str(folder) + "'}"
+    assert check("embedded", settings) == 0
+    assert f"faster-whisper scripted:whisper in {folder}: loaded" in parts(capsys.readouterr().out)["asr"]
+    (folder / "model.bin").write_bytes(b"torn")
+    assert check("embedded", settings) == 4
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_port_where_nothing_listens_has_no_problem(monkeypatch: pytest.MonkeyP
     assert table == {"provider": "responder"}
     assert reason == (
         "llm: the responder, because no language model is here and no server of one answers; "
-        "`voice models pull qwen2.5-0.5b-gguf` gets a small one, `ollama run llama3.2` starts one"
+        "`voice models pull qwen2.5-coder-0.5b` gets a small one, `ollama run llama3.2` starts one"
     )
 
 

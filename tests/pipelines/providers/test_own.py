@@ -58,7 +58,7 @@ def run(module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 def test_what_is_not_here_or_no_model_is_refused_before_anything_starts(tmp_path: Path) -> None:
     for model, error, words in (
         ("gpt-9", ConfigurationError, "'gpt-9' names no model: use a folder"),
-        (str(tmp_path), ComponentError, "it lacks model.bin, config.json, tokenizer.json"),
+        (str(tmp_path), ComponentError, "it lacks config.json, tokenizer.json, model.bin"),
         (str(tmp_path / "none.gguf"), ComponentError, "There is no file"),
     ):
         own, llm = tier(model)
@@ -67,8 +67,9 @@ def test_what_is_not_here_or_no_model_is_refused_before_anything_starts(tmp_path
             own.check("large", llm)
 
 
-def test_a_published_model_that_is_not_here_names_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voice.llm.local.published.PublishedModel.cached", lambda _model: None)
+def test_a_model_that_is_not_here_names_both_ways(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("voice.models.hub.HubModel.find", lambda _model: None)
     own, _ = tier("qwen3-0.6b-gguf")
     (need,) = own.needs()
     assert "run `voice models pull qwen3-0.6b-gguf`, or copy the file Qwen3-0.6B-Q8_0.gguf here" in need

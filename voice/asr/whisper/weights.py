@@ -1,30 +1,18 @@
-"""Finds a Whisper model's files: in a local folder, in the hub's cache, or by a download that is verified.
+"""Finds a Whisper model's folder, in the CTranslate2 format that faster-whisper reads. Nothing is downloaded.
 
-It knows nothing of recognition. Files come from the Hugging Face hub (or the mirror named by `HF_ENDPOINT`) in the
-CTranslate2 format that faster-whisper reads.
+It knows nothing of recognition.
 """
 
 import json
 import os
-import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from voice.errors import ComponentError, ConfigurationError
-from voice.hub import HubFiles
+from voice.models.store import find_model, name_at
+from voice.models.table import CTRANSLATE2_NEEDS, named, names
 
-REPOSITORIES = {
-    **{f"{size}{en}": f"Systran/faster-whisper-{size}{en}" for size in ("tiny", "base", "small") for en in (".en", "")},
-    "distil-small.en": "Systran/faster-distil-whisper-small.en",
-    "large-v3-turbo": "mobiuslabsgmbh/faster-whisper-large-v3-turbo",
-}
-"""Short names of repositories; any other repository is named in full."""
-
-# faster-whisper asks the hub for a missing tokenizer.json when it loads, so a folder without one is not complete.
-_NEEDED = ("config.json", "tokenizer.json", "model.bin")
 _VOCABULARIES = ("vocabulary.json", "vocabulary.txt")
-_OPTIONAL = ("preprocessor_config.json",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,33 +21,33 @@ class WhisperWeights:
 
     name: str
     """The name that was requested; for a local folder the `name` in its config.json, or else the folder's name."""
-    revision: str | None
-    """The commit on the hub; None for a local folder."""
     path: Path
 
 
-def resolve(model: str, *, revision: str = "main", cache_dir: Path | None = None) -> WhisperWeights:
-    """Find the model's folder; download it if there is no complete copy.
-
-    A download prints on stderr what it fetches and from where, and shows a bar for each file on a terminal.
+def resolve(model: str) -> WhisperWeights:
+    """Find the model's folder.
 
     Args:
-        model: A short name ("tiny.en"), a repository ("org/name") or a folder ("/models/tiny", "./tiny").
-        revision: Branch, tag or commit on the hub. A copy in the cache is used without asking the hub for a newer one.
-        cache_dir: The hub's cache folder; None for the usual one.
+        model: The name of a model that can be pulled ("tiny.en", "org/name"), or a folder ("/models/tiny", "./tiny").
 
     Raises:
         ConfigurationError: `model` is not the name of a Whisper model.
-        ComponentError: The folder is no model; or there is no copy, and the download fails or does not match the hub's
-            checksums.
+        ComponentError: The model is not here, or the folder is no model.
     """
+    known = named(model)
     folder = os.path.expanduser(model)
-    if model not in REPOSITORIES and (os.path.isdir(folder) or model.startswith(("/", ".", "~"))):
+    is_row = known is not None and "/" not in model
+    if not is_row and (os.path.isdir(folder) or model.startswith(("/", ".", "~"))):
         return from_folder(Path(folder))
-    path = cached(model, revision=revision, cache_dir=cache_dir)
+    if known is None or known.kind != "speech recognition":
+        raise ConfigurationError(
+            f"{model!r} names no Whisper model: use {names('speech recognition')}, a repository such as "
+            "Systran/faster-whisper-medium.en, or the path of a local folder."
+        )
+    path = find_model(known)
     if path is None:
-        path = _download(model, revision, cache_dir)
-    return WhisperWeights(name=model, revision=path.name, path=path)
+        raise known.not_here()
+    return WhisperWeights(name=model, path=from_folder(path).path)
 
 
 def from_folder(path: Path) -> WhisperWeights:
@@ -80,60 +68,21 @@ def from_folder(path: Path) -> WhisperWeights:
     except ValueError as error:
         raise ComponentError(f"{path}/config.json is not JSON ({error}); copy the model folder again.") from error
     name = config.get("name") if isinstance(config, dict) else None
-    return WhisperWeights(name=name if isinstance(name, str) else path.resolve().name, revision=None, path=path)
+    return WhisperWeights(name=name if isinstance(name, str) else name_at(path) or _folder_name(path), path=path)
 
 
-def cached(name: str, *, revision: str = "main", cache_dir: Path | None = None) -> Path | None:
-    """The folder of a complete copy in the hub's cache, or None; does not use the network.
-
-    Raises:
-        ConfigurationError: `name` is neither a short name nor a repository.
-    """
-    found = _on_hub(name, revision, cache_dir).cached("model.bin")
-    return None if found is None or _missing(found.parent) else found.parent
-
-
-def _repository(name: str) -> str:
-    if name in REPOSITORIES:
-        return REPOSITORIES[name]
-    if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name):
-        return name
-    raise ConfigurationError(
-        f"{name!r} names no Whisper model: use {', '.join(REPOSITORIES)}, a repository such as "
-        "Systran/faster-whisper-medium.en, or the path of a local folder."
-    )
+def _folder_name(path: Path) -> str:
+    """What tells a folder from others: its name, or that of the one around it if its own says nothing."""
+    path = path.resolve()
+    return path.parent.name if path.name == "model" and path.parent.name else path.name
 
 
 def _contents() -> str:
-    return f"{', '.join(_NEEDED)} and {' or '.join(_VOCABULARIES)}"
+    return f"{', '.join(CTRANSLATE2_NEEDS)} and {' or '.join(_VOCABULARIES)}"
 
 
 def _missing(folder: Path) -> list[str]:
-    missing = [name for name in _NEEDED if not (folder / name).is_file()]
+    missing = [name for name in CTRANSLATE2_NEEDS if not (folder / name).is_file()]
     if not any((folder / name).is_file() for name in _VOCABULARIES):
         missing.append(" or ".join(_VOCABULARIES))
     return missing
-
-
-def _download(name: str, revision: str, cache_dir: Path | None) -> Path:
-    def wanted(there: Collection[str]) -> list[str]:
-        """The files to fetch, the weights last."""
-        if missing := [needed for needed in _NEEDED if needed not in there]:
-            raise ConfigurationError(
-                f"{_repository(name)} on the hub is no Whisper model for faster-whisper, as it lacks "
-                f"{', '.join(missing)}; use {', '.join(REPOSITORIES)}, or a repository converted to CTranslate2 format."
-            )
-        return [file for file in (*_OPTIONAL, *_VOCABULARIES, *_NEEDED) if file in there]
-
-    return _on_hub(name, revision, cache_dir).download(wanted)
-
-
-def _on_hub(name: str, revision: str, cache_dir: Path | None) -> HubFiles:
-    return HubFiles(
-        what=f"Whisper model {name}",
-        repository=_repository(name),
-        alternative="copy its folder from another machine and set VOICE_WHISPER_DIR=/path/to/folder or "
-        'asr.model = "/path/to/folder", or use the embedded pipeline, which needs no download',
-        revision=revision,
-        cache_dir=cache_dir,
-    )

@@ -1,4 +1,4 @@
-"""Runs a GGUF file with llama.cpp, through the optional package `xllamacpp`.
+"""Runs a GGUF file with llama.cpp, through the package `xllamacpp`.
 
 llama.cpp applies the chat template that the file contains, and keeps the state of the last request: the next one reads
 only what comes after the longest common beginning, so in a call only the new turn.
@@ -145,7 +145,8 @@ def require_library() -> Any:
         import xllamacpp
     except ImportError as error:
         raise ComponentError(
-            'A GGUF file needs the package xllamacpp: install it with pip install "turnaround[gguf]", '
-            "or use a model folder for CTranslate2."
+            f"A GGUF file needs the package xllamacpp, which cannot be imported here ({error}): it has wheels for "
+            "Linux (x86_64, aarch64) and macOS 13 or later; install it with pip install xllamacpp, or use a model "
+            "folder for CTranslate2."
         ) from error
     return xllamacpp

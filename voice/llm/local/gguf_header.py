@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from voice.errors import ComponentError
+from voice.models.store import name_at
 
 MAGIC = b"GGUF"
+MADE_UP = "scripted:"
 LONGEST_TEXT = 1 << 20
 """Bytes of a text in the part that is read; more means that the file is damaged."""
 # Bytes of each type of value that has a fixed size; 8 is a text and 9 a list.
@@ -21,7 +23,8 @@ class GgufFile:
 
     Parameters:
         path: the file.
-        name: of the model: `general.name`, or else the file's name.
+        name: of the model: that in the table of models, or else the file's. The name in the header, which is often
+            that of the training run, counts only where it says that the weights are made up.
         size: bytes.
     """
 
@@ -47,6 +50,8 @@ def read_gguf(path: Path) -> GgufFile:
             name = _name(file)
     except (struct.error, ValueError, OSError) as error:
         raise ComponentError(f"{path} is a damaged GGUF file ({error}): copy or download it again.") from error
+    if not (name or "").startswith(MADE_UP):
+        name = name_at(path)
     return GgufFile(path, name or path.stem, path.stat().st_size)
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from voice.errors import ComponentError, ConfigurationError
 from voice.llm.local.chat_template import KNOWN, ChatTemplate, recognised
+from voice.models.store import name_at
+from voice.models.table import CTRANSLATE2_NEEDS
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-NEEDED = ("model.bin", "config.json", "tokenizer.json")
-OPTIONAL = ("vocabulary.json", "vocabulary.txt", "tokenizer_config.json", "chat_template.jinja")
 HOW = (
     "convert one with ct2-transformers-converter --model NAME --output_dir FOLDER --quantization int8 "
     "--copy_files tokenizer.json tokenizer_config.json"
@@ -25,7 +25,7 @@ class ModelFolder:
 
     Parameters:
         path: the folder.
-        name: the `name` in its config.json, or else that of the folder.
+        name: the `name` in its config.json, or else that in the table of models, or that of the folder.
         template: how conversations are written for it.
     """
 
@@ -52,10 +52,12 @@ def read_folder(path: Path, *, template: str | None = None) -> ModelFolder:
     """
     if not path.is_dir():
         raise ComponentError(f"There is no folder {path}: a model for CTranslate2 is a folder; {HOW}.")
-    if missing := [name for name in NEEDED if not (path / name).is_file()]:
+    if missing := [name for name in CTRANSLATE2_NEEDS if not (path / name).is_file()]:
         raise ComponentError(f"The folder {path} is no model for CTranslate2: it lacks {', '.join(missing)}; {HOW}.")
     name = _table(path / "config.json").get("name")
-    return ModelFolder(path, name if isinstance(name, str) else path.resolve().name, _template(path, template))
+    return ModelFolder(
+        path, name if isinstance(name, str) else name_at(path) or path.resolve().name, _template(path, template)
+    )
 
 
 def read_tokenizer(folder: ModelFolder) -> "Tokenizer":

@@ -69,6 +69,20 @@ def test_a_file_that_ends_in_its_header_is_refused(length: int, tmp_path: Path) 
         read_gguf(file)
 
 
+def test_a_file_has_its_name_in_the_table_or_else_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    header = b"GGUF" + (3).to_bytes(4, "little") + (0).to_bytes(8, "little") + (1).to_bytes(8, "little")
+    for text in (b"general.name", b"qwen2.5 coder 0.5b instruct AWQ"):
+        header += (
+            len(text).to_bytes(8, "little") + text + ((8).to_bytes(4, "little") if text == b"general.name" else b"")
+        )
+    table = tmp_path / "turnaround" / "models" / "qwen2.5-coder-0.5b" / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
+    for file, name in ((table, "qwen2.5-coder-0.5b"), (tmp_path / "mine.gguf", "mine")):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(header)
+        assert read_gguf(file).name == name
+
+
 def test_a_file_whose_weights_are_missing_is_refused(file: Path, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     torn = tmp_path / "torn.gguf"
@@ -81,5 +95,5 @@ def test_without_the_package_it_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     file = tmp_path / "some.gguf"
     file.write_bytes(b"GGUF" + (3).to_bytes(4, "little") + bytes(16))
-    with pytest.raises(ComponentError, match=r'pip install "turnaround\[gguf\]"'):
+    with pytest.raises(ComponentError, match=r"needs the package xllamacpp, which cannot be imported here"):
         OwnModel.load(file)

@@ -1,0 +1,1 @@
+"""Models that can be pulled by name: one table of them, where they are here, and how they are got."""

@@ -1,0 +1,147 @@
+"""Where models are on this machine, what was got, and how they are removed. The network is not used."""
+
+import json
+import shutil
+from pathlib import Path
+
+from voice.cache import user_cache
+from voice.errors import ComponentError
+from voice.models.hub import HubModel, marked_voices, sha256
+from voice.models.model import Kind, Model, ModelFile
+from voice.models.table import MODELS, named
+
+
+def find(name: str) -> Path | None:
+    """Where the model of that name is; None if it is not here, or not known.
+
+    Returns:
+        A folder for Whisper and CTranslate2, the .onnx file of a voice, or a GGUF file.
+    """
+    model = named(name)
+    return find_model(model) if model else None
+
+
+def find_model(model: Model) -> Path | None:
+    """Where the model is: from the package index, or else in the hub's cache; None if it is not here, or not whole."""
+    folder = index_place(model)
+    if model.wheels and all(_has_size(folder / file.name, file) for file in model.files):
+        return model.place(folder)
+    found = HubModel(model, model.hub).find() if model.hub else None
+    return model.place(found) if found else None
+
+
+def found(kind: Kind) -> dict[str, Path]:
+    """The models of a kind that are here, by name, those of the table first."""
+    names = [model.name for model in MODELS if model.kind == kind]
+    if kind == "voice":
+        names += [name for name in marked_voices() if name not in names]
+    return {name: path for name in names if (path := find(name))}
+
+
+def name_at(path: Path) -> str | None:
+    """The name of the model of the table that is at a path; None if it is none of them."""
+    for model in MODELS:
+        if model.main in (None, path.name) and (
+            path.absolute() == model.place(index_place(model)).absolute() or is_from_hub(model, path)
+        ):
+            return model.name
+    return None
+
+
+def is_from_hub(model: Model, path: Path) -> bool:
+    """Whether a path is in the hub's cache."""
+    return model.hub is not None and HubModel(model, model.hub).is_at(path)
+
+
+def index_place(model: Model) -> Path:
+    """The folder for the model's files from the package index."""
+    return _folder() / model.name
+
+
+def staging(model: Model) -> Path:
+    """The folder for what an unfinished download from the package index has got."""
+    return _folder() / f".{_file_name(model)}"
+
+
+def lock(model: Model) -> Path:
+    """The file that is locked while a model is pulled or removed."""
+    return _folder() / f".{_file_name(model)}.lock"
+
+
+def verify(model: Model, path: Path) -> str:
+    """Read every byte of a model and compare it with the pins, or with what the first pull got, which is recorded.
+
+    Returns:
+        What was found, as a sentence.
+
+    Raises:
+        ComponentError: it is something else, or the record of the first pull is damaged.
+    """
+    folder = path.parent if model.main else path
+    optional = model.hub.optional if model.hub and not model.files else ()
+    names = [*model.needed, *(name for name in optional if (folder / name).is_file())]
+    here = {name: sha256(folder / name) for name in names}
+    first = None if model.files else _first_pull(model)
+    expected = {file.name: file.sha256 for file in model.files} or first
+    if expected is not None and any(here.get(name) != digest for name, digest in expected.items()):
+        raise ComponentError(
+            f"{model.what} in {folder} is not what was {'pinned' if model.files else 'pulled first'}: run "
+            f"`voice models remove {model.name}`, then `voice models pull {model.name}`."
+        )
+    if model.files:
+        return f"Every byte of {model.name} is verified: it has the pinned SHA-256."
+    if first is not None:
+        return f"Every byte of {model.name} is verified: it is what the first pull got."
+    record, weights = _record(model), model.main or "model.bin"
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps({"sha256": here}), encoding="utf-8")
+    return (
+        f"Nothing is pinned for {model.name}: this first pull got {weights} with the SHA-256 {here[weights]}, and "
+        "later ones are compared with it."
+    )
+
+
+def remove(model: Model) -> bool:
+    """Remove the model from this machine, with what an unfinished pull has left; returns whether it was here."""
+    was_here = find_model(model) is not None
+    for folder in (index_place(model), staging(model)):
+        if folder.exists():
+            was_here = True
+            shutil.rmtree(folder)
+    if model.hub:
+        HubModel(model, model.hub).remove()
+    _record(model).unlink(missing_ok=True)
+    return was_here
+
+
+def _first_pull(model: Model) -> dict[str, str] | None:
+    """The checksums of what the first pull got, by file; None if there was none."""
+    file = _record(model)
+    if not file.is_file():
+        return None
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8"))["sha256"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ComponentError(
+            f"{file}, which says what the first pull of {model.name} got, is damaged: delete it, and "
+            f"`voice models pull {model.name}` records what is here now."
+        ) from error
+
+
+def _has_size(path: Path, file: ModelFile) -> bool:
+    try:
+        return path.stat().st_size == file.size
+    except OSError:
+        return False
+
+
+def _folder() -> Path:
+    return user_cache() / "models"
+
+
+def _record(model: Model) -> Path:
+    return user_cache() / "pulled" / f"{_file_name(model)}.json"
+
+
+def _file_name(model: Model) -> str:
+    return model.name.replace("/", "--")

@@ -19,6 +19,7 @@ from pipelines.tracing.destination import tracer
 from pipelines.versions import simulated, versions
 from voice.errors import ConfigurationError
 from voice.llm.tools import Tool, describe, is_irreversible
+from voice.responder.tools import names_of
 from voice.server.headroom.headroom import Headroom
 from voice.server.transport import CallTransport
 
@@ -98,9 +99,8 @@ class Agent:
             await asyncio.to_thread(check_folder, self.settings.call.transcripts)
         for supply in (*self.behaviour.before_llm, *self.behaviour.before_tts):
             supply.prepare()
-        # Tools are called by their names where no language model answers.
-        names = [tool.__name__.lower().replace("_", " ").strip() for tool in self.behaviour.tools]
-        self.engines = await Engines.load(self.settings, names)
+        # Where no language model answers, tools are called by what these words name.
+        self.engines = await Engines.load(self.settings, names_of(self.behaviour.tools))
 
     @property
     def headroom(self) -> Headroom:

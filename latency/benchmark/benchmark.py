@@ -72,6 +72,15 @@ class Benchmark:
         recordings = usually_finished(ours.tally) if ours else frozenset()
         return row.tally.distribution(recordings) if recordings else None
 
+    def by_fit(self, row: BenchmarkRow) -> tuple[Distribution, Distribution] | None:
+        """A row's latencies on speakers outside the fit, and on those in it; None unless both spoke."""
+        fitted = frozenset(self.callers.fitted_turns)
+        turns = {*row.tally.latencies, *row.tally.unanswered}
+        outside = frozenset((scenario, number) for scenario, _, number in turns) - fitted
+        if not fitted or not outside:
+            return None
+        return row.tally.distribution(outside), row.tally.distribution(fitted)
+
     @classmethod
     def load(cls, folder: Path) -> "Benchmark":
         """Read the folder of a benchmark, finished or interrupted.

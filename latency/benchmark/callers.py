@@ -14,6 +14,7 @@ class Callers:
         speakers: who speaks in them, as far as known.
         synthetic: how many of the speakers are synthesisers.
         fitted: those of them that endpointing was fitted to.
+        fitted_turns: the turns that these speak, each by its scenario and number.
         unnamed: turns by speakers that are not known.
         left_out: turns that were not spoken, because endpointing was fitted to their speakers.
         estimated: turns whose speech was measured, because they have no labels.
@@ -30,9 +31,11 @@ class Callers:
     estimated: int = 0
     wordless: int = 0
     at_once: int = 1
+    fitted_turns: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def read(cls, entry: Mapping[str, Any]) -> "Callers":
         """From the benchmark's index."""
         names = {key: tuple(entry[key]) for key in ("speakers", "fitted")}
-        return cls(**{**entry, **names})
+        turns = tuple((scenario, number) for scenario, number in entry.get("fitted_turns", ()))
+        return cls(**{**entry, **names, "fitted_turns": turns})

@@ -66,7 +66,7 @@ def _parser() -> Parser:
         nargs="+",
         metavar="FIXTURE",
         default=[],
-        help="recordings or folders, as for voice replay (default: a tour)",
+        help="recordings or folders, as for voice replay (default: people's recordings, samples/people)",
     )
     parser.add_argument(
         "--fitted",
@@ -180,12 +180,12 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], C
     from pipelines.bench.barge_ins import interrupting
     from pipelines.bench.pauses import with_pauses
     from pipelines.bench.speakers import callers, spoken, unfitted
-    from pipelines.replaying.replay import chosen_fixtures
     from pipelines.replaying.run_folder import check_folder
+    from pipelines.samples import PEOPLE, installed
     from voice.client.fixtures.fixture import load_fixtures
     from voice.turns.fitted import fitted_speakers
 
-    found = chosen_fixtures(args.fixtures, everything=False)
+    found = load_fixtures(args.fixtures or [installed(PEOPLE)])
     fixtures = found if args.fitted else unfitted(found, fitted_speakers())
     left_out = len(spoken(found)) - len(spoken(fixtures))
     check_folder(str(folder))

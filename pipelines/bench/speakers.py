@@ -24,6 +24,7 @@ def callers(fixtures: Iterable[Fixture], *, fitted: Collection[str], conversatio
         conversations: Names of the conversations that the turns are from. Each stands for the speaker of its turns
             where nothing says who speaks.
     """
+    fixtures = list(fixtures)
     turns = spoken(fixtures)
     speakers = {turn.speaker: turn.synthetic for turn in turns if turn.speaker not in conversations}
     return Callers(
@@ -34,6 +35,12 @@ def callers(fixtures: Iterable[Fixture], *, fitted: Collection[str], conversatio
         unnamed=sum(turn.speaker in conversations for turn in turns),
         estimated=sum(turn.truth == "estimated" for turn in turns),
         wordless=sum(not turn.text for turn in turns),
+        fitted_turns=tuple(
+            (fixture.name, number)
+            for fixture in fixtures
+            for number, turn in enumerate(fixture.turns)
+            if turn.speech and turn.speaker in fitted
+        ),
     )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from latency.command_line import folded
 from pipelines.calibrating.decision import TOO_MANY_ERRORS, too_little
 from pipelines.calibrating.measuring import Weights, measure_all
-from pipelines.calibrating.recordings import SAMPLES, utterances
+from pipelines.calibrating.recordings import utterances
 from pipelines.calibrating.stored import Calibration, Conditions, load, save
+from pipelines.samples import SAMPLES
 from voice.asr.whisper.decoding import always
 from voice.client.fixtures.fixture import load_fixtures
 from voice.errors import ConfigurationError, VoiceError

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,6 @@ from latency.judge.scoring import normalised
 from voice.asr.whisper.decoding import SAMPLE_RATE
 from voice.client.fixtures.fixture import Fixture
 
-SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 BEFORE, AFTER = 0.5, 0.1
 """Seconds around the speech that a final pass is given in a call: what is kept from before it, and a hint's silence."""
 

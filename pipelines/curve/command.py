@@ -52,9 +52,10 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "recordings",
-        nargs="+",
+        nargs="*",
         metavar="RECORDING",
-        help="recordings or folders, as for voice replay; or a file that --save has written",
+        help="recordings or folders, as for voice replay; or a file that --save has written (default: people's "
+        "recordings, samples/people)",
     )
     parser.add_argument(
         "--pauses", type=count, metavar="N", help="replace each recording with N copies, each with a pause inserted"
@@ -98,11 +99,12 @@ def _record(args: argparse.Namespace) -> Recorded:
     from pipelines.bench.pauses import with_pauses
     from pipelines.curve.recorded_file import save
     from pipelines.curve.recorder import record
+    from pipelines.samples import PEOPLE, installed
     from voice.client.fixtures.fixture import load_fixtures
 
     if args.save is not None and args.save.suffix != RECORDED:
         raise ConfigurationError(f"--save takes a file that ends in {RECORDED}, not {args.save}.")
-    fixtures = load_fixtures(args.recordings)
+    fixtures = load_fixtures(args.recordings or [installed(PEOPLE)])
     with tempfile.TemporaryDirectory() as scratch:
         if args.pauses is not None:
             # Kept beside the file, which names them.

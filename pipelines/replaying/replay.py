@@ -21,6 +21,7 @@ from pipelines.replaying.injection import Injector
 from pipelines.replaying.progress import CallProgress, Progress
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
 from pipelines.replaying.under_way import UnderWay
+from pipelines.samples import SAMPLES, installed
 from pipelines.serving.child import Server, health, own_server
 from voice.client.call.connection import check_url
 from voice.client.call.line import PacedLine
@@ -31,7 +32,6 @@ from voice.client.sound.monitor import Monitor
 from voice.errors import ComponentError, ConfigurationError, FixtureError
 
 AUTO = "auto"
-SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 
 def run_replay(args: argparse.Namespace) -> int:
@@ -66,12 +66,11 @@ def chosen_fixtures(paths: Sequence[str], *, everything: bool) -> list[Fixture]:
     """
     if paths:
         return load_fixtures(paths)
-    if not SAMPLES.is_dir():
-        raise FixtureError("The sample conversations are not installed; name a recording, such as: voice replay my.wav")
+    samples = installed(SAMPLES)
     if everything:
-        return load_fixtures([SAMPLES])
-    tour = (SAMPLES / "tour.txt").read_text(encoding="utf-8").split()
-    return load_fixtures([SAMPLES / name for name in tour])
+        return load_fixtures([samples])
+    tour = (samples / "tour.txt").read_text(encoding="utf-8").split()
+    return load_fixtures([samples / name for name in tour])
 
 
 def check_server(args: argparse.Namespace) -> None:

@@ -40,6 +40,7 @@ def text(benchmark: Benchmark) -> str:
 
 def _plain(benchmark: Benchmark, row: BenchmarkRow) -> dict[str, Any]:
     ratio, piece, tally, finished = benchmark.ratio(row), worth(benchmark, row), row.tally, benchmark.finished(row)
+    halves = benchmark.by_fit(row)
     return {
         "llm": row.llm,
         "variant": row.variant,
@@ -48,6 +49,8 @@ def _plain(benchmark: Benchmark, row: BenchmarkRow) -> dict[str, Any]:
         "calls": row.calls,
         "turn_ms": _numbers(row.turn_ms),
         "turn_ms_finished_words": None if finished is None else _numbers(finished),
+        "turn_ms_outside_fit": None if halves is None else _numbers(halves[0]),
+        "turn_ms_in_fit": None if halves is None else _numbers(halves[1]),
         "ratio_p50": None if ratio is None else ratio.value,
         "ratio_p50_ci": None if ratio is None else ratio.interval,
         "ratio_n": 0 if ratio is None else ratio.n,

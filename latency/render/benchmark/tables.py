@@ -14,7 +14,7 @@ from latency.render.terminal.numbers import NEVER, UNKNOWN, count, ms, percent, 
 from latency.report.stats import Distribution, Interval, Ratio
 
 LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
-FINISHED = ("agent", "n", "p50", "p95")
+SOME = ("agent", "n", "p50", "p95")
 TURNS = ("agent", "turns", "answered", "cut off", "unanswered", "early")
 CONDUCT = ("agent", "cut in pauses", "elsewhere", "broken off")
 BARGE_INS = ("agent", "planned", "stopped", "ended", "ignored", "missed", "stop p50", "p95")
@@ -61,8 +61,12 @@ def _tables(
 ) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
     """Title, headings and cells of the tables for one language model."""
     yield "", LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]
-    if finished := [_finished(row, words) for row in rows if (words := benchmark.finished(row))]:
-        yield "Recordings whose words are finished", FINISHED, finished
+    halves = [(row, found) for row in rows if (found := benchmark.by_fit(row))]
+    if halves:
+        yield "Speakers outside the fit", SOME, [_some(row, outside) for row, (outside, _) in halves]
+        yield "Speakers that endpointing was fitted to", SOME, [_some(row, fitted_) for row, (_, fitted_) in halves]
+    if finished := [_some(row, words) for row in rows if (words := benchmark.finished(row))]:
+        yield "Recordings whose words are finished", SOME, finished
     yield "", TURNS, [_turns(row) for row in rows]
     yield "", CONDUCT, [_conduct(row) for row in rows]
     if any(row.interruptions.planned for row in rows):
@@ -80,7 +84,7 @@ def _latency(row: BenchmarkRow, ratio: Ratio | None) -> list[str]:
     return [name, *_distribution(row.turn_ms), compared]
 
 
-def _finished(row: BenchmarkRow, found: Distribution) -> list[str]:
+def _some(row: BenchmarkRow, found: Distribution) -> list[str]:
     return [row.variant, *_distribution(found)]
 
 

@@ -1,10 +1,10 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from voice.errors import ConfigurationError
-from voice.responder.tools import ToolBox
+from voice.responder.tools import ToolBox, names_of
 
 
 def order_status() -> str:
@@ -91,3 +91,78 @@ def test_a_tool_without_a_result_is_answered_with_done() -> None:
     call = BOX.find("silent")
     assert call is not None
     assert call.run() == "Done."
+
+
+Size = Literal["small", "medium", "twelve ounce"]
+Roast = Literal["medium roast", "dark roast"]
+
+
+def brew(drink: Literal["latte", "iced coffee", "coffee"], size: Size | None = None, roast: Roast | None = None) -> str:
+    return f"{size} {roast} {drink}"
+
+
+def pizza(toppings: list[Literal["cheese", "ham", "lots of"]]) -> str:
+    return " ".join(toppings)
+
+
+def paint(colour: Literal["red", "blue"] = "red") -> str:
+    return colour
+
+
+def note(text: str, urgency: Literal["urgent", "idle"]) -> str:
+    return f"{urgency}: {text}"
+
+
+MENU = ToolBox([brew, pizza, paint, note, order_status])
+
+
+@pytest.mark.parametrize(
+    ("text", "function", "named"),
+    [
+        ("can I get a latte", brew, {"drink": "latte"}),
+        ("an iced coffee please", brew, {"drink": "iced coffee"}),
+        ("a medium roast coffee", brew, {"drink": "coffee", "roast": "medium roast"}),
+        ("a medium dark roast latte", brew, {"drink": "latte", "size": "medium", "roast": "dark roast"}),
+        ("12-ounce lattes", brew, {"drink": "latte", "size": "twelve ounce"}),
+        ("a latte, I said a latte", brew, {"drink": "latte"}),
+        ("lots of cheese and ham", pizza, {"toppings": ["lots of", "cheese", "ham"]}),
+        ("paint it blue", paint, {"colour": "blue"}),
+        ("paint it", paint, {}),
+        ("brew some coffee", brew, {"drink": "coffee"}),
+    ],
+)
+def test_a_tool_that_needs_one_of_a_few_values_is_called_when_one_is_named(
+    text: str, function: Callable[..., Any], named: dict[str, Any]
+) -> None:
+    call = MENU.find(text)
+    assert call is not None
+    assert (call.function, call.named) == (function, named)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a medium dark roast", "the drink that it needs is not named"),
+        ("a latte or an iced coffee", "two drinks are"),
+        ("brew", "its name alone does not say which drink"),
+        ("the blue one", "it does not need a colour, so a colour does not call it"),
+    ],
+)
+def test_a_tool_is_not_called_by_guesses(text: str, why: str) -> None:
+    assert MENU.find(text) is None, why
+
+
+def test_the_most_values_win() -> None:
+    call = MENU.find("a small latte with ham")
+    assert call is not None
+    assert call.function is brew
+
+
+async def test_values_are_passed_beside_the_text() -> None:
+    call = MENU.find("call me back it is urgent")
+    assert call is not None
+    assert await call.run_async() == call.run() == "urgent: call me back it is urgent"
+
+
+def test_names_and_values_are_what_callers_may_ask_for() -> None:
+    assert names_of([paint, order_status]) == ["paint", "order status", "red", "blue"]

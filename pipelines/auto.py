@@ -44,7 +44,7 @@ def resolve(
         return Choice(settings.load(pipeline, overrides, change=change))
     language = _language(overrides)
     asr, asr_reason = _asr(language)
-    llm, llm_reason = _llm()
+    llm, llm_reason = _llm(language)
     base = settings.load("embedded").model_dump(exclude_unset=True)
     tts, tts_reason = _tts(language)
     table = {**base, "name": "auto", "description": "the best that is already here", "asr": asr, "llm": llm, "tts": tts}
@@ -85,7 +85,7 @@ def _tts(language: str) -> tuple[dict[str, Any], str]:
     return {"voice": "embedded"}, f"tts: the embedded voice{why}"
 
 
-def _llm() -> tuple[dict[str, Any], str]:
+def _llm(language: str) -> tuple[dict[str, Any], str]:
     """The table of what answers, and why."""
     # Its HTTP client takes a tenth of a second to import, which only this pipeline needs.
     from pipelines.checking.local_servers import find_servers, probe
@@ -99,10 +99,12 @@ def _llm() -> tuple[dict[str, Any], str]:
         return {"policy": "single", "large": large}, f"llm: {taken.model} at {taken.name} on port {taken.port}{but}"
     if own := _own_model():
         model, why = own
-        return {"policy": "single", "large": {"provider": "own", "model": model}}, f"llm: {why}{but}"
+        first = {"responder": True} if language == "en" else {}
+        before = "the responder for what it understands, else " if first else ""
+        return {"policy": "single", **first, "large": {"provider": "own", "model": model}}, f"llm: {before}{why}{but}"
     return {"provider": "responder"}, (
         f"llm: the responder, because no language model is here and no server of one answers{but}; "
-        "`voice models pull qwen2.5-coder-0.5b` gets a small one, `ollama run llama3.2` starts one"
+        "`voice models pull` gets a small one, `ollama run llama3.2` starts one"
     )
 
 

@@ -19,7 +19,7 @@ import yaml
 from voice.language.phrases import ENGLISH
 from voice.llm.local.chat_template import Message
 from voice.llm.local.own_model import OwnModel
-from voice.llm.local.published import find_model
+from voice.models.store import find
 from voice.responder.dialogue import NOT_UNDERSTOOD, Responder
 
 pytestmark = pytest.mark.slow
@@ -76,7 +76,7 @@ def is_right(request: dict[str, Any], answer: str) -> bool:
 
 
 def test_the_responder_before_a_model_answers_more_than_either_alone() -> None:
-    found = {name: find_model(name) for name in ("qwen2.5-coder-0.5b", "smollm2-135m")}
+    found = {name: find(name) for name in ("qwen2.5-coder-0.5b", "smollm2-135m")}
     if missing := [name for name, path in found.items() if path is None]:
         pytest.skip(f"the models are not here: voice models pull {' '.join(missing)}")
     prompt = ENGLISH.prompt_at(ENGLISH.prompt, NOW)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
 
     from pipelines.providers.tiers import Tiers
+    from voice.llm.catalog.tier import Quality
     from voice.llm.local.own_model import OwnModel
     from voice.llm.tools import Tool
 
@@ -40,6 +41,17 @@ class OwnTier(TierTable):
     def billing(self) -> Price:
         """Nothing, unless set: it runs on this machine."""
         return super().billing or Price(input=0, output=0)
+
+    @property
+    def quality(self) -> "Quality | None":
+        """How many of fifty ordinary requests it answers right; None where that was not counted."""
+        from voice.llm.catalog.tier import Quality
+        from voice.models.table import named
+
+        row = named(self.model)
+        if row is None or row.right is None:
+            return None
+        return Quality(share=row.right, benchmark="fifty ordinary requests", source="test_fifty_requests.py")
 
     @property
     def label(self) -> str:

@@ -61,7 +61,7 @@ class TieredModels:
         for name, tier in llm.tiers.items():
             tier.check(name, llm)
         self._responder = ResponderModels() if llm.responder else None
-        self._poor = _poor(llm)
+        self._poor = poor(llm)
         self._resources = Resources()
         self._capped = capped_tiers(llm)
         self._models = {name: tier.model_of(llm, self._resources) for name, tier in llm.tiers.items()}
@@ -169,7 +169,7 @@ class TieredModels:
             log.warning("%s.", warning)
 
 
-def _poor(llm: Tiers) -> str | None:
+def poor(llm: Tiers) -> str | None:
     """The fast tier, if it is right less than half as often as the large one, by the same benchmark."""
     large, fast = (llm.tiers[name].quality if name else None for name in (llm.large, llm.fast))
     if large is None or fast is None or large.benchmark != fast.benchmark:

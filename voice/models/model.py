@@ -88,6 +88,8 @@ class Model:
         files: what each file must be; empty where nothing is pinned.
         hub: where the hub has it; None if it is not taken from there.
         wheels: where the package index has it, parts in order; empty if it has not.
+        right: the share of fifty ordinary requests that a language model answers right, as
+            `tests/benchmarks/test_fifty_requests.py` counts it; None for others, and where it was not counted.
         is_recommended: whether `voice models pull` gets it without being given names.
     """
 
@@ -100,6 +102,7 @@ class Model:
     files: tuple[ModelFile, ...] = ()
     hub: HubSource | None = None
     wheels: tuple[Wheel, ...] = ()
+    right: float | None = None
     is_recommended: bool = False
 
     @property

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from latency.record.llm.price import Price
 from pipelines import settings
 from pipelines.providers.own import OwnTier
+from pipelines.providers.tiered_models import poor
 from pipelines.providers.tiers import Tiers
 from tests.pipelines.conversations import write_conversation
 from tests.voice.llm.local.scripted_model import build
@@ -82,3 +84,18 @@ def test_threads_are_one_unless_set() -> None:
     assert own.describe(llm) == "qwen3-0.6b-gguf in this process (1 thread)"
     with pytest.raises(ConfigurationError, match="threads"):
         settings.check({"llm": {"large": {"provider": "own", "model": "x", "threads": 0}}}, source="test", overrides=[])
+
+
+def test_a_model_in_this_process_costs_nothing_unless_a_price_is_set() -> None:
+    tier = OwnTier(provider="own", model="smollm2-135m")
+    assert tier.billing == Price(input=0, output=0)
+    priced = OwnTier.model_validate({"provider": "own", "model": "smollm2-135m", "price": {"input": 1, "output": 2}})
+    assert priced.billing == Price(input=1, output=2)
+
+
+def test_a_fast_model_that_is_right_less_than_half_as_often_is_no_rescue() -> None:
+    llm = settings.load("two-models").llm
+    assert isinstance(llm, Tiers)
+    assert poor(llm) == "fast"
+    assert poor(settings.load("two-models", ["llm.fast.model=qwen2.5-coder-0.5b"]).llm) is None  # type: ignore[arg-type]
+    assert poor(settings.load("two-models", ["llm.fast.model=qwen2.5-0.5b-gguf"]).llm) is None  # type: ignore[arg-type]

@@ -76,6 +76,8 @@ def test_an_unknown_language_is_refused() -> None:
 
 def test_auto_takes_multilingual_weights_or_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VOICE_WHISPER_DIR", "/models/base")
+    monkeypatch.setattr(auto, "find", lambda _name: None)
+    monkeypatch.setattr(auto, "found", lambda _kind: {})
     monkeypatch.setattr(auto, "_llm", lambda: ({"large": {"provider": "sim"}}, "llm: a simulated one"))
     choice = auto.resolve("auto", ["language=de"])
     assert choice.settings.call.silence_question == GERMAN.still_there

@@ -3,15 +3,24 @@
 import contextlib
 import os
 import signal
+import tempfile
 from typing import Any
 
 import pytest
+
+from tests.pulled import REAL_CACHE
 
 # Set before numpy is imported: idle OpenBLAS threads would spin on the cores that the tests need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The developer's own catalogue must not change what tests find.
 os.environ["XDG_CONFIG_HOME"] = os.path.join(os.path.dirname(__file__), "no-config")
+
+# Neither must the models that were pulled: a test that wants them asks for them (`tests.pulled`).
+os.environ.setdefault(REAL_CACHE, os.environ.get("XDG_CACHE_HOME", ""))
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _cache = tempfile.TemporaryDirectory(prefix="turnaround-tests-")
+    os.environ["XDG_CACHE_HOME"] = _cache.name
 
 # A shell without job control starts background processes with Ctrl-C ignored, and child processes inherit that. Tests
 # could not interrupt them.

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import yaml
 
+from tests.pulled import use_pulled
 from voice.language.phrases import ENGLISH
 from voice.llm.local.chat_template import Message
 from voice.llm.local.own_model import OwnModel
@@ -75,12 +76,13 @@ def is_right(request: dict[str, Any], answer: str) -> bool:
     return bool(re.search(request["right"], answer, re.I)) and not (wrong and re.search(wrong, answer, re.I))
 
 
-def test_the_responder_before_a_model_answers_more_than_either_alone() -> None:
-    found = {name: find(name) for name in ("qwen2.5-coder-0.5b", "smollm2-135m")}
-    if missing := [name for name, path in found.items() if path is None]:
-        pytest.skip(f"the models are not here: voice models pull {' '.join(missing)}")
+def test_the_responder_before_a_model_answers_more_than_either_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = ("qwen2.5-coder-0.5b", "smollm2-135m")
+    use_pulled(monkeypatch, *names)
     prompt = ENGLISH.prompt_at(ENGLISH.prompt, NOW)
-    qwen, smol = (OwnModel.load(path) for path in found.values() if path)
+    qwen, smol = (OwnModel.load(path) for path in map(find, names) if path)
     arrangements: dict[str, Answer] = {
         "responder": by_rules, "qwen": by_model(qwen, prompt), "smollm2": by_model(smol, prompt),
         "responder, qwen": by_both(qwen, prompt), "responder, smollm2": by_both(smol, prompt),

@@ -54,7 +54,7 @@ NO_LIST = "listens but lists no models"
 def test_a_port_where_nothing_listens_has_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {"A": (port := free_port())})
     assert find_servers() == [LocalServer("A", port)]
-    table, reason = auto._llm()
+    table, reason = auto._llm("en")
     assert table == {"provider": "responder"}
     assert reason == (
         "llm: the responder, because no language model is here and no server of one answers; "
@@ -100,7 +100,7 @@ def test_a_listener_that_is_not_a_language_model_is_named_and_not_used(
 ) -> None:
     (port,) = at_ports(handle)
     assert find_servers() == [LocalServer("A", port, problem=problem)]
-    table, reason = auto._llm()
+    table, reason = auto._llm("en")
     assert table == {"provider": "responder"}
     assert f"no server of one answers (port {port}: {problem});" in reason
 
@@ -123,7 +123,7 @@ def test_a_server_that_lists_a_model_but_completes_no_token_is_named_and_not_use
     at_ports: Callable[..., list[int]],
 ) -> None:
     (port,) = at_ports(lists("m", then=says(http(b"{}", status="500 Internal Server Error"))))
-    table, reason = auto._llm()
+    table, reason = auto._llm("en")
     assert table == {"provider": "responder"}
     assert f"(port {port}: A lists m but did not complete a token (HTTP 500))" in reason
 
@@ -153,7 +153,7 @@ def test_a_server_that_hangs_leaves_the_next_one_its_share_of_the_time(
     monkeypatch.setattr(local_servers, "PROBE_WITHIN", 2.0)
     first, second = at_ports(lists("slow", then=then), lists("quick", then=says(COMPLETION)))
     begin = time.monotonic()
-    table, reason = auto._llm()
+    table, reason = auto._llm("en")
     took = time.monotonic() - begin
     assert table["large"]["model"] == "quick"
     assert reason == (
@@ -168,7 +168,7 @@ def test_a_server_on_this_machine_is_never_asked_through_a_proxy(
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
     at_ports(lists("m", then=says(COMPLETION)))
-    assert auto._llm()[0]["large"]["model"] == "m"
+    assert auto._llm("en")[0]["large"]["model"] == "m"
 
 
 def test_the_first_model_of_any_address_can_be_asked_for(at_ports: Callable[..., list[int]]) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from voice.client.fixtures.fixture import Fixture
 
 SPEEDS = "450:65,100:1000"
+WHISPER, SCRIPTED = "tiny.en", "scripted"
+VOICE = "en_US-joe-medium"
 _SPEED = re.compile(r"(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)")
 
 
@@ -110,7 +112,17 @@ def _parser() -> Parser:
         help="call only these agents, such as ours and stock-pipecat",
     )
     parser.add_argument(
-        "--whisper", metavar="DIR", help="the folder of a Whisper model (default: a scripted model of tiny.en's size)"
+        "--whisper",
+        metavar="NAME|DIR",
+        default=WHISPER,
+        help="the Whisper model of all agents: a pulled model, a folder, or scripted, a model of tiny.en's size that "
+        "knows the recordings' words (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--voice",
+        metavar="NAME|FILE",
+        default=VOICE,
+        help="the Piper voice of all agents: a pulled voice, embedded, or a voice's .onnx file (default: %(default)s)",
     )
     parser.add_argument(
         "--out", metavar="DIR", help="folder to write recordings and figures to (default: a new one in runs/)"
@@ -129,7 +141,6 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
     with loading_code():
         from pipelines.bench.plan import BenchmarkPlan
         from pipelines.bench.rounds import run_rounds
-        from voice.tts.piper.voice import embedded_voice
     speeds = parse_speeds(args.llm)
     variants, skipped = _variants(args.only)
     folder = Path(args.out) if args.out else RUNS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
@@ -144,7 +155,7 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
             speeds=speeds,
             rounds=args.rounds,
             whisper=_whisper(args.whisper, fixtures, Path(scratch)),
-            voice=embedded_voice(),
+            voice=_voice(args.voice),
             environment=environment,
             command=["latency", "bench", *argv],
         )
@@ -205,14 +216,32 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], C
     return fixtures, who
 
 
-def _whisper(model: str | None, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
-    """The recogniser's model folder: the one in `--whisper`, or a scripted one that knows the fixtures."""
-    from pipelines.bench.scripted.model import build_for_fixtures
-    from voice.asr.whisper.weights import from_folder
+def _whisper(model: str, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
+    """The recogniser's model folder.
 
-    if model:
-        return from_folder(Path(model)).path.resolve()
-    return build_for_fixtures(scratch / "whisper", sorted({fixture.source for fixture in fixtures}), size="tiny")
+    Raises:
+        ConfigurationError: there is no Whisper model of that name.
+        ComponentError: it is not here, or the folder is no Whisper model.
+    """
+    if model == SCRIPTED:
+        from pipelines.bench.scripted.model import build_for_fixtures
+
+        return build_for_fixtures(scratch / "whisper", sorted({fixture.source for fixture in fixtures}), size="tiny")
+    from voice.asr.whisper.weights import resolve
+
+    return resolve(model).path.resolve()
+
+
+def _voice(voice: str) -> Path:
+    """The .onnx file of the voice.
+
+    Raises:
+        ConfigurationError: there is no voice of that name.
+        ComponentError: it is not here.
+    """
+    from pipelines.engines.piper import Piper
+
+    return Piper(voice=voice).file().resolve()
 
 
 def parse_speeds(text: str) -> "list[ModelSpeed]":

@@ -15,9 +15,24 @@ from pipelines.bench.variants import read_variants
 ROOT = Path(__file__).resolve().parents[3]
 
 
+SCRIPTED = ("--whisper", "scripted", "--voice", "embedded")
+
+
 def bench(folder: Path, fixture: Path, *variants: str, options: Sequence[str] = ()) -> dict[str, Any]:
     only = ["--only", *variants] if variants else []
-    command = ["bench", "--fixtures", str(fixture), "--llm", "50:1000", *only, "--out", str(folder), "--json", *options]
+    command = [
+        "bench",
+        "--fixtures",
+        str(fixture),
+        "--llm",
+        "50:1000",
+        *SCRIPTED,
+        *only,
+        "--out",
+        str(folder),
+        "--json",
+        *options,
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "latency", *command], cwd=ROOT, capture_output=True, text=True, timeout=180
     )

@@ -34,7 +34,9 @@ def test_the_latency_command_has_a_bench_command() -> None:
         (["--only", "siri"], 2, 'there is no variant "siri"'),
         (["--fixtures", "no-such-folder"], 2, "there is no such file or folder"),
         (["--llm", "fast"], 2, "--llm takes milliseconds to the first token and tokens per second, such as 450:65"),
-        (["--whisper", "no-such-folder"], 4, "There is no folder no-such-folder"),
+        (["--whisper", "./no-such-folder"], 4, "There is no folder no-such-folder"),
+        (["--whisper", "huge"], 2, "'huge' names no Whisper model: use tiny.en"),
+        (["--whisper", "scripted", "--voice", "nobody"], 2, "'nobody' names no Piper voice"),
         (["--read", "no-such-folder"], 2, "no-such-folder is not a benchmark"),
     ],
 )
@@ -78,7 +80,7 @@ def test_after_ctrl_c_the_results_so_far_are_named_with_the_command_that_reads_t
     monkeypatch.setattr(rounds, "run_rounds", one_call_and_ctrl_c)
     fixture = str(ROOT / "samples" / "commands" / "01.wav")
     for calls in (1, 0):
-        assert main(["--fixtures", fixture, "--only", "ours", "--out", str(out)]) == 130
+        assert main(["--fixtures", fixture, "--only", "ours", "--voice", "embedded", "--out", str(out)]) == 130
         *_, told, last = capsys.readouterr().err.splitlines()
         assert last == "latency: interrupted"
         if calls:

@@ -58,14 +58,14 @@ def test_a_port_where_nothing_listens_has_no_problem(monkeypatch: pytest.MonkeyP
     assert table == {"provider": "responder"}
     assert reason == (
         "llm: the responder, because no language model is here and no server of one answers; "
-        "`voice models pull qwen2.5-coder-0.5b` gets a small one, `ollama run llama3.2` starts one"
+        "`voice models pull` gets a small one, `ollama run llama3.2` starts one"
     )
 
 
 async def test_our_simulator_is_found_and_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(Simulator(preset="optimistic", seed=1)) as endpoint:
         monkeypatch.setattr(local_servers, "LOCAL_SERVERS", {"A": free_port(), "B": endpoint.port})
-        table, reason = await asyncio.to_thread(auto._llm)
+        table, reason = await asyncio.to_thread(auto._llm, "en")
     model = table["large"]["model"]
     assert table == {
         "policy": "single",

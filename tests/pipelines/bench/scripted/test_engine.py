@@ -18,6 +18,6 @@ def test_it_has_whispers_settings_and_needs_a_script(tmp_path: Path) -> None:
     assert isinstance(asr, ScriptedWhisper)
     assert asr.context == "auto"
     (need,) = asr.needs()
-    assert need.startswith(f"a scripted model in the folder {tmp_path}: make one with")
+    assert need.startswith(f"There is no scripted model in the folder {tmp_path}: make one with")
     (tmp_path / SCRIPT).touch()
     assert asr.needs() == []

@@ -290,7 +290,7 @@ def make(conversation: Conversation, folder: Path) -> None:
 
 
 def checksums(out: Path) -> str:
-    """Checksums of all files in the folders of `out`, the recordings of people among them, in the format of `sha256sum --check`."""
+    """Checksums of all files in the folders of `out`, people included, in the format of `sha256sum --check`."""
     files = sorted(path for path in out.rglob("*") if path.is_file() and path.parent != out)
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out).as_posix()}\n" for path in files]
     return f"# made with {flite_version()}, voices' fingerprint {flite_fingerprint()}\n" + "".join(sums)

@@ -1,4 +1,4 @@
-"""The recordings of people: whose they are, under which licence, how they are labelled, and what an agent makes of them."""
+"""Recordings of people: who speaks, under which licence, how they are labelled, and what an agent makes of them."""
 
 import csv
 import runpy

@@ -13,8 +13,9 @@ from pipelines.curve.recorded import STEP, Asked, Kind, Run, Silence
 from pipelines.curve.word_times import Word
 from voice.client.fixtures.fixture import FixtureTurn
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
+from voice.errors import ComponentError
 from voice.turns.models import TurnModels
-from voice.turns.smart_turn import SmartTurn
+from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
 from voice.turns.stop import JUDGE_AFTER
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 from voice.turns.turn_so_far import TurnSoFar
@@ -22,6 +23,8 @@ from voice.turns.vad import HintingVADProcessor, SharedSilero
 
 ASK_AFTER = (JUDGE_AFTER, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 """Seconds of silence after which Smart Turn is asked; the agent itself asks after the first."""
+TRIES = 10
+"""How often it is asked for a verdict that does not come in time."""
 AFTER = 3.2
 """Seconds of the recording's own background noise that follow its speech."""
 SOFT_END = 0.25
@@ -159,9 +162,17 @@ class Listener:
         """Ask Smart Turn if it is time."""
         asked = len(heard.asked)
         if asked < len(ASK_AFTER) and self._counted >= ASK_AFTER[asked]:
-            verdict = await self._smart_turn.judge()
-            assert verdict is not None
+            verdict = await self._verdict()
             heard.asked.append(Asked(after=round(self._counted, 4), probability=round(verdict.probability, 6)))
+
+    async def _verdict(self) -> SmartTurnVerdict:
+        """Smart Turn's verdict. Its time limit is that of a call; here nobody waits, so it is asked again."""
+        for _ in range(TRIES):
+            if (verdict := await self._smart_turn.judge()) is not None:
+                return verdict
+        raise ComponentError(
+            f"Smart Turn gave no verdict in {TRIES} attempts; try again when the machine is less busy."
+        )
 
 
 def with_silence(turn: FixtureTurn) -> Pcm:

@@ -29,7 +29,7 @@ from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import ScriptedCaller
 from voice.client.fixtures.fixture import Fixture, load_fixtures
 from voice.client.sound.monitor import Monitor
-from voice.errors import ComponentError, ConfigurationError, FixtureError
+from voice.errors import ComponentError, ConfigurationError
 
 AUTO = "auto"
 

@@ -61,10 +61,10 @@ def _tables(
 ) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
     """Title, headings and cells of the tables for one language model."""
     yield "", LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]
-    halves = [(row, found) for row in rows if (found := benchmark.by_fit(row))]
+    halves = [(row, *both) for row in rows if (both := benchmark.by_fit(row))]
     if halves:
-        yield "Speakers outside the fit", SOME, [_some(row, outside) for row, (outside, _) in halves]
-        yield "Speakers that endpointing was fitted to", SOME, [_some(row, fitted_) for row, (_, fitted_) in halves]
+        yield "Speakers outside the fit", SOME, [_some(row, outside) for row, outside, _ in halves]
+        yield "Speakers that endpointing was fitted to", SOME, [_some(row, inside) for row, _, inside in halves]
     if finished := [_some(row, words) for row in rows if (words := benchmark.finished(row))]:
         yield "Recordings whose words are finished", SOME, finished
     yield "", TURNS, [_turns(row) for row in rows]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from latency.record.run_writer import RunWriter
 from latency.record.server_turn import EndedBy, SmartTurnOpinion
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
+from latency.render.benchmark.tables import write
 from latency.report.stats import compare
 from tests.latency.conversations import Conversation
 
@@ -102,6 +104,29 @@ def test_latencies_are_compared_on_the_turns_that_both_answered(folder: Path) ->
     assert ratio.interval is None, "seven turns are too few for one"
     assert (itself := found.ratio(stock)) is not None
     assert itself.value == 1.0
+
+
+def test_speakers_in_the_fit_are_shown_apart_from_others(folder: Path) -> None:
+    assert Benchmark.load(folder).by_fit(Benchmark.load(folder).rows[0]) is None, "nobody is in it"
+    callers = {
+        "turns": 9,
+        "speakers": ["ann", "bob"],
+        "fitted": ["bob"],
+        "fitted_turns": [["a", n] for n in (1, 3, 5, 7)],
+    }
+    write_index(folder, {"variant": "ours", "folder": "ours"}, {"variant": "stock", "folder": "stock"}, callers=callers)
+    found = Benchmark.load(folder)
+    halves = found.by_fit(found.rows[0])
+    assert halves is not None
+    assert [half.n for half in halves] == [4, 4]
+    assert [half.p50 for half in halves] == [pytest.approx(800, abs=3), pytest.approx(600, abs=3)]
+    late = found.by_fit(found.rows[1])
+    assert late is not None
+    assert [(half.total, half.unanswered) for half in late] == [(4, 1), (4, 0)]
+    printed = StringIO()
+    write(found, printed)
+    assert "Speakers outside the fit" in printed.getvalue()
+    assert "Speakers that endpointing was fitted to" in printed.getvalue()
 
 
 def test_the_index_names_the_piece_that_an_agent_lacks(folder: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pipelines.bench.pauses import with_pauses
 from pipelines.bench.speakers import callers, unfitted
+from pipelines.samples import PEOPLE
 from voice.client.fixtures.fixture import Fixture, load_fixtures
 from voice.turns.fitted import fitted_speakers
 
@@ -57,6 +58,20 @@ def test_the_callers_are_counted(fixtures: list[Fixture]) -> None:
     found = callers(fixtures, fitted={"bob", "carol"}, conversations={fixture.name for fixture in fixtures})
     assert (found.turns, found.speakers, found.fitted) == (7, ("ann", "bob"), ("bob",))
     assert (found.unnamed, found.estimated, found.wordless) == (3, 1, 1)
+
+
+def test_the_turns_of_fitted_speakers_are_known_by_conversation_and_number(fixtures: list[Fixture]) -> None:
+    kept = unfitted(fixtures, {"ann"})
+    assert callers(kept, fitted={"ann"}, conversations=()).fitted_turns == ()
+    assert callers(fixtures, fitted={"bob"}, conversations=()).fitted_turns == (
+        ("arithmetic/call", 2),
+        ("arithmetic/call", 3),
+    )
+
+
+def test_the_people_of_the_samples_who_are_outside_the_fit_call_by_default() -> None:
+    found = callers(unfitted(load_fixtures([PEOPLE]), fitted_speakers()), fitted=fitted_speakers(), conversations=())
+    assert (found.speakers, found.turns, found.fitted) == (("allison_smith", "librivox_reader"), 17, ())
 
 
 def test_a_recording_with_a_pause_keeps_its_speaker(fixtures: list[Fixture], tmp_path: Path) -> None:

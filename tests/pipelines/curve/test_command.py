@@ -16,6 +16,7 @@ import pytest
 import soundfile
 
 from pipelines.curve.command import main
+from pipelines.samples import PEOPLE
 from tests.pipelines.curve.rig import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,6 +42,19 @@ def test_recordings_are_heard_once_and_the_file_gives_the_same_tables(
     assert capsys.readouterr().out == heard.out
     assert main([str(reports), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["curves"][0]["turns"] == 1
+
+
+def test_people_are_heard_where_no_recordings_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pipelines.samples.PEOPLE", tmp_path / "absent")
+    assert main([]) == 2
+    assert "The sample recordings are not installed" in capsys.readouterr().err
+    for ending in ("flac", "txt"):
+        shutil.copy(PEOPLE / "prompts" / f"ast_conf-locked.{ending}", tmp_path)
+    monkeypatch.setattr("pipelines.samples.PEOPLE", tmp_path)
+    assert main([]) == 0
+    assert "People outside the fit: 1 turn by 1 speaker" in capsys.readouterr().out
 
 
 def test_pauses_are_inserted_and_kept_beside_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

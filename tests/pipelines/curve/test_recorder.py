@@ -1,13 +1,17 @@
 """What is recorded of real detectors on the samples, whose labels are exact."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 
 import pytest
 
 from pipelines.curve.recorded import STEP, Clip, Run, Silence
+from pipelines.curve.recorder import record
 from pipelines.curve.word_times import Word, WordAligner, spread
 from tests.pipelines.curve.rig import recorded, sample
+from voice.errors import ComponentError
+from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
 from voice.turns.stop import JUDGE_AFTER
 
 
@@ -57,6 +61,32 @@ def test_the_speech_so_far_leaves_out_pauses() -> None:
     paused = clip("pauses", 1)
     spoken = sum(end - start for start, end in paused.speech)
     assert paused.silences[-1].speech == pytest.approx(spoken, abs=0.4)
+
+
+def record_with(
+    judge: Callable[[SmartTurn], Awaitable[SmartTurnVerdict | None]], monkeypatch: pytest.MonkeyPatch
+) -> Clip:
+    monkeypatch.setattr(SmartTurn, "judge", judge)
+    (found,) = record([sample("pauses", 1)], inserted=False, progress=lambda done, of: None).clips
+    return found
+
+
+def test_a_verdict_that_comes_too_late_on_a_busy_machine_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, asked = SmartTurn.judge, count()
+
+    async def late(smart_turn: SmartTurn) -> SmartTurnVerdict | None:
+        return await usual(smart_turn) if next(asked) % 2 else None
+
+    before = clip("pauses", 1)
+    assert record_with(late, monkeypatch) == before
+
+
+def test_a_detector_that_gives_no_verdict_at_all_is_a_failed_component(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(_smart_turn: SmartTurn) -> None:
+        return None
+
+    with pytest.raises(ComponentError, match="Smart Turn gave no verdict in 10 attempts"):
+        record_with(never, monkeypatch)
 
 
 def silence(*runs: Run, resumed: float | None = None) -> Silence:

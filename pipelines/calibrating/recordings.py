@@ -12,6 +12,7 @@ from voice.asr.whisper.decoding import SAMPLE_RATE
 from voice.client.fixtures.fixture import Fixture
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+PEOPLE = SAMPLES / "people"
 BEFORE, AFTER = 0.5, 0.1
 """Seconds around the speech that a final pass is given in a call: what is kept from before it, and a hint's silence."""
 

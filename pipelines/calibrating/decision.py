@@ -1,37 +1,41 @@
 """Which way of decoding is used, decided from measurements. Pure: measurements in, choice out.
 
-`full`, greedy and on one thread is the reference: that is what Whisper was trained for. A shorter context is taken if
-it is faster and its words are not worse: the errors that it makes more than the reference, utterance by utterance, as
-a share of all words, are below `MARGIN` in 95 % of the resamples of the utterances (paired bootstrap, one-sided). An
-option that costs time, a beam or the temperature fallback, is taken only if it makes fewer errors in 95 % of them. More
-threads, which do not change the words, are taken if they save a tenth of the time.
+`full`, greedy and on one thread is the reference: that is what Whisper was trained for. A way of decoding is no worse
+if the errors that it makes more than the reference, utterance by utterance, as a share of all words, are below `MARGIN`
+in 95 % of the resamples of the utterances (paired bootstrap, one-sided). Of those that are no worse, the fastest is
+taken. A slower one is taken only if it makes fewer errors in 95 % of the resamples and its mean pass is at most
+`PATIENCE`, because every answer waits for the pass. More threads, which do not change the words, are taken if they save
+a tenth of the time.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 
-from voice.asr.whisper.decoding import FULL, Decoding
+from voice.asr.whisper.decoding import AUTO, FULL, Decoding
 
 MARGIN = 0.02
 """Share of all words by which the errors of a faster way may exceed those of the reference, at the 95 % bound."""
 LEAST_WORDS, LEAST_UTTERANCES = 150, 20
 """Words and utterances below which nothing is decided."""
+PATIENCE = 0.15
+"""Seconds that the mean pass may take for fewer errors' sake: twice what the fastest way takes with tiny on two cores,
+and less than the silence that ends a turn."""
+POWER = 0.8
+"""How likely recordings decide that a way is no worse, if it is not and there are `Comparison.words_needed` words."""
 TOO_MANY_ERRORS = 0.5
 """Word error rate of the reference from which on its recordings and transcripts cannot belong together."""
 THREADS_SAVE = 0.1
 """Share of the time that more threads must save: they take cores from other calls."""
 
-CONTEXTS = (
-    FULL,
-    Decoding(context="auto", least_context=5.0),
-    Decoding(context="auto"),
-    Decoding(context="auto", least_context=10.0),
-)
-"""What is measured first; the reference is first."""
+WAYS = (FULL, AUTO, replace(AUTO, least_context=10.0), replace(AUTO, beam_size=5))
+"""What is measured; the reference is first."""
 
 _RESAMPLES, _SEED = 10_000, 800
+_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +65,13 @@ class Comparison:
     Parameters:
         difference: as measured; below 0 if the first makes fewer.
         at_most: exceeded in 5 % of the resamples.
+        words_needed: how many words such recordings must have to show, with a chance of `POWER`, that a way without
+            any true difference is no worse.
     """
 
     difference: float
     at_most: float
+    words_needed: int
 
 
 def compare(first: Measurement, second: Measurement, words: Sequence[int]) -> Comparison:
@@ -78,7 +85,13 @@ def compare(first: Measurement, second: Measurement, words: Sequence[int]) -> Co
     counts = np.asarray(words, float)
     drawn = np.random.default_rng(_SEED).integers(0, len(counts), (_RESAMPLES, len(counts)))
     resampled = difference[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    return Comparison(difference=float(difference.sum() / counts.sum()), at_most=float(np.percentile(resampled, 95)))
+    sigmas = _NORMAL.inv_cdf(0.95) + _NORMAL.inv_cdf(POWER)
+    return Comparison(
+        difference=float(difference.sum() / counts.sum()),
+        at_most=float(np.percentile(resampled, 95)),
+        # The spread shrinks with the root of the number of words.
+        words_needed=math.ceil(counts.sum() * (sigmas * float(resampled.std()) / MARGIN) ** 2),
+    )
 
 
 def too_little(words: Sequence[int]) -> str | None:
@@ -92,60 +105,46 @@ def too_little(words: Sequence[int]) -> str | None:
 
 
 def choose(measured: Sequence[Measurement], words: Sequence[int]) -> Decoding:
-    """The way of decoding to use, of those that have been measured.
+    """The way of decoding to use, of those that have been measured on one thread.
 
     Args:
-        measured: the reference first; options and threads need to be measured only with the context that is taken.
+        measured: the reference first.
         words: how many words each utterance has.
     """
     reference = measured[0]
-    if reference.decoding != FULL or too_little(words) or sum(reference.errors) >= TOO_MANY_ERRORS * sum(words):
-        return FULL
-    return _with_threads(measured, _with_option(measured, _context(measured, words), words)).decoding
-
-
-def options(chosen: Decoding) -> list[Decoding]:
-    """What is measured once a context has been chosen: ways that take longer and may make fewer errors."""
-    return [replace(chosen, beam_size=5), replace(chosen, temperature_fallback=True)]
-
-
-def thread_counts(chosen: Decoding, cores: int) -> list[Decoding]:
-    """What is measured last: the choice so far, and with more threads, on a machine of so many cores."""
-    counts = [threads for threads in (2, 4) if threads <= cores]
-    return [chosen, *(replace(chosen, threads=threads) for threads in counts)] if counts else []
-
-
-def _context(measured: Sequence[Measurement], words: Sequence[int]) -> Measurement:
-    """The fastest of the contexts whose words are not worse than the reference's."""
-    reference, *others = [one for one in measured if one.decoding == _only_context(one.decoding)]
-    return _fastest([reference, *(one for one in others if compare(one, reference, words).at_most <= MARGIN)])
-
-
-def _with_option(measured: Sequence[Measurement], taken: Measurement, words: Sequence[int]) -> Measurement:
-    """The same context with the option that saves most errors, if one clearly does."""
+    no_worse = [reference, *(one for one in measured[1:] if compare(one, reference, words).at_most <= MARGIN)]
+    fastest = _fastest(no_worse)
     better = [
         one
-        for one in measured
-        if _only_context(one.decoding) == taken.decoding
-        and one.decoding.threads == taken.decoding.threads
-        and compare(one, taken, words).at_most < 0
+        for one in no_worse
+        if one.mean_seconds <= PATIENCE and one is not fastest and compare(one, fastest, words).at_most < 0
     ]
-    return min(better, key=lambda one: (sum(one.errors), one.mean_seconds), default=taken)
+    return min(better, key=lambda one: (sum(one.errors), one.mean_seconds), default=fastest).decoding
 
 
-def _with_threads(measured: Sequence[Measurement], taken: Measurement) -> Measurement:
-    """The same decoding with as many threads as make it fastest, if they save enough.
+def undecided(measured: Sequence[Measurement], words: Sequence[int]) -> int | None:
+    """How many words would decide, where these show neither that a faster way is no worse nor that it is worse.
 
-    Its time is the latest that was measured, side by side with the others': the machine may have been busier before.
+    Returns:
+        None if they decide: a faster way is no worse, or there are as many words as it takes to show that.
     """
-    beside = [one for one in measured if one.decoding == taken.decoding][-1]
-    limit = (1 - THREADS_SAVE) * beside.mean_seconds
-    more = [one for one in measured if one.decoding.threads > 1 and replace(one.decoding, threads=1) == taken.decoding]
-    return _fastest([one for one in more if one.mean_seconds <= limit] or [taken])
+    reference = measured[0]
+    faster = [compare(one, reference, words) for one in measured[1:] if one.mean_seconds < reference.mean_seconds]
+    if not faster or any(one.at_most <= MARGIN for one in faster):
+        return None
+    needed = min(one.words_needed for one in faster)
+    return needed if needed > sum(words) else None
 
 
-def _only_context(decoding: Decoding) -> Decoding:
-    return replace(FULL, context=decoding.context, least_context=decoding.least_context)
+def thread_counts(cores: int) -> list[int]:
+    """The numbers of threads to compare on a machine of so many cores."""
+    return [threads for threads in (1, 2, 4) if threads <= max(1, cores)]
+
+
+def with_threads(measured: Sequence[Measurement]) -> Decoding:
+    """The way with as many threads as make it fastest, if they save enough; `measured` begins with one thread."""
+    limit = (1 - THREADS_SAVE) * measured[0].mean_seconds
+    return _fastest([one for one in measured[1:] if one.mean_seconds <= limit] or [measured[0]]).decoding
 
 
 def _fastest(measured: Sequence[Measurement]) -> Measurement:

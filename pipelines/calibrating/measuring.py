@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +11,25 @@ from numpy.typing import NDArray
 
 from latency.judge.scoring import word_errors
 from pipelines.calibrating.decision import (
-    CONTEXTS,
     LEAST_UTTERANCES,
-    LEAST_WORDS,
+    WAYS,
     Measurement,
     choose,
-    options,
     thread_counts,
+    with_threads,
 )
 from pipelines.calibrating.recordings import Utterance, spread
-from voice.asr.whisper.decoding import Decoding, WhisperPasses, always
+from voice.asr.whisper.decoding import Decoding, WhisperPasses
 from voice.asr.whisper.model import load_model, loading
-from voice.pass_queue import IsWanted
 from voice.priority import core_count
 
 Hear = Callable[[Decoding, NDArray[np.float32]], str]
 """Decodes samples in a given way; its wall time is what is measured."""
-BUDGET = 60.0
-"""Seconds that all passes should take together; slow weights hear fewer recordings, as many as can decide."""
-MORE = 1.5
-"""How much longer all passes take than those over the contexts, which are measured first."""
-ENOUGH_WORDS = 1.5
-"""Recordings are left out only while the others have this many times the least number of words."""
+BUDGET = 45.0
+"""Seconds that all passes should take together: the command then takes about a minute. Slow weights hear fewer
+recordings, but at least `LEAST_UTTERANCES`."""
+TRIED, FOR_THREADS = 5, 10
+"""Recordings by which the time is estimated, and on which numbers of threads are compared: they change no words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +49,11 @@ class Weights:
     compute_type: str
     model_class: Callable[..., Any] | None = None
 
-    def hear(self, is_wanted: IsWanted = always) -> Hear:
+    def hear(self) -> Hear:
         """Decodes with these weights; models are loaded when they are first needed.
-
-        Args:
-            is_wanted: whether anybody still waits for the result.
 
         Raises, when it is called:
             ConfigurationError, ComponentError: as `voice.asr.whisper.model.loading`.
-            WithdrawnError: nobody waits any more.
         """
         models: dict[int, Any] = {}
         passes: dict[Decoding, WhisperPasses] = {}
@@ -68,7 +61,7 @@ class Weights:
         def hear(decoding: Decoding, samples: NDArray[np.float32]) -> str:
             if decoding not in passes:
                 passes[decoding] = self._passes(decoding, models)
-            return passes[decoding].transcribe(samples, is_wanted=is_wanted)
+            return passes[decoding].transcribe(samples)
 
         return hear
 
@@ -92,8 +85,8 @@ class Measured:
 
     Parameters:
         words: how many words each utterance has.
-        rows: the ways of decoding, the reference first.
-        chosen: the one to use.
+        rows: the ways of decoding on one thread, the reference first.
+        chosen: the one to use, and on how many threads.
     """
 
     words: tuple[int, ...]
@@ -109,7 +102,7 @@ def measure_all(
     cores: int | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Measured:
-    """Measure the contexts, then what could improve the chosen one, and choose.
+    """Measure all ways of decoding, and then numbers of threads for the one that is chosen.
 
     Args:
         hear: decodes.
@@ -118,24 +111,23 @@ def measure_all(
         cores: of this machine; None to ask it.
         clock: seconds.
     """
-    each = MORE * sum(row.seconds[0] for row in _measure(hear, CONTEXTS, found[:1], clock))
-    heard = spread(found, _number(found, each))
+    for way in WAYS:
+        hear(way, found[0].samples)  # loads the model; the first pass is the slowest
+    tried = spread(found, TRIED)
+    each = sum(row.mean_seconds for row in _measure(hear, WAYS, tried, clock))
+    counts = thread_counts(cores or core_count())
+    most = max(LEAST_UTTERANCES, round(BUDGET / each) - len(tried))
+    heard = spread(found, most)
     words = tuple(one.words for one in heard)
     say(f"  {len(heard)} recordings with {sum(words)} words, about {each * len(heard):.0f} s")
-    rows = _measure(hear, CONTEXTS, heard, clock, say)
-    for stage in (options, lambda chosen: thread_counts(chosen, cores or core_count())):
-        best = choose(rows, words)
-        mean = next(row for row in rows if row.decoding == best).mean_seconds
-        say(f"  fastest so far: {best}, {mean * 1000:.0f} ms")
-        rows += _measure(hear, stage(best), heard, clock)
-    return Measured(words=words, rows=tuple(rows), chosen=choose(rows, words))
-
-
-def _number(found: Sequence[Utterance], each: float) -> int:
-    """How many of the utterances are heard, each of which takes `each` seconds in all."""
-    mean_words = sum(one.words for one in found) / len(found)
-    enough = max(LEAST_UTTERANCES, round(ENOUGH_WORDS * LEAST_WORDS / max(1.0, mean_words)))
-    return max(enough, round(BUDGET / each))
+    rows = _measure(hear, WAYS, heard, clock, say)
+    chosen = choose(rows, words)
+    if len(counts) > 1:
+        ways = [replace(chosen, threads=threads) for threads in counts]
+        for way in ways[1:]:
+            hear(way, found[0].samples)
+        chosen = with_threads(_measure(hear, ways, spread(heard, FOR_THREADS), clock))
+    return Measured(words=words, rows=tuple(rows), chosen=chosen)
 
 
 def _measure(
@@ -148,8 +140,6 @@ def _measure(
     """Each utterance in every way, one after the other, so that a busy moment hits all ways alike."""
     errors: dict[Decoding, list[int]] = {decoding: [] for decoding in decodings}
     seconds: dict[Decoding, list[float]] = {decoding: [] for decoding in decodings}
-    for decoding in decodings:
-        hear(decoding, found[0].samples)  # the first pass is the slowest, and is not counted
     for number, utterance in enumerate(found, 1):
         for decoding in decodings:
             began = clock()

@@ -4,7 +4,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -16,7 +16,7 @@ from pipelines.versions import version
 from voice.asr.whisper.decoding import FULL, Decoding
 from voice.priority import core_count
 
-EDITION = 1
+EDITION = 2
 """Rises when what is measured or how it is decided changes: older calibrations are then made again."""
 
 
@@ -69,10 +69,10 @@ class Calibration:
         conditions: what it holds for.
         created: the day, as 2026-11-22.
         weights: their name.
-        recordings: what they were: "the package's samples" or the user's paths.
+        recordings: what they were: "the package's people" or the user's paths.
         words: how many words each utterance has.
-        rows: what was measured, the reference first.
-        chosen: how to decode.
+        rows: what was measured on one thread, the reference first.
+        chosen: how to decode, and on how many threads.
     """
 
     conditions: Conditions
@@ -86,11 +86,16 @@ class Calibration:
     @property
     def why(self) -> str:
         """The choice beside the reference, in a few words."""
-        taken = next(row for row in self.rows if row.decoding == self.chosen)
+        taken = self.taken
         shown = [self.rows[0]] if taken is self.rows[0] else [self.rows[0], taken]
         return f"calibrated on {self.created} with {len(self.words)} utterances: " + "; ".join(
             f"{row.decoding} {row.mean_seconds * 1000:.0f} ms, WER {self.error_rate(row) * 100:.1f} %" for row in shown
         )
+
+    @property
+    def taken(self) -> Measurement:
+        """The row of the choice, on one thread."""
+        return next(row for row in self.rows if row.decoding == replace(self.chosen, threads=1))
 
     def error_rate(self, row: Measurement) -> float:
         """The errors of a row as a share of all words."""
@@ -142,7 +147,7 @@ def _is_sound(found: Calibration) -> bool:
         and bool(found.rows)
         and all(len(row.errors) == len(row.seconds) == len(found.words) for row in found.rows)
         and found.rows[0].decoding == FULL
-        and any(row.decoding == found.chosen for row in found.rows)
+        and any(row.decoding == replace(found.chosen, threads=1) for row in found.rows)
     )
 
 

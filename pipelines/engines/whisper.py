@@ -1,7 +1,6 @@
 """`engine = "whisper"`: faster-whisper on this machine."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -33,10 +32,10 @@ class Whisper(AsrTable):
     """Where it runs."""
     compute_type: Literal["int8", "int8_float16", "float16", "float32"] = "int8"
     """The precision of its weights."""
-    context: Literal["measured", "full", "auto"] = "measured"
-    """What a pass encodes: whole windows of 30 s (`full`), or little more than the audio, much faster (`auto`).
-    `measured` takes what `voice calibrate` found best for these weights on this machine; if that has not been done, it
-    is done at the first start. Scripted weights are not calibrated and use `full`."""
+    context: Literal["measured", "full", "auto"] = "auto"
+    """What a pass encodes: little more than the audio (`auto`), or whole windows of 30 s, some five times slower
+    (`full`). `measured` takes what `voice calibrate` found best for these weights on this machine, and `auto` until
+    that has been done."""
     least_context_ms: Annotated[int, Field(ge=1000, le=30_000)] | None = None
     """The least that `auto` encodes: 6000, or as calibrated."""
     beam_size: Annotated[int, Field(ge=1, le=20)] | None = None
@@ -110,9 +109,9 @@ class Whisper(AsrTable):
 
     def decoding(self, calibrated: "Decoding | None") -> "Decoding":
         """How to decode: as set, where something is set, and otherwise as calibrated."""
-        from voice.asr.whisper.decoding import FULL, Decoding
+        from voice.asr.whisper.decoding import AUTO, Decoding
 
-        base = calibrated or FULL
+        base = calibrated or AUTO
         return Decoding(
             context=base.context if self.context == "measured" else self.context,
             least_context=base.least_context if self.least_context_ms is None else self.least_context_ms / 1000,
@@ -125,7 +124,7 @@ class Whisper(AsrTable):
 
 
 class WhisperRecogniser:
-    """The weights are found, calibrated if that has not been done, loaded and run once."""
+    """The weights are found, loaded and run once."""
 
     def __init__(self, asr: Whisper, language: Language) -> None:
         self._asr, self._language = asr, language
@@ -158,12 +157,8 @@ class WhisperRecogniser:
         import voice.asr.whisper.service  # noqa: F401  (not in the first call)
 
         weights = await asyncio.to_thread(self._asr.weights)
-        given_up = threading.Event()
-        try:
-            self._decoding = await asyncio.to_thread(self._decide, weights, given_up)
-        finally:
-            # A thread cannot be cancelled, and a calibration takes a minute.
-            given_up.set()
+        # The checksum of the weights, by which a calibration is found, takes a moment.
+        self._decoding = await asyncio.to_thread(self._decide, weights)
         # The engine's own threads are as patient as the one that loads it.
         loader = ThreadPoolExecutor(1, initializer=stand_behind)
         try:
@@ -184,17 +179,14 @@ class WhisperRecogniser:
         if self._whisper:
             self._whisper.close()
 
-    def _decide(self, weights: "Weights", given_up: threading.Event) -> "Decoding":
-        """How to decode; measures first where nothing is set and nothing has been measured."""
-        from pipelines.calibrating.calibrate import calibration, is_scripted
+    def _decide(self, weights: "Weights") -> "Decoding":
+        """How to decode: as set, or as calibrated."""
+        from pipelines.calibrating.calibrate import is_scripted, kept
         from voice.cache import user_cache
 
-        if self._asr.context != "measured":
+        if self._asr.context != "measured" or is_scripted(weights.name):
             return self._asr.decoding(None)
-        if is_scripted(weights.name):
-            self._why = "scripted weights are not calibrated"
-            return self._asr.decoding(None)
-        found = calibration(weights, folder=user_cache(), is_wanted=lambda: not given_up.is_set())
+        found = kept(weights, folder=user_cache())
         self._why = found.why if found else "not calibrated"
         return self._asr.decoding(found.chosen if found else None)
 

@@ -2,10 +2,11 @@
 
 Whisper was trained on windows of 30 s, and faster-whisper always encodes a whole window: with a small model on a CPU
 this is most of the time of a short utterance. With context "auto" only the audio and `SILENCE_AFTER` seconds of silence
-are encoded. Others report little loss with such a margin and loops without it (whisper.cpp issues 1855, 1951), but also
-a strong loss on short telephone turns without padding (CTranslate2 issue 2100). So what real weights do with "auto" is
-measured before it is used (`pipelines.calibrating`), and a result of "auto" that looks wrong is decoded again with the
-full window.
+are encoded. A decoder that is given no more often finds no end: of 121 recordings of people, tiny.en repeated the text
+of 11 until it was cut (others report the same: whisper.cpp, issue 1951). What it misses is the silence at the end of a
+window. So the encoding of the last `SILENT_END` seconds of a silent window, which is made once, is appended: then no
+text was repeated, and the words were as good as with whole windows (docs/benchmarks/2026-11-25-whisper-contexts.md). A
+text of "auto" that looks wrong all the same is decoded again with the full window.
 
 A text can be made to begin with a prefix, so that confirmed words stay. CTranslate2 forces the prefix upon the decoder
 token by token, so it saves no time (measured: 20 given and 5 free tokens cost as much as 25 free ones).
@@ -33,6 +34,8 @@ PASS_SECONDS = 30.0
 
 SILENCE_AFTER, LEAST_CONTEXT = 2.5, 6.0
 """Seconds of silence that "auto" encodes after the audio, and the least that it encodes in total unless told."""
+SILENT_END = 4.0
+"""Seconds of the end of a silent window whose encoding follows what "auto" encodes. 1 to 30 s do."""
 
 TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """With fallback, a text that looks wrong is drawn again at each of these until it does not: faster-whisper's own."""
@@ -44,10 +47,10 @@ TOKENS_AT_MOST, TOKENS_PER_SECOND, TOKENS_ALWAYS = 224, 8, 16
 # Whisper's own rules: a window is silence if both no_speech and a low probability say so, and a text that compresses
 # by more than 2.4 is a loop.
 NO_SPEECH_PROBABILITY, LOW_LOG_PROBABILITY, LOOP_COMPRESSION = 0.6, -1.0, 2.4
-# Models drop or garble the last word if the audio ends with it; pipecat pads its segments as much for this reason.
-TRAILING_SILENCE = 0.5
 
 _FRAMES_PER_SECOND = 100
+_ENCODED_PER_SECOND = 50
+_HOP = SAMPLE_RATE // _FRAMES_PER_SECOND
 _WHOLE_WINDOW = round(PASS_SECONDS * _FRAMES_PER_SECOND)
 
 
@@ -78,7 +81,9 @@ class Decoding:
 
 
 FULL = Decoding()
-"""Whole windows, the likeliest tokens, one thread: used unless something else is set or has been measured."""
+"""Whole windows, the likeliest tokens, one thread: what Whisper was trained for."""
+AUTO = Decoding(context="auto")
+"""Little more than the audio: used unless something else is set or has been measured."""
 
 
 def always() -> bool:
@@ -122,6 +127,7 @@ class WhisperPasses:
             without_timestamps=True,
         )
         self._options = info.transcription_options
+        self._silent_end = None if decoding.context == "full" else _silent_end(model)
 
     def transcribe(self, audio: NDArray[np.float32], *, prefix: str = "", is_wanted: IsWanted = always) -> str:
         """Decode a whole utterance, window by window.
@@ -175,11 +181,11 @@ class WhisperPasses:
         from faster_whisper.audio import pad_or_trim
 
         model, seconds = self._model, len(audio) / SAMPLE_RATE
-        padding = round(TRAILING_SILENCE * SAMPLE_RATE)
         _check(is_wanted)
-        features = pad_or_trim(model.feature_extractor(audio, padding=padding), frames)
+        # Silence of the audio, not of the features: a feature of 0 is a sound.
+        features = pad_or_trim(model.feature_extractor(audio, padding=max(0, frames * _HOP - len(audio))), frames)
         _check(is_wanted)
-        encoded = model.encode(features)
+        encoded = self._followed_by_silence(model.encode(features), frames)
         _check(is_wanted)
         tokenizer = self._tokenizer(encoded)
         prompt = model.get_prompt(tokenizer, [], without_timestamps=True, prefix=prefix or None)
@@ -201,9 +207,19 @@ class WhisperPasses:
         if is_unlikely and result.no_speech_prob > NO_SPEECH_PROBABILITY:
             return Decoded(text=prefix, looks_wrong=False)
         if is_cut:
-            logger.warning(f"{self._name}: cut at {cap} tokens for {seconds:.1f} s of audio")
+            logger.debug(f"{self._name}: cut at {cap} tokens for {seconds:.1f} s of audio")
         text = "" if is_cut and is_loop else tokenizer.decode(tokens).strip()
         return Decoded(text=text, looks_wrong=is_unlikely or is_loop or is_cut)
+
+    def _followed_by_silence(self, encoded: Any, frames: int) -> Any:
+        """A short context's encoding, and that of the end of a silent window after it."""
+        if self._silent_end is None or frames == _WHOLE_WINDOW:
+            return encoded
+        from ctranslate2 import Device, StorageView
+
+        longest = round(PASS_SECONDS * _ENCODED_PER_SECOND)
+        both = np.concatenate([np.array(encoded.to_device(Device.cpu)), self._silent_end], axis=1)[:, :longest]
+        return StorageView.from_array(np.ascontiguousarray(both))
 
     def _tokenizer(self, encoded: Any) -> Any:
         """The model's tokenizer for the configured language, or for the one detected."""
@@ -215,6 +231,15 @@ class WhisperPasses:
             ((token, _), *_), *_ = model.model.detect_language(encoded)
             language = token[2:-2]
         return Tokenizer(model.hf_tokenizer, model.model.is_multilingual, task="transcribe", language=language or "en")
+
+
+def _silent_end(model: "WhisperModel") -> NDArray[Any]:
+    """How the model encodes the last seconds of a silent window: shape (1, positions, width)."""
+    from ctranslate2 import Device
+
+    features = model.feature_extractor(np.zeros(round(PASS_SECONDS * SAMPLE_RATE), np.float32), padding=0)
+    encoded = np.array(model.encode(features).to_device(Device.cpu))
+    return encoded[:, -round(SILENT_END * _ENCODED_PER_SECOND) :].copy()
 
 
 def _check(is_wanted: IsWanted) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voice.asr.pace import Pace
-from voice.asr.whisper.decoding import FULL, SAMPLE_RATE, Decoding, WhisperPasses, always
+from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoding, WhisperPasses, always
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
 from voice.pass_queue import IsWanted, Pass, PassQueue, Text, WithdrawnError
@@ -116,7 +116,7 @@ class SharedWhisper:
         device: str = "cpu",
         compute_type: str = "int8",
         language: str | None = "en",
-        decoding: Decoding = FULL,
+        decoding: Decoding = AUTO,
         model_class: Callable[..., "WhisperModel"] | None = None,
     ) -> Self:
         """Load a model folder and run it; blocks for about a second.

@@ -1,5 +1,6 @@
 """How much each pass encodes, when it is repeated, and what it makes of silence."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,11 +37,13 @@ class Spy:
 
     def __init__(self, model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         self.encoded: list[int] = []
+        """Without the silent window that is encoded once."""
         self.prefixes: list[str | None] = []
         encode, get_prompt = model.encode, model.get_prompt
 
         def noting_encode(features: NDArray[np.float32]) -> Any:
-            self.encoded.append(features.shape[-1])
+            if features.shape[-1] < 3000 or features.max() > features.min():
+                self.encoded.append(features.shape[-1])
             return encode(features)
 
         def noting_prompt(*args: Any, prefix: str | None, **options: Any) -> Any:
@@ -78,10 +81,31 @@ def test_auto_encodes_at_least_what_it_is_told(
     assert spy.encoded == [frames]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "positions"), [(2.0, 300 + 200), (10.0, 625 + 200), (24.5, 1350 + 150), (30, 1500)]
+)
+def test_a_short_context_is_followed_by_the_silent_end_of_a_window(load: Load, seconds: float, positions: int) -> None:
+    """Positions of 20 ms, never more than a window has; without the silence, real weights repeat themselves."""
+    model = load("Yes.")
+    silent_window = np.full((80, 3000), -1.5, np.float32)
+    silence = np.array(model.encode(silent_window))[:, -200:]
+    asked = Asked(model)
+    assert passes(model, "auto").transcribe(noise(seconds)) == "Yes."
+    (given,) = asked.encoded
+    assert given.shape[1] == positions
+    if positions < 1500:
+        after = positions - (math.ceil(max(6.0, seconds + 2.5) * 100) + 1) // 2
+        np.testing.assert_array_equal(given[:, -after:], silence[:, :after])
+    asked.encoded.clear()
+    assert passes(model, "full").transcribe(noise(seconds)) == "Yes."
+    assert asked.encoded[0].shape[1] == 1500
+
+
 class Asked:
-    """What CTranslate2 is asked: beam sizes and temperatures, in order."""
+    """What CTranslate2 is asked: what it decodes, beam sizes and temperatures, in order."""
 
     def __init__(self, model: WhisperModel) -> None:
+        self.encoded: list[NDArray[np.float32]] = []
         self.beams: list[int] = []
         self.temperatures: list[float] = []
         self._genuine = model.model
@@ -91,6 +115,7 @@ class Asked:
         return getattr(self._genuine, name)
 
     def generate(self, *args: Any, **options: Any) -> Any:
+        self.encoded.append(np.array(args[0]))
         self.beams.append(options["beam_size"])
         self.temperatures.append(options.get("sampling_temperature", 0.0))
         return self._genuine.generate(*args, **options)
@@ -130,7 +155,7 @@ def test_a_decoding_is_shown_by_what_differs_from_the_simplest(decoding: Decodin
     assert str(decoding) == shown
 
 
-@pytest.mark.parametrize("seconds", [0.0, 4.0, 30.0])
+@pytest.mark.parametrize("seconds", [0.1, 4.0, 30.0])
 def test_full_encodes_the_whole_window(load: Load, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     model = load("Yes.")
     spy = Spy(model, monkeypatch)

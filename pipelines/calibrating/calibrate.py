@@ -6,11 +6,12 @@ from datetime import date
 from pathlib import Path
 
 from latency.command_line import folded
-from pipelines.calibrating.decision import TOO_MANY_ERRORS, too_little, undecided
+from pipelines.calibrating.decision import TOO_MANY_ERRORS, too_little, undecided, ways
 from pipelines.calibrating.measuring import Weights, measure_all
 from pipelines.calibrating.recordings import utterances
 from pipelines.calibrating.stored import Calibration, Conditions, load, save
 from pipelines.samples import PEOPLE, SAMPLES
+from voice.asr.whisper.decoding import LEAST_CONTEXT
 from voice.client.fixtures.fixture import load_fixtures
 from voice.errors import ConfigurationError, VoiceError
 
@@ -39,13 +40,16 @@ def kept(weights: Weights, *, folder: Path, say: Say = announce) -> Calibration 
     return found
 
 
-def calibrate(weights: Weights, paths: Sequence[str], *, folder: Path, say: Say = announce) -> Calibration:
+def calibrate(
+    weights: Weights, paths: Sequence[str], *, folder: Path, least_context: float = LEAST_CONTEXT, say: Say = announce
+) -> Calibration:
     """Measure now, and keep the result.
 
     Args:
         weights: what is calibrated.
         paths: the user's recordings, as `voice replay` takes them; none for ours.
         folder: where calibrations are kept.
+        least_context: seconds that a short context encodes at least.
         say: shows a line.
 
     Raises:
@@ -67,7 +71,7 @@ def calibrate(weights: Weights, paths: Sequence[str], *, folder: Path, say: Say 
             "`voice calibrate` without recordings takes ours."
         )
     say(f"Calibrating Whisper {weights.name} for this machine")
-    measured = measure_all(weights.hear(), found, say=say)
+    measured = measure_all(weights.hear(), found, ways(least_context), say=say)
     result = Calibration(
         conditions=Conditions.of(weights),
         created=date.today().isoformat(),

@@ -37,7 +37,8 @@ def run_calibrate(recordings: Sequence[str], pipeline: str, overrides: Sequence[
             f"Only Whisper is calibrated, and this pipeline recognises with {asr.summary}: add --pipeline local or "
             '--set asr.engine="whisper".'
         )
-    found = calibrate(asr.weights(), recordings, folder=user_cache())
+    least = asr.decoding(None).least_context
+    found = calibrate(asr.weights(), recordings, folder=user_cache(), least_context=least)
     print("\n".join(table(found)))
     if asr.context != "measured":
         print(folded(f'asr.context is "{asr.context}" here: --set asr.context="measured" uses this calibration.'))
@@ -58,10 +59,10 @@ def table(found: Calibration) -> Iterator[str]:
         ).rstrip()
     if found.chosen.threads > 1:
         yield f"  on {found.chosen.threads} threads, which save a tenth of the time or more"
-    needed = max(more.words_needed for more in comparisons)
+    needed = comparisons[1].words_needed
     yield folded(
-        f"{len(found.words)} utterances with {sum(found.words)} words, from {found.recordings}; {needed} words show in "
-        f"{POWER * 100:.0f} % of cases that a way is no worse if it is not. On {found.conditions.cpu} with "
+        f"{len(found.words)} utterances with {sum(found.words)} words, from {found.recordings}; of two ways that are "
+        f"alike, {needed} words show it in {POWER * 100:.0f} % of cases. On {found.conditions.cpu} with "
         f"{found.conditions.cores} cores."
     )
     yield folded(RULE)

@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voice.asr.whisper.decoding import AUTO, FULL, Decoding
+from voice.asr.whisper.decoding import AUTO, FULL, LEAST_CONTEXT, Decoding
 
 MARGIN = 0.02
 """Share of all words by which the errors of a faster way may exceed those of the reference, at the 95 % bound."""
@@ -30,9 +30,6 @@ TOO_MANY_ERRORS = 0.5
 """Word error rate of the reference from which on its recordings and transcripts cannot belong together."""
 THREADS_SAVE = 0.1
 """Share of the time that more threads must save: they take cores from other calls."""
-
-WAYS = (FULL, AUTO, replace(AUTO, least_context=10.0), replace(AUTO, beam_size=5))
-"""What is measured; the reference is first."""
 
 _RESAMPLES, _SEED = 10_000, 800
 _NORMAL = NormalDist()
@@ -102,6 +99,16 @@ def too_little(words: Sequence[int]) -> str | None:
         f"{len(words)} utterances with {sum(words)} words decide nothing: at least {LEAST_UTTERANCES} utterances with "
         f"{LEAST_WORDS} words are needed"
     )
+
+
+def ways(least_context: float = LEAST_CONTEXT) -> list[Decoding]:
+    """What is measured; the reference is first.
+
+    Args:
+        least_context: seconds that a short context encodes at least.
+    """
+    short = replace(AUTO, least_context=least_context)
+    return [FULL, short, replace(short, beam_size=5)]
 
 
 def choose(measured: Sequence[Measurement], words: Sequence[int]) -> Decoding:

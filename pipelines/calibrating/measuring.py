@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from latency.judge.scoring import word_errors
 from pipelines.calibrating.decision import (
     LEAST_UTTERANCES,
-    WAYS,
     Measurement,
     choose,
     thread_counts,
@@ -97,6 +96,7 @@ class Measured:
 def measure_all(
     hear: Hear,
     found: Sequence[Utterance],
+    ways: Sequence[Decoding],
     *,
     say: Callable[[str], None],
     cores: int | None = None,
@@ -107,26 +107,27 @@ def measure_all(
     Args:
         hear: decodes.
         found: the recordings.
+        ways: of decoding, on one thread; the reference is first.
         say: shows a line of progress.
         cores: of this machine; None to ask it.
         clock: seconds.
     """
-    for way in WAYS:
+    for way in ways:
         hear(way, found[0].samples)  # loads the model; the first pass is the slowest
     tried = spread(found, TRIED)
-    each = sum(row.mean_seconds for row in _measure(hear, WAYS, tried, clock))
+    each = sum(row.mean_seconds for row in _measure(hear, ways, tried, clock))
     counts = thread_counts(cores or core_count())
     most = max(LEAST_UTTERANCES, round(BUDGET / each) - len(tried))
     heard = spread(found, most)
     words = tuple(one.words for one in heard)
     say(f"  {len(heard)} recordings with {sum(words)} words, about {each * len(heard):.0f} s")
-    rows = _measure(hear, WAYS, heard, clock, say)
+    rows = _measure(hear, ways, heard, clock, say)
     chosen = choose(rows, words)
     if len(counts) > 1:
-        ways = [replace(chosen, threads=threads) for threads in counts]
-        for way in ways[1:]:
+        threaded = [replace(chosen, threads=threads) for threads in counts]
+        for way in threaded[1:]:
             hear(way, found[0].samples)
-        chosen = with_threads(_measure(hear, ways, spread(heard, FOR_THREADS), clock))
+        chosen = with_threads(_measure(hear, threaded, spread(heard, FOR_THREADS), clock))
     return Measured(words=words, rows=tuple(rows), chosen=chosen)
 
 

@@ -116,14 +116,14 @@ def load(conditions: Conditions, folder: Path, *, say: Callable[[str], None]) ->
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        say(f"The Whisper calibration {path} cannot be read ({error}), so it is made again.")
+        say(f"The Whisper calibration {path} cannot be read ({error}), so it is not used.")
         return None
     if found.conditions != conditions:
         changed = [name for name, value in asdict(conditions).items() if asdict(found.conditions)[name] != value]
-        say(f"The Whisper calibration {path} was made with other {' and '.join(changed)}, so it is made again.")
+        say(f"The Whisper calibration {path} was made with other {' and '.join(changed)}, so it is not used.")
         return None
     if not _is_sound(found):
-        say(f"The Whisper calibration {path} is not whole, so it is made again.")
+        say(f"The Whisper calibration {path} is not whole, so it is not used.")
         return None
     return found
 
@@ -137,7 +137,7 @@ def save(calibration: Calibration, folder: Path, *, say: Callable[[str], None]) 
             file.write(msgspec.json.format(msgspec.json.encode(calibration)))
         os.replace(file.name, path)
     except OSError as error:
-        say(f"The calibration cannot be kept in {path} ({error.strerror}), so the next start measures again.")
+        say(f"The calibration cannot be kept in {path} ({error.strerror}), so nothing will use it.")
 
 
 def _is_sound(found: Calibration) -> bool:

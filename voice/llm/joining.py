@@ -15,6 +15,7 @@ from pipecat.utils.string import TextPartForConcatenation
 
 from voice.llm.interruption import BROKEN_OFF
 from voice.turns.turn_frames import TurnJoinsFrame
+from voice.turns.turn_so_far import joined
 
 
 class JoiningUserAggregator(LLMUserAggregator):
@@ -57,6 +58,12 @@ class JoiningUserAggregator(LLMUserAggregator):
         if isinstance(frame, StartFrame):
             # pipecat waits for the caller only once the agent has spoken; a call may begin with nobody speaking.
             await self._user_idle_controller.wait_for_user()
+
+    def aggregation_string(self) -> str:
+        """The turn's message: the transcripts of its stretches of speech, joined as one text."""
+        if any(part.includes_inter_part_spaces for part in self._aggregation):
+            return super().aggregation_string()
+        return joined(part.text for part in self._aggregation)
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
         """Pass a frame on, unless it is audio that nobody behind listens to."""

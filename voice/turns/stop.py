@@ -35,7 +35,7 @@ from voice.turns.turn_frames import (
     TurnJoinsFrame,
     VoiceFadedFrame,
 )
-from voice.turns.turn_so_far import TurnSoFar
+from voice.turns.turn_so_far import TurnSoFar, joined
 from voice.turns.vad import SharedSilero
 from voice.turns.weighing import Weighing
 from voice.turns.words.agent_question import asked
@@ -280,7 +280,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         self, ended_by: EndedBy, evidence: Evidence | None, needed: float | None, failure: str | None
     ) -> None:
         """Announce what ended the turn, then commit it."""
-        confirmed = self.speculation.confirm(" ".join(self.turn.words))
+        confirmed = self.speculation.confirm(joined(self.turn.words))
         verdict = self._weighing.verdict
         if not confirmed:
             await self._ahead.discard()

@@ -1,5 +1,8 @@
 """The user's turn while it lasts: its words, and the silence after them. Pure: it counts seconds of audio."""
 
+import re
+from collections.abc import Iterable
+
 from voice.turns.endpointing import Pauses
 
 START_TRIES = 0.2
@@ -13,6 +16,24 @@ ONE_TURN = 1.5
 the agent has said all it had to say."""
 MOST_JOINS = 3
 """How often one turn is continued after its commit. An agent that hears itself would otherwise never finish one."""
+
+
+# Not the last period of "a.m.".
+_END_OF_SENTENCE = re.compile(r"(?<!\.\w)[.?!…]+$")
+
+
+def joined(parts: Iterable[str]) -> str:
+    """One text of the transcripts of a turn's stretches of speech, in order.
+
+    Whisper ends each stretch like a sentence ("What is 20%?"). Where the next one goes on in lower case ("of 50?"), the
+    speaker only paused: that mark is dropped.
+    """
+    text = ""
+    for part in filter(None, parts):
+        if part[0].islower():
+            text = _END_OF_SENTENCE.sub("", text)
+        text = f"{text} {part}" if text else part
+    return text
 
 
 class TurnSoFar:
@@ -47,12 +68,12 @@ class TurnSoFar:
     @property
     def committed(self) -> str:
         """The words of the latest turn that was committed."""
-        return " ".join(self._committed)
+        return joined(self._committed)
 
     @property
     def text(self) -> str:
         """All words so far, including those the recogniser may still change."""
-        return " ".join(filter(None, [*self.words, self._eager]))
+        return joined([*self.words, self._eager])
 
     @property
     def lasted(self) -> float:

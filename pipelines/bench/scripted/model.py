@@ -19,7 +19,7 @@ from latency.audio.recording import RATE
 from pipelines.bench.scripted import SCRIPT
 from pipelines.bench.scripted.model_folder import MODEL_NAME, build
 from pipelines.bench.scripted.spoken_words import Recording, SpokenWords, Word, spread
-from voice.asr.whisper.decoding import length_limit, prompt_text
+from voice.asr.whisper.decoding import length_limit, most_tokens, prompt_text
 from voice.client.fixtures.fixture import load_fixtures
 
 TOKENS_PER_WORD = 1.3
@@ -143,10 +143,14 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         Returns:
             The result, average log probability, temperature and compression ratio, as faster-whisper does.
         """
-        words = self._next_window()
+        words, most = self._next_window()
         given = prompt_text(prompt, tokenizer)
         beginning = tokenizer.decode(given).split()
-        text = " ".join([*beginning, *words[len(beginning) :]])
+        words = [*beginning, *words[len(beginning) :]]
+        # Nobody says more than Whisper has tokens for: a script that holds more would look wrong and be decoded twice.
+        while len(words) > len(beginning) and len(tokenizer.encode(f" {' '.join(words)}")) >= most:
+            words.pop()
+        text = " ".join(words)
         tokens = max(len(given) + 1, round(TOKENS_PER_WORD * len(words)))
         limit = length_limit(tokens, len(given), len(prompt))
         if options.max_new_tokens is not None:
@@ -168,11 +172,15 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
             for start in range(0, max(1, len(pcm)), _WINDOW)
         ]
         windows[-1] = self._mishear(windows[-1], len(pcm))
-        self._heard.windows = [[word.text for word in window] for window in windows]
+        seconds = [len(pcm[start : start + _WINDOW]) / RATE for start in range(0, max(1, len(pcm)), _WINDOW)]
+        self._heard.windows = [
+            ([word.text for word in window], most_tokens(length))
+            for window, length in zip(windows, seconds, strict=True)
+        ]
 
-    def _next_window(self) -> list[str]:
-        """The words of the next window; the last window's words are returned each time it is decoded."""
-        windows: list[list[str]] = self._heard.windows
+    def _next_window(self) -> tuple[list[str], int]:
+        """The words of the next window, and below how many tokens they stay; the last window may be decoded again."""
+        windows: list[tuple[list[str], int]] = self._heard.windows
         return windows.pop(0) if len(windows) > 1 else windows[0]
 
     def _mishear(self, words: list[Word], samples: int) -> list[Word]:

@@ -96,11 +96,14 @@ def _id(tokenizer: Tokenizer, token: str) -> int:
 
 def _tokenizer(words: Sequence[str], *, multilingual: bool) -> Tokenizer:
     """A byte-level tokenizer with a token for each of `words`, Whisper's special tokens, and fillers in between."""
-    tokens = [*ALPHABET.values(), *dict.fromkeys(token for word in words if len(token := _shown(word)) > 1)]
+    split = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    # "20%." is three tokens; without tokens for its parts, it would be one for each letter.
+    shown = [piece for word in words for piece in (_shown(word), *(part for part, _ in split.pre_tokenize_str(word)))]
+    tokens = [*ALPHABET.values(), *dict.fromkeys(token for token in shown if len(token) > 1)]
     tokens += [f"<filler {i}>" for i in range(len(tokens), TEXT_TOKENS)]
     tokens += [""] if multilingual else []
     tokenizer = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)}, merges=[], ignore_merges=True))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = split
     tokenizer.decoder = decoders.ByteLevel()
     special = ["endoftext", "startoftranscript", *LANGUAGES, "translate", "transcribe", "startoflm", "startofprev"]
     special += ["nospeech", "notimestamps", *(f"{i * 0.02:.2f}" for i in range(1501))]

@@ -14,7 +14,6 @@ from pipelines.calibrating import calibrate as calibrating
 from pipelines.calibrating import measuring
 from pipelines.cli import main
 from pipelines.engines.whisper import Whisper, WhisperRecogniser
-from voice.pass_queue import WithdrawnError
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 
@@ -66,17 +65,20 @@ def test_the_command_shows_its_table_and_the_next_start_uses_the_result(
     assert main(["calibrate", *model]) == 0
     shown = capsys.readouterr()
     rows = [line for line in shown.out.splitlines() if " ms " in line]
-    assert rows[0].split()[0] == "full"
+    assert [row[2:].split(" of ")[0].split()[0] for row in rows] == ["full", "auto", "auto"]
     assert len([row for row in rows if row.startswith("→ auto")]) == 1
     assert all("0.0 %" in row for row in rows)
     assert "utterances with" in shown.out
     assert all(len(line) <= 80 for line in shown.out.splitlines())
-    assert "recordings heard in 4 ways" in shown.err
+    assert "recordings heard in 3 ways" in shown.err
     assert len(list(cache.glob("whisper-*.json"))) == 1
-    name = asyncio.run(started(recogniser(understanding)))
+    name = asyncio.run(started(recogniser(understanding, "asr.context=measured")))
     assert "context auto of at least" in name
     assert "; calibrated on 20" in name
-    assert "Calibrating" not in capsys.readouterr().err
+    assert "beam 3; calibrated" in asyncio.run(
+        started(recogniser(understanding, "asr.context=measured", "asr.beam_size=3", "asr.threads=1"))
+    )
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.usefixtures("cache")
@@ -110,104 +112,54 @@ def test_weights_that_hear_other_words_decide_nothing(
     assert not cache.exists()
 
 
-class Measurement:
-    """Takes the place of the passes; counts how often it was asked."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.times = 0
-        measured = measuring.measure_all
-
-        def injected(hear: Any, found: Any, **options: Any) -> Any:
-            self.times += 1
-            texts = {id(one.samples): one.text for one in found}
-            now = [0.0]
-
-            def heard(decoding: Any, samples: Any) -> str:
-                now[0] += 0.48 if decoding.context == "full" else 0.06 + decoding.least_context / 1000
-                return texts[id(samples)]
-
-            return measured(heard, found, cores=1, clock=lambda: now[0], **options)
-
-        monkeypatch.setattr(calibrating, "measure_all", injected)
-
-
-def test_the_first_start_measures_says_so_and_the_second_does_not(
-    understanding: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_least_context_is_measured_as_set(
+    understanding: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measurement = Measurement(monkeypatch)
-    name = asyncio.run(started(recogniser(understanding)))
-    assert "(int8, cpu, context auto of at least 5 s; calibrated on 20" in name
-    assert "full 480 ms, WER 0.0 %; auto of at least 5 s 65 ms, WER 0.0 %" in name
-    said = capsys.readouterr().err
-    assert said.startswith("Calibrating Whisper weights for this machine, once: ")
-    assert "words, about 60 s\n" in said
-    assert "\nWhisper weights is calibrated on 20" in said
-    assert asyncio.run(started(recogniser(understanding))) == name
-    assert measurement.times == 1
-    assert capsys.readouterr().err == ""
-    (file,) = cache.glob("whisper-*.json")
-    file.write_text("{")
-    assert asyncio.run(started(recogniser(understanding))) == name
-    assert measurement.times == 2
-    assert "cannot be read" in capsys.readouterr().err
+    monkeypatch.setattr(measuring, "BUDGET", 0.0)
+    monkeypatch.setattr(calibrating, "save", lambda *_, **__: None)
+    model = ["--pipeline", "local", "--set", "asr.engine=scripted", "--set", f"asr.model={understanding}"]
+    assert main(["calibrate", *model, "--set", "asr.least_context_ms=8000"]) == 0
+    assert "auto of at least 8 s, beam 5" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("cache")
-def test_what_is_set_wins_and_is_not_measured(understanding: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measurement = Measurement(monkeypatch)
+def test_what_is_set_wins_and_the_default_needs_no_calibration(
+    understanding: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "context auto of at least 6 s; as set" in asyncio.run(started(recogniser(understanding)))
     assert "context full; as set" in asyncio.run(started(recogniser(understanding, "asr.context=full")))
     auto = ["asr.context=auto", "asr.least_context_ms=8000", "asr.beam_size=2", "asr.threads=2"]
     name = asyncio.run(started(recogniser(understanding, *auto)))
     assert "context auto of at least 8 s, beam 2, 2 threads; as set" in name
-    assert measurement.times == 0
-    name = asyncio.run(started(recogniser(understanding, "asr.beam_size=3")))
-    assert "context auto of at least 5 s, beam 3; calibrated" in name
-    assert measurement.times == 1
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.usefixtures("cache")
-def test_scripted_weights_take_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measurement = Measurement(monkeypatch)
-    folder = build_for_fixtures(tmp_path / "model", [SAMPLES / "commands"], size="quick")
-    assert "context full; scripted weights are not calibrated" in asyncio.run(started(recogniser(folder)))
-    assert "context auto of at least 6 s; as set" in asyncio.run(started(recogniser(folder, "asr.context=auto")))
-    assert measurement.times == 0
-
-
-@pytest.mark.usefixtures("cache")
-def test_without_samples_the_whole_window_is_used_and_the_reason_said(
-    understanding: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_measured_without_a_calibration_is_auto_and_says_what_to_do(
+    understanding: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    name = asyncio.run(started(recogniser(understanding, "asr.context=measured")))
+    assert "context auto of at least 6 s; not calibrated" in name
+    assert "run `voice calibrate`" in " ".join(capsys.readouterr().err.split())
+
+
+def test_recordings_of_people_decide_where_they_are_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = measuring.Weights(name="tiny.en", path=tmp_path, device="cpu", compute_type="int8")
+    taken: list[list[Path]] = []
+
+    def noting(sources: list[Path]) -> list[Any]:
+        taken.append(sources)
+        return []
+
+    monkeypatch.setattr(calibrating, "load_fixtures", noting)
+    monkeypatch.setattr(calibrating, "SAMPLES", tmp_path)
+    monkeypatch.setattr(calibrating, "PEOPLE", tmp_path / "people")
+    for _ in range(2):
+        with pytest.raises(calibrating.NothingDecidedError, match="0 utterances"):
+            calibrating.calibrate(weights, [], folder=tmp_path)
+        (tmp_path / "people").mkdir(exist_ok=True)
+    assert taken == [[tmp_path], [tmp_path / "people"]]
     monkeypatch.setattr(calibrating, "SAMPLES", tmp_path / "absent")
-    assert "context full; not calibrated" in asyncio.run(started(recogniser(understanding)))
-    assert "asr.context stays full: the sample recordings" in capsys.readouterr().err
-
-
-async def give_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin to start a recogniser, and cancel that while it measures; returns when it has stopped."""
-    loop = asyncio.get_running_loop()
-    begun, stopped = asyncio.Event(), asyncio.Event()
-    measured = measuring.measure_all
-
-    def noting(*args: Any, **options: Any) -> Any:
-        loop.call_soon_threadsafe(begun.set)
-        try:
-            return measured(*args, **options)
-        except WithdrawnError:
-            loop.call_soon_threadsafe(stopped.set)
-            raise
-
-    monkeypatch.setattr(calibrating, "measure_all", noting)
-    starting = asyncio.create_task(recogniser(folder).start())
-    await asyncio.wait_for(begun.wait(), 60)
-    starting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await starting
-    await asyncio.wait_for(stopped.wait(), 60)
-
-
-def test_a_start_that_is_given_up_stops_measuring_and_keeps_nothing(
-    understanding: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asyncio.run(give_up(understanding, monkeypatch))
-    assert not cache.exists()
+    monkeypatch.setattr(calibrating, "PEOPLE", tmp_path / "absent")
+    with pytest.raises(calibrating.NothingDecidedError, match="not installed"):
+        calibrating.calibrate(weights, [], folder=tmp_path)

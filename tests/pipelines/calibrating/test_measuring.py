@@ -1,20 +1,21 @@
 """What is measured, in which order, and on how many recordings; the clock is manual."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pipelines.calibrating.decision import CONTEXTS
-from pipelines.calibrating.measuring import BUDGET, measure_all
+from pipelines.calibrating.decision import LEAST_UTTERANCES, ways
+from pipelines.calibrating.measuring import BUDGET, FOR_THREADS, TRIED, measure_all
 from pipelines.calibrating.recordings import Utterance, spread, utterances
-from voice.asr.whisper.decoding import FULL, SAMPLE_RATE, Decoding
+from voice.asr.whisper.decoding import AUTO, FULL, SAMPLE_RATE, Decoding
 from voice.client.fixtures.fixture import load_fixtures
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
-FIVE = CONTEXTS[1]
+WAYS = ways()
 
 
 class Ear:
@@ -41,51 +42,50 @@ def some(count: int) -> list[Utterance]:
     return [Utterance(text="Set a timer for 10 minutes.", samples=np.zeros(n, np.float32)) for n in range(count)]
 
 
-def test_contexts_come_first_then_options_then_threads() -> None:
+def test_all_ways_are_measured_and_then_threads_for_the_chosen_one() -> None:
     ear, lines = Ear(), list[str]()
-    found = measure_all(ear.hear, some(60), say=lines.append, cores=2, clock=ear.clock)
-    shown = [str(row.decoding) for row in found.rows]
-    five = str(FIVE)
-    assert shown == [
-        *(str(decoding) for decoding in CONTEXTS),
-        f"{five}, beam 5",
-        f"{five}, temperature fallback",
-        five,
-        f"{five}, 2 threads",
-    ]
-    assert found.chosen == Decoding(context="auto", least_context=5.0, threads=2)
+    found = measure_all(ear.hear, some(60), WAYS, say=lines.append, cores=2, clock=ear.clock)
+    assert [row.decoding for row in found.rows] == WAYS
+    assert found.chosen == replace(AUTO, threads=2)
     assert found.words == (6,) * 60
     assert found.rows[0].mean_seconds == pytest.approx(0.4)
-    assert lines[0] == "  60 recordings with 360 words, about 55 s"
-    assert [line.split()[0] for line in lines[1:5]] == ["15", "30", "45", "60"]
-    assert ear.now < 1.5 * BUDGET
+    assert lines[0] == "  60 recordings with 360 words, about 33 s"
+    assert [line.split()[0] for line in lines[1:]] == ["15", "30", "45", "60"]
+    threaded = [length for decoding, length in ear.asked if decoding.threads == 2]
+    assert len(threaded) == 1 + FOR_THREADS
+
+
+@pytest.mark.parametrize("slowness", [0.5, 2.0])
+def test_the_announced_time_is_measured_and_kept(slowness: float) -> None:
+    ear, announced = Ear(slowness), list[tuple[float, str]]()
+    measure_all(ear.hear, some(500), WAYS, say=lambda line: announced.append((ear.now, line)), cores=2, clock=ear.clock)
+    began, line = announced[0]
+    assert float(line.split()[-2]) == pytest.approx(ear.now - began, rel=0.3)
+    assert ear.now < 1.3 * BUDGET
 
 
 def test_each_recording_is_heard_in_every_way_before_the_next_one() -> None:
     ear = Ear()
-    measure_all(ear.hear, some(40), say=lambda _: None, cores=1, clock=ear.clock)
-    contexts = [length for decoding, length in ear.asked if decoding in CONTEXTS]
-    last = contexts[-4 * 39 :]
-    assert all(len(set(last[at : at + 4])) == 1 for at in range(0, len(last), 4))
+    measure_all(ear.hear, some(40), WAYS, say=lambda _: None, cores=1, clock=ear.clock)
+    lengths = [length for _, length in ear.asked][len(WAYS) * (1 + TRIED) :]
+    assert lengths == [length for length in range(40) for _ in WAYS]
 
 
 def test_words_that_a_context_loses_keep_it_from_being_chosen() -> None:
     ear = Ear()
-    ear.deaf = {FIVE}
-    found = measure_all(ear.hear, some(60), say=lambda _: None, cores=1, clock=ear.clock)
-    assert found.chosen == Decoding(context="auto")
+    ear.deaf = set(WAYS[1:2])
+    found = measure_all(ear.hear, some(60), WAYS, say=lambda _: None, cores=1, clock=ear.clock)
+    assert found.chosen == WAYS[2]
     assert sum(found.rows[1].errors) == 6 * 30
-    ear.deaf = set(CONTEXTS[1:])
-    assert measure_all(ear.hear, some(60), say=lambda _: None, cores=1, clock=ear.clock).chosen == FULL
+    ear.deaf = set(WAYS[1:])
+    assert measure_all(ear.hear, some(60), WAYS, say=lambda _: None, cores=1, clock=ear.clock).chosen == FULL
 
 
 def test_slow_weights_hear_fewer_recordings_but_enough_to_decide() -> None:
-    for slowness in (5.0, 500.0):
-        ear = Ear(slowness)
-        found = measure_all(ear.hear, some(200), say=lambda _: None, cores=2, clock=ear.clock)
-        assert sum(found.words) >= 225
-        assert found.chosen.context == "auto"
-    assert len(found.words) == 38
+    ear = Ear(500.0)
+    found = measure_all(ear.hear, some(200), WAYS, say=lambda _: None, cores=2, clock=ear.clock)
+    assert len(found.words) == LEAST_UTTERANCES
+    assert found.chosen.context == "auto"
 
 
 def test_recordings_are_left_out_evenly() -> None:

@@ -1,4 +1,4 @@
-"""Calibrations are kept for these weights on this machine, and made again when they do not fit."""
+"""Calibrations are kept for these weights on this machine, and not used when they do not fit."""
 
 import json
 from collections.abc import Callable
@@ -51,6 +51,7 @@ def test_it_says_what_was_chosen_beside_the_reference(calibration: Calibration) 
     assert calibration.why == (
         "calibrated on 2026-11-22 with 2 utterances: full 480 ms, WER 6.2 %; auto of at least 5 s 70 ms, WER 6.2 %"
     )
+    assert replace(calibration, chosen=replace(AUTO, threads=2)).why == calibration.why
     assert replace(calibration, chosen=FULL).why.endswith("utterances: full 480 ms, WER 6.2 %")
 
 
@@ -96,7 +97,7 @@ def test_a_file_that_cannot_be_used_is_ignored_with_one_sentence(
     assert load(calibration.conditions, tmp_path / "cache", say=said.append) is None
     (line,) = said
     assert sentence in line
-    assert line.endswith("so it is made again.")
+    assert line.endswith("so it is not used.")
 
 
 def test_older_software_is_named_and_overwritten(
@@ -118,4 +119,4 @@ def test_a_folder_that_cannot_be_written_is_named_and_is_no_failure(tmp_path: Pa
     save(calibration, tmp_path / "file" / "cache", say=said.append)
     (line,) = said
     assert "cannot be kept" in line
-    assert line.endswith("so the next start measures again.")
+    assert line.endswith("so nothing will use it.")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.turn_so_far import DETECTION, MOST_JOINS, ONE_TURN, START_TRIES, TurnSoFar
+from voice.turns.turn_so_far import DETECTION, MOST_JOINS, ONE_TURN, START_TRIES, TurnSoFar, joined
 
 
 def spoken(text: str = "what time is it") -> TurnSoFar:
@@ -204,3 +204,34 @@ def test_speech_that_is_set_aside_is_no_part_of_the_next_turn() -> None:
     turn.recognise("stop", final=True)
     assert turn.text == "stop"
     assert list(turn.pauses) == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        (["What is 20%?", "of 50?"], "What is 20% of 50?"),
+        (["Remember that my car up.", "is on level 3."], "Remember that my car up is on level 3."),
+        (["Set a timer...", "for ten", "", "minutes."], "Set a timer for ten minutes."),
+        (["Thank you.", "What time is it?"], "Thank you. What time is it?"),
+        (["Wake me at 5 a.m.", "on Monday."], "Wake me at 5 a.m. on Monday."),
+        (["what is twenty percent", "of fifty"], "what is twenty percent of fifty"),
+        (["On Monday,", "please."], "On Monday, please."),
+        (["?", "of 50?"], "of 50?"),
+        ([], ""),
+    ],
+)
+def test_a_mark_at_a_pause_is_dropped_where_the_sentence_goes_on(parts: list[str], text: str) -> None:
+    assert joined(parts) == text
+
+
+def test_the_text_of_a_turn_is_that_of_its_stretches_joined() -> None:
+    turn = spoken("What is 20%?")
+    turn.speech_started()
+    turn.speech_may_have_stopped(0.1)
+    assert turn.expect("of 50?")
+    assert turn.text == "What is 20% of 50?"
+    turn.speech_stopped(0.2)
+    turn.recognise("of 50?", final=True)
+    assert turn.text == "What is 20% of 50?"
+    turn.end()
+    assert turn.committed == "What is 20% of 50?"

@@ -190,7 +190,7 @@ class WhisperPasses:
         tokenizer = self._tokenizer(encoded)
         prompt = model.get_prompt(tokenizer, [], without_timestamps=True, prefix=prefix or None)
         given = len(prompt_text(prompt, tokenizer))
-        cap = min(TOKENS_AT_MOST, TOKENS_ALWAYS + math.ceil(TOKENS_PER_SECOND * seconds))
+        cap = most_tokens(seconds)
         # The first token may end the text only if there is a prefix.
         options = replace(
             self._options,
@@ -245,6 +245,11 @@ def _silent_end(model: "WhisperModel") -> NDArray[Any]:
 def _check(is_wanted: IsWanted) -> None:
     if not is_wanted():
         raise WithdrawnError
+
+
+def most_tokens(seconds: float) -> int:
+    """The most tokens that the text of so much audio may have; a text with as many is cut, and looks wrong."""
+    return min(TOKENS_AT_MOST, TOKENS_ALWAYS + math.ceil(TOKENS_PER_SECOND * seconds))
 
 
 def prompt_text(prompt: Sequence[int], tokenizer: Any) -> list[int]:

@@ -5,10 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from latency.audio.recording import RATE
+from pipelines.bench.scripted import model as scripted
 from pipelines.bench.scripted.model import KNOWN, UNKNOWN_WORDS, ScriptedWhisperModel, build_for_fixtures, recordings
+from pipelines.bench.scripted.model_folder import build
 from pipelines.bench.scripted.spoken_words import Pcm, Recording, SpokenWords, Word, spread
+from voice.asr.whisper.decoding import AUTO, WhisperPasses
 from voice.asr.whisper.model import SharedWhisper
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
 
@@ -134,6 +138,32 @@ def test_a_pass_costs_as_many_tokens_as_its_words(
     for turn in turns:
         text(model, turn.samples, without_timestamps=True)
     assert counts == [round(1.3 * len(turn.text.split())) for turn in turns]
+
+
+def test_marks_and_figures_cost_a_token_each_and_not_one_for_each_letter(tmp_path: Path) -> None:
+    folder = build(tmp_path, text="What's 20% of 1,500?", vocabulary=["Wednesday,"])
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    for text, tokens in ((" What's 20% of 1,500?", 9), (" Wednesday,", 2)):
+        assert len(tokenizer.encode(text).ids) == tokens
+
+
+def test_a_script_with_more_words_than_can_be_said_is_heard_as_far_as_they_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would look wrong as a runaway text does, and every pass would be made twice."""
+    words = [f"word{number}" for number in range(40)]
+    monkeypatch.setattr(scripted, "recordings", lambda _: [Recording(speech, spread(" ".join(words), [(0.0, 1.0)]))])
+    speech = noise(RATE)
+    folder = build_for_fixtures(tmp_path, [SAMPLES / "arithmetic"], size="quick", misheard=0)
+    model = ScriptedWhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=1)
+    whisper = WhisperPasses(model, name="scripted:whisper", language="en", decoding=AUTO)
+    encoded: list[int] = []
+    encode = model.encode
+    monkeypatch.setattr(model, "encode", lambda features: encoded.append(features.shape[-1]) or encode(features))
+    heard = whisper.transcribe(floats(speech)).split()
+    assert heard == words[: len(heard)]
+    assert 10 < len(heard) < 24
+    assert encoded == [600]
 
 
 def test_unfinished_words_are_misheard_at_the_stated_rate_and_settled_ones_never(

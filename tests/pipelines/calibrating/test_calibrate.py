@@ -29,7 +29,7 @@ def rename(folder: Path, name: str = "weights") -> Path:
 def understanding(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that understands every word of our samples."""
     folder = tmp_path_factory.mktemp("weights")
-    return rename(build_for_fixtures(folder, [SAMPLES], size="quick", misheard=0))
+    return rename(build_for_fixtures(folder, [SAMPLES, SAMPLES / "people"], size="quick", misheard=0))
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ class AnsweringAhead:
 
     async def words_at_fade(self, turn: TurnSoFar, text: str) -> None:
         """The recogniser gives the words of this stretch of speech so far, since the voice fades."""
-        words = " ".join([*turn.words, text])
+        words = turn.text_with(text)
         if not self._speculation.doubts(words):
             self.so_far = text
             await self._answer_early(turn, words)
@@ -49,7 +49,7 @@ class AnsweringAhead:
     async def fade_judged(self, turn: TurnSoFar) -> None:
         """Smart Turn has judged the latest fade."""
         if self.so_far:
-            await self._answer_early(turn, " ".join([*turn.words, self.so_far]))
+            await self._answer_early(turn, turn.text_with(self.so_far))
 
     async def in_silence(self, turn: TurnSoFar, silence: float, meaning: Silence) -> None:
         """Answer the words before `silence` seconds of a silence with this meaning, if it is time."""

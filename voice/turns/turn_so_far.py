@@ -1,5 +1,8 @@
 """The user's turn while it lasts: its words, and the silence after them. Pure: it counts seconds of audio."""
 
+import re
+from collections.abc import Iterable
+
 from voice.turns.endpointing import Pauses
 
 START_TRIES = 0.2
@@ -15,6 +18,21 @@ MOST_JOINS = 3
 """How often one turn is continued after its commit. An agent that hears itself would otherwise never finish one."""
 
 
+_SENTENCE_MARK = re.compile(r"(?<!\.\w)[.?!…]+$")
+"""At the end of a text, except after an abbreviation such as "p.m."."""
+
+
+def joined(texts: Iterable[str]) -> str:
+    """The transcripts of one turn as one text.
+
+    A recogniser ends each of them like a sentence; where the next one goes on in lower case, none ended there.
+    """
+    whole = ""
+    for text in filter(None, texts):
+        whole = f"{_SENTENCE_MARK.sub('', whole) if text[0].islower() else whole} {text}" if whole else text
+    return whole
+
+
 class TurnSoFar:
     """What the voice detector and the recogniser have reported of the current turn, and how this caller pauses."""
 
@@ -28,7 +46,9 @@ class TurnSoFar:
         self.spoken: float | None = None
         """Seconds from the turn's first speech to the end of its latest; None while the user speaks."""
         self.words: list[str] = []
-        """The recogniser's transcripts, one for each stretch of speech."""
+        """The recogniser's transcripts, one for each stretch of speech, or for several that were heard together."""
+        self.revises = False
+        """Whether texts of the present stretch of speech replace the transcript of the one before it."""
         self.final = False
         """Whether the last stretch of speech has its final transcript."""
         self.joins = 0
@@ -47,12 +67,12 @@ class TurnSoFar:
     @property
     def committed(self) -> str:
         """The words of the latest turn that was committed."""
-        return " ".join(self._committed)
+        return joined(self._committed)
 
     @property
     def text(self) -> str:
         """All words so far, including those the recogniser may still change."""
-        return " ".join(filter(None, [*self.words, self._eager]))
+        return self.text_with(self._eager)
 
     @property
     def lasted(self) -> float:
@@ -124,7 +144,7 @@ class TurnSoFar:
             self._forget_words()
         elif self.is_open and self.silence is not None:
             self.pauses.add(self.silence)
-        self.speaking, self.final = True, False
+        self.speaking, self.final, self.revises = True, False, False
         self.speech_resumed()
 
     def speech_resumed(self) -> None:
@@ -145,6 +165,10 @@ class TurnSoFar:
         # While a turn is open, the agent was stopped by it.
         self._answered = not self.is_open
 
+    def text_with(self, latest: str) -> str:
+        """All words, if `latest` are those of the present stretch of speech."""
+        return joined([*(self.words[:-1] if latest and self.revises else self.words), latest])
+
     def expect(self, text: str) -> bool:
         """Take an eager transcript of the speech that may just have ended; returns whether it is of use."""
         if self.silence is None or self.final or not text:
@@ -156,7 +180,10 @@ class TurnSoFar:
         """Take a transcript; `final` when no other of this stretch of speech follows."""
         if not (self.is_open or self._undecided):
             return
+        if self.revises:
+            del self.words[-1:]
         self.words.append(text)
+        self.revises = False
         self.final, self._eager = final, ""
 
     def _forget_words(self) -> None:

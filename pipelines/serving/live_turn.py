@@ -15,6 +15,7 @@ from latency.record.overlap import OverlapRecord
 from latency.record.server_turn import EndedBy, ServerTurn, SmartTurnOpinion, SpeculationRecord, TurnReport
 from latency.record.stall import Stall
 from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.turns.turn_so_far import joined
 
 Stalls = Callable[[float, float], Sequence[Stall]]
 """The stalls of the event loop that ended after one instant and not after another; see
@@ -94,7 +95,7 @@ class LiveTurn:
             turn=self.number,
             final=self.final,
             marks=Marks(self.marks),
-            heard=" ".join(self.heard),
+            heard=joined(self.heard),
             said=" ".join(self.said),
             played=" ".join(self.played),
             opening=" ".join(self.opening) or None,

@@ -36,6 +36,7 @@ from pipecat.services.llm_service import LLMService
 from latency.record.marks import Mark
 from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
+from voice.asr.revised_transcript import RevisedTranscriptionFrame
 from voice.conversation.transcript import typed_texts
 from voice.llm.answer.answer_frames import (
     HOLD_PHRASE,
@@ -143,7 +144,7 @@ class TurnObserver(BaseObserver):
             case VADUserStoppedSpeakingFrame():
                 log.stopped(frame.stop_secs, now)
             case TranscriptionFrame():
-                log.heard(frame.text, now)
+                log.heard(frame.text, now, revised=isinstance(frame, RevisedTranscriptionFrame))
             case TurnEndFrame():
                 return log.ended(frame)
             case EagerHintFrame():

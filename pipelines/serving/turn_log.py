@@ -141,13 +141,13 @@ class TurnLog:
         if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
             turn.silent_since = turn.marks[Mark.SPEECH_END] = now - silence
 
-    def heard(self, text: str, now: float) -> None:
-        """A final transcript of (part of) the turn."""
+    def heard(self, text: str, now: float, *, revised: bool = False) -> None:
+        """A final transcript of (part of) the turn; `revised` if it replaces the latest one."""
         if self._undecided is not None:
-            self._undecided.append(lambda: self.heard(text, now))
+            self._undecided.append(lambda: self.heard(text, now, revised=revised))
             return
         if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
-            turn.heard.append(text)
+            turn.heard[-1 if revised else len(turn.heard) :] = [text]
             turn.marks[Mark.TRANSCRIPT_FINAL] = now
 
     def hinted(self, now: float) -> None:

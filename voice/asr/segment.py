@@ -1,4 +1,4 @@
-"""Which audio belongs to one utterance: pre-roll, speech, and what is added when the speaker resumes.
+"""Which audio belongs to one utterance: pre-roll, speech, and what came before it in the same turn.
 
 It only counts samples: it knows no clock, no recogniser and no transport.
 """
@@ -43,9 +43,9 @@ class Segment:
 class SegmentBuffer:
     """Collects audio into segments.
 
-    Between utterances it holds the last `pre_roll` seconds, because a detector reports speech some time after its
-    start. During an utterance it holds everything up to `limit` seconds, and then the newest `limit` seconds. No sample
-    belongs to two utterances, unless one continues the other.
+    Before an utterance it holds the last `pre_roll` seconds, because a detector reports speech some time after its
+    start. From then on it holds everything, silence included, up to the newest `limit` seconds, until the next
+    utterance begins or `forget_earlier` is called. No sample belongs to two utterances, unless one continues the other.
 
     Args:
         sample_rate: Hz.
@@ -62,7 +62,16 @@ class SegmentBuffer:
         self._pcm = bytearray()
         self._is_open = False
         self._dropped = 0
+        self._ended = 0
+        """Bytes up to the end of the last utterance; 0 once none of it is kept."""
+        self._earlier = 0
+        """Bytes of earlier utterances whose text is known, with the silence after them."""
         self._last_id = 0
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether the audio begins with earlier utterances whose text is known."""
+        return self._earlier > 0
 
     @property
     def seconds(self) -> float:
@@ -81,19 +90,21 @@ class SegmentBuffer:
     def append(self, pcm: bytes) -> None:
         """Add the next audio: mono, signed 16 bit."""
         self._pcm += pcm
-        excess = len(self._pcm) - self._size(self._limit if self._is_open else self._pre_roll)
+        excess = len(self._pcm) - self._size(self._limit if self._is_open or self._ended else self._pre_roll)
         if excess > 0:
-            del self._pcm[:excess]
-            self._dropped += excess if self._is_open else 0
+            self._cut(excess)
+            self._dropped += excess if self._is_open or self._ended else 0
 
-    def open(self, *, resumed: Segment | None = None) -> None:
-        """Speech began; if it continues the segment `resumed`, that segment's audio comes first."""
-        self._is_open = True
-        self._dropped = 0
-        if resumed is not None:
-            self._pcm[:0] = resumed.pcm
-            self._dropped = round(resumed.dropped * self._sample_rate) * BYTES_PER_SAMPLE
-        self.append(b"")  # cuts the joined audio to the limit
+    def open(self, *, goes_on: bool = False) -> None:
+        """Speech began; if it goes on from the last utterance, that one's audio and the silence come first."""
+        start = 0 if self._is_open else max(self._ended, len(self._pcm) - self._size(self._pre_roll))
+        if not goes_on:
+            self._cut(start)
+            self._dropped = 0
+        elif self._earlier:
+            # With a text that is known, the last utterance is an earlier one too.
+            self._earlier = start if self._earlier == self._ended else self._earlier
+        self._is_open, self._ended = True, 0
 
     def close(self) -> Segment | None:
         """Speech ended; returns its segment, or None if no speech had begun."""
@@ -101,8 +112,19 @@ class SegmentBuffer:
             return None
         segment = self.copy()
         self._last_id += 1
-        self.clear()
+        self._is_open, self._ended = False, len(self._pcm)
         return segment
+
+    def text_is_known(self) -> None:
+        """The text of the last utterance, and of all audio before it, is known."""
+        self._earlier = self._ended
+
+    def forget_earlier(self) -> int:
+        """Forget earlier utterances whose text is known; returns how many bytes of audio that were."""
+        size = self._earlier
+        self._cut(size)
+        self.append(b"")  # with nothing kept, only the pre-roll stays
+        return size
 
     def copy(self) -> Segment:
         """The utterance so far, as `close` would return it."""
@@ -117,6 +139,11 @@ class SegmentBuffer:
         """Forget all audio, including that of an open utterance."""
         self._pcm.clear()
         self._is_open = False
+        self._ended = self._earlier = self._dropped = 0
+
+    def _cut(self, size: int) -> None:
+        del self._pcm[:size]
+        self._ended, self._earlier = max(0, self._ended - size), max(0, self._earlier - size)
 
     def _size(self, seconds: float) -> int:
         return round(seconds * self._sample_rate) * BYTES_PER_SAMPLE

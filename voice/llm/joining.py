@@ -3,7 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from pipecat.frames.frames import Frame, InputAudioRawFrame, LLMContextAssistantTurnFrame, StartFrame
+from pipecat.frames.frames import (
+    Frame,
+    InputAudioRawFrame,
+    LLMContextAssistantTurnFrame,
+    StartFrame,
+    TranscriptionFrame,
+)
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.processors.aggregators.llm_response_universal import (
     LLMUserAggregator,
@@ -13,6 +19,7 @@ from pipecat.processors.aggregators.llm_response_universal import (
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.string import TextPartForConcatenation
 
+from voice.asr.revised_transcript import RevisedTranscriptionFrame
 from voice.llm.interruption import BROKEN_OFF
 from voice.turns.turn_frames import TurnJoinsFrame
 from voice.turns.turn_so_far import joined
@@ -25,6 +32,8 @@ class JoiningUserAggregator(LLMUserAggregator):
     the turn ends. What the caller has heard of the first answer stays before them, marked as broken off; without a
     whole word heard there is nothing to keep. Calls of tools and their results stay: what they did is done, and the
     model that answers the joined words is told.
+
+    A transcript that revises the latest one (`RevisedTranscriptionFrame`) replaces it.
 
     The caller's audio ends here, because no part behind it listens (`passes_audio`): passed on, it would go through
     half of the pipeline, 31 times a second in each call.
@@ -72,6 +81,11 @@ class JoiningUserAggregator(LLMUserAggregator):
             self.heard()
         if self.passes_audio or not is_audio:
             await super().push_frame(frame, direction)
+
+    async def _handle_transcription(self, frame: TranscriptionFrame) -> None:
+        if isinstance(frame, RevisedTranscriptionFrame):
+            del self._aggregation[-1:]
+        await super()._handle_transcription(frame)
 
     async def _note(self, _: LLMUserAggregator, message: UserTurnMessageAddedMessage) -> None:
         self._written, self._joining = message.content, False

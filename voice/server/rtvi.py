@@ -5,13 +5,23 @@ errors, which two servers then send to each other without end.
 """
 
 import logging
+from typing import Any
 
-from pipecat.frames.frames import ErrorFrame, InputTransportMessageFrame
-from pipecat.processors.frameworks.rtvi import RTVIProcessor
+from pipecat.frames.frames import (
+    ErrorFrame,
+    Frame,
+    InputTransportMessageFrame,
+    InterimTranscriptionFrame,
+    TranscriptionFrame,
+    UserStartedSpeakingFrame,
+)
+from pipecat.processors.frameworks.rtvi import RTVIObserver, RTVIObserverParams, RTVIProcessor
 from pipecat.processors.frameworks.rtvi import models as rtvi
 
+from voice.asr.revised_transcript import RevisedTranscriptionFrame
 from voice.redaction import redacted
 from voice.turns.turn_frames import SilenceAskedFrame
+from voice.turns.turn_so_far import joined
 
 LONGEST_TEXT = 2000
 """Characters of a text that a client sends in place of speech: two minutes of it."""
@@ -24,10 +34,47 @@ MOST_WARNINGS = 3
 log = logging.getLogger(__name__)
 
 
+class CallRTVIObserver(RTVIObserver):
+    """Tells one call's client what happens; the words of a turn are final once, when it is committed.
+
+    Until then what follows a pause may revise them, so they are sent as words that may change. Words outside a turn are
+    final at once.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._in_turn = False
+        self._latest: TranscriptionFrame | None = None
+        self._words: list[str] = []
+        """The transcripts of the turn that is open."""
+
+    async def _handle_interruptions(self, frame: Frame) -> None:
+        self._in_turn = isinstance(frame, UserStartedSpeakingFrame)
+        latest, self._latest = self._latest, None
+        if latest is not None:
+            text, self._words = joined(self._words), []
+            final = TranscriptionFrame(text, latest.user_id, latest.timestamp, latest.language, finalized=True)
+            await super()._handle_user_transcriptions(final)
+        await super()._handle_interruptions(frame)
+
+    async def _handle_user_transcriptions(self, frame: TranscriptionFrame | InterimTranscriptionFrame) -> None:
+        if self._in_turn and isinstance(frame, TranscriptionFrame):
+            if isinstance(frame, RevisedTranscriptionFrame):
+                del self._words[-1:]
+            self._words.append(frame.text)
+            self._latest = frame
+            frame = InterimTranscriptionFrame(joined(self._words), frame.user_id, frame.timestamp, frame.language)
+        await super()._handle_user_transcriptions(frame)
+
+
 class CallRTVI(RTVIProcessor):
     """Handles the messages of one call's client; the others are answered with an error, errors with nothing."""
 
     _warnings = 0
+
+    def create_rtvi_observer(self, *, params: RTVIObserverParams | None = None, **options: Any) -> RTVIObserver:
+        """What tells the client what happens in the call."""
+        return CallRTVIObserver(self, params=params, **options)
 
     async def _handle_transport_message(self, frame: InputTransportMessageFrame) -> None:
         """Queue a message, if it is one and there is room."""

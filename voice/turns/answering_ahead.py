@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from voice.turns.early import seems_to_end
 from voice.turns.endpointing import Endpointing, Silence
 from voice.turns.speculation import SpeculativeAnswer
-from voice.turns.turn_so_far import TurnSoFar, joined
+from voice.turns.turn_so_far import TurnSoFar
 from voice.turns.weighing import Weighing
 
 
@@ -41,7 +41,7 @@ class AnsweringAhead:
 
     async def words_at_fade(self, turn: TurnSoFar, text: str) -> None:
         """The recogniser gives the words of this stretch of speech so far, since the voice fades."""
-        words = joined([*turn.words, text])
+        words = turn.text_with(text)
         if not self._speculation.doubts(words):
             self.so_far = text
             await self._answer_early(turn, words)
@@ -49,7 +49,7 @@ class AnsweringAhead:
     async def fade_judged(self, turn: TurnSoFar) -> None:
         """Smart Turn has judged the latest fade."""
         if self.so_far:
-            await self._answer_early(turn, joined([*turn.words, self.so_far]))
+            await self._answer_early(turn, turn.text_with(self.so_far))
 
     async def in_silence(self, turn: TurnSoFar, silence: float, meaning: Silence) -> None:
         """Answer the words before `silence` seconds of a silence with this meaning, if it is time."""

@@ -21,6 +21,7 @@ from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 
 from latency.record.server_turn import EndedBy
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
+from voice.asr.revised_transcript import RevisedEagerTranscriptionFrame, RevisedTranscriptionFrame
 from voice.turns.answering_ahead import AnsweringAhead
 from voice.turns.early import ExtraRequests
 from voice.turns.endpointing import Endpointing
@@ -169,11 +170,13 @@ class TurnStop(BaseUserTurnStopStrategy):
                 self._judge_in_time()
                 await self._consider()
             case EagerTranscriptionFrame():
+                turn.revises = isinstance(frame, RevisedEagerTranscriptionFrame)
                 if turn.expect(frame.text):
                     await self._consider()
                 elif turn.speaking and turn.silence is None:
                     await self._ahead.words_at_fade(turn, frame.text)
             case TranscriptionFrame():
+                turn.revises = isinstance(frame, RevisedTranscriptionFrame)
                 turn.recognise(frame.text, final=frame.finalized)
                 await self._consider()
             case NothingHeardFrame() | OwnVoiceFrame(final=True) if turn.words and not turn.speaking:

@@ -18,22 +18,19 @@ MOST_JOINS = 3
 """How often one turn is continued after its commit. An agent that hears itself would otherwise never finish one."""
 
 
-# Not the last period of "a.m.".
-_END_OF_SENTENCE = re.compile(r"(?<!\.\w)[.?!…]+$")
+_SENTENCE_MARK = re.compile(r"(?<!\.\w)[.?!…]+$")
+"""At the end of a text, except after an abbreviation such as "p.m."."""
 
 
-def joined(parts: Iterable[str]) -> str:
-    """One text of the transcripts of a turn's stretches of speech, in order.
+def joined(texts: Iterable[str]) -> str:
+    """The transcripts of one turn as one text.
 
-    Whisper ends each stretch like a sentence ("What is 20%?"). Where the next one goes on in lower case ("of 50?"), the
-    speaker only paused: that mark is dropped.
+    A recogniser ends each of them like a sentence; where the next one goes on in lower case, none ended there.
     """
-    text = ""
-    for part in filter(None, parts):
-        if part[0].islower():
-            text = _END_OF_SENTENCE.sub("", text)
-        text = f"{text} {part}" if text else part
-    return text
+    whole = ""
+    for text in filter(None, texts):
+        whole = f"{_SENTENCE_MARK.sub('', whole) if text[0].islower() else whole} {text}" if whole else text
+    return whole
 
 
 class TurnSoFar:
@@ -49,7 +46,9 @@ class TurnSoFar:
         self.spoken: float | None = None
         """Seconds from the turn's first speech to the end of its latest; None while the user speaks."""
         self.words: list[str] = []
-        """The recogniser's transcripts, one for each stretch of speech."""
+        """The recogniser's transcripts, one for each stretch of speech, or for several that were heard together."""
+        self.revises = False
+        """Whether texts of the present stretch of speech replace the transcript of the one before it."""
         self.final = False
         """Whether the last stretch of speech has its final transcript."""
         self.joins = 0
@@ -73,7 +72,7 @@ class TurnSoFar:
     @property
     def text(self) -> str:
         """All words so far, including those the recogniser may still change."""
-        return joined([*self.words, self._eager])
+        return self.text_with(self._eager)
 
     @property
     def lasted(self) -> float:
@@ -145,7 +144,7 @@ class TurnSoFar:
             self._forget_words()
         elif self.is_open and self.silence is not None:
             self.pauses.add(self.silence)
-        self.speaking, self.final = True, False
+        self.speaking, self.final, self.revises = True, False, False
         self.speech_resumed()
 
     def speech_resumed(self) -> None:
@@ -166,6 +165,10 @@ class TurnSoFar:
         # While a turn is open, the agent was stopped by it.
         self._answered = not self.is_open
 
+    def text_with(self, latest: str) -> str:
+        """All words, if `latest` are those of the present stretch of speech."""
+        return joined([*(self.words[:-1] if latest and self.revises else self.words), latest])
+
     def expect(self, text: str) -> bool:
         """Take an eager transcript of the speech that may just have ended; returns whether it is of use."""
         if self.silence is None or self.final or not text:
@@ -177,7 +180,10 @@ class TurnSoFar:
         """Take a transcript; `final` when no other of this stretch of speech follows."""
         if not (self.is_open or self._undecided):
             return
+        if self.revises:
+            del self.words[-1:]
         self.words.append(text)
+        self.revises = False
         self.final, self._eager = final, ""
 
     def _forget_words(self) -> None:

@@ -42,17 +42,17 @@ def test_no_audio_belongs_to_two_utterances(buffer: SegmentBuffer) -> None:
     assert levels(segment.pcm) == [2]
 
 
-def test_a_resumed_utterance_holds_both_parts_and_the_pause_up_to_the_pre_roll(buffer: SegmentBuffer) -> None:
+def test_an_utterance_that_goes_on_holds_both_parts_and_the_pause(buffer: SegmentBuffer) -> None:
     buffer.open()
     buffer.append(pcm(1))
     first = buffer.close()
     buffer.append(pcm(7, 8, 9))
-    buffer.open(resumed=first)
+    buffer.open(goes_on=True)
     buffer.append(pcm(2))
     second = buffer.close()
     assert first is not None
     assert second is not None
-    assert levels(second.pcm) == [1, 8, 9, 2]
+    assert levels(second.pcm) == [1, 7, 8, 9, 2]
     assert second.id > first.id
 
 
@@ -63,13 +63,13 @@ def test_an_utterance_over_the_limit_keeps_its_newest_audio_and_reports_what_it_
     assert first is not None
     assert first.dropped == 0
     buffer.append(pcm(5, 6))
-    buffer.open(resumed=first)
+    buffer.open(goes_on=True)
     buffer.append(pcm(7))
     second = buffer.close()
     assert second is not None
     assert levels(second.pcm) == [3, 4, 5, 6, 7]
     assert second.dropped == pytest.approx(0.2)
-    buffer.open(resumed=second)
+    buffer.open(goes_on=True)
     buffer.append(pcm(8))
     third = buffer.close()
     assert third is not None
@@ -111,8 +111,53 @@ def test_a_copy_equals_the_closed_segment_and_ends_nothing(buffer: SegmentBuffer
     copy = buffer.copy()
     assert copy == buffer.close()
     assert copy.seconds == pytest.approx(0.2)
+
+
+def test_an_utterance_that_goes_on_can_forget_earlier_ones_whose_text_is_known(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(1))
+    buffer.close()
+    buffer.text_is_known()
+    buffer.append(pcm(7))
+    buffer.open(goes_on=True)
+    assert buffer.has_earlier
+    buffer.append(pcm(2))
+    assert levels(buffer.copy().pcm) == [1, 7, 2]
+    assert buffer.forget_earlier() == len(pcm(1))
+    assert not buffer.has_earlier
+    segment = buffer.close()
+    assert segment is not None
+    assert levels(segment.pcm) == [7, 2], "the pre-roll stays"
+    assert segment.dropped == 0
+
+
+def test_audio_whose_text_is_not_known_is_not_forgotten(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(1))
+    buffer.close()
+    buffer.text_is_known()
+    buffer.open(goes_on=True)
+    buffer.append(pcm(2))
+    buffer.close()
+    assert buffer.forget_earlier() == len(pcm(1))
+    buffer.open(goes_on=True)
     buffer.append(pcm(3))
-    assert buffer.seconds == pytest.approx(0.1)
+    segment = buffer.close()
+    assert segment is not None
+    assert levels(segment.pcm) == [2, 3]
+
+
+def test_once_all_utterances_are_forgotten_only_the_pre_roll_is_kept(buffer: SegmentBuffer) -> None:
+    buffer.open()
+    buffer.append(pcm(1))
+    buffer.close()
+    buffer.append(pcm(2, 3, 4))
+    assert buffer.seconds == pytest.approx(0.4)
+    buffer.text_is_known()
+    buffer.forget_earlier()
+    assert buffer.seconds == pytest.approx(0.2)
+    buffer.append(pcm(5))
+    assert buffer.seconds == pytest.approx(0.2)
 
 
 def test_audio_fades_when_its_end_is_much_quieter_than_what_came_before(buffer: SegmentBuffer) -> None:

@@ -6,6 +6,7 @@ whether a result is still current. They exchange float32 samples and text.
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from loguru import logger
@@ -18,6 +19,8 @@ from pipecat.frames.frames import (
     InterimTranscriptionFrame,
     STTMuteFrame,
     TranscriptionFrame,
+    UserStartedSpeakingFrame,
+    UserStoppedSpeakingFrame,
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
@@ -29,12 +32,13 @@ from pipecat.utils.time import time_now_iso8601
 
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.pace import PASSES_AT_FADES
+from voice.asr.revised_transcript import RevisedEagerTranscriptionFrame, RevisedTranscriptionFrame
 from voice.asr.segment import Segment, SegmentBuffer
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.utterance import Utterance
 from voice.errors import ConfigurationError
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, VoiceFadedFrame
+from voice.turns.turn_frames import EagerHintFrame, OwnVoiceFrame, SpeechResumedFrame, VoiceFadedFrame
 
 PRE_ROLL = 0.7
 """Seconds kept from before the detector's report: the 0.2 s that it takes, and 0.5 s for a soft beginning."""
@@ -55,6 +59,11 @@ class WhisperSTTService(STTService):
     first. If the user goes on before the final text comes, that result is discarded and its audio becomes the beginning
     of the new utterance, so that no word is repeated or lost. A pass whose text nobody waits for any more is withdrawn:
     a final pass when the user goes on or the call ends, a partial pass when the final one begins.
+
+    If the user goes on in the same turn after the final text, the new utterance's passes hear the earlier ones too, as
+    long as one pass can: part of a sentence is misheard more, and ends with a full stop. The new text comes in a
+    `RevisedTranscriptionFrame` (eager: `RevisedEagerTranscriptionFrame`). When a turn begins and ends is known from
+    frames that come upstream. What turns out to be the agent's own voice (`OwnVoiceFrame`) is not heard again.
 
     This is an `STTService`, not pipecat's `SegmentedSTTService`, because that one transcribes and pushes every segment
     in order of arrival, cannot discard an utterance, and hides its buffer.
@@ -91,6 +100,8 @@ class WhisperSTTService(STTService):
         self._streaming = streaming
         self._at_fades = at_fades
         self._buffer = SegmentBuffer(sample_rate=SAMPLE_RATE, pre_roll=pre_roll, limit=LONGEST_UTTERANCE)
+        self._in_turn = False
+        """Whether the user's turn has begun and is not committed."""
         self._spoken: Utterance | None = None
         self._awaited: Segment | None = None
         self._final: asyncio.Task[None] | None = None
@@ -116,6 +127,8 @@ class WhisperSTTService(STTService):
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         """Keep the audio, and from time to time start a partial pass; texts are pushed when they are ready."""
         self._buffer.append(audio)
+        if self._buffer.has_earlier and self._awaited is None and self._buffer.seconds > PASS_SECONDS:
+            await self._part()
         if self._streaming and self._spoken is not None and self._spoken.final is None:
             if self._at_fades:
                 await self._look_at_fades(self._spoken)
@@ -128,8 +141,15 @@ class WhisperSTTService(STTService):
         await super().process_frame(frame, direction)
         if isinstance(frame, VADUserStartedSpeakingFrame) and not self.is_muted:
             self._withdraw()
-            self._buffer.open(resumed=await self._discard())
+            self._buffer.open(goes_on=await self._discard() is not None or self._in_turn)
             self._spoken = Utterance()
+        elif isinstance(frame, UserStartedSpeakingFrame):
+            self._in_turn = True
+        elif isinstance(frame, UserStoppedSpeakingFrame):
+            self._in_turn = False
+            await self._part()
+        elif isinstance(frame, OwnVoiceFrame):
+            await self._part()
         elif isinstance(frame, EagerHintFrame) and self._spoken is not None and self._spoken.final is None:
             self._prepare(self._spoken, frame.silence)
         elif isinstance(frame, SpeechResumedFrame) and self._spoken is not None:
@@ -249,7 +269,8 @@ class WhisperSTTService(STTService):
             await self._push_eager(text)
 
     async def _push_eager(self, text: str) -> None:
-        await self.push_frame(EagerTranscriptionFrame(text, self._user_id, time_now_iso8601(), self._language))
+        kind = RevisedEagerTranscriptionFrame if self._buffer.has_earlier else EagerTranscriptionFrame
+        await self.push_frame(kind(text, self._user_id, time_now_iso8601(), self._language))
 
     async def _decode(self, segment: Segment, spoken: Utterance) -> str:
         passing = self._model.submit(segment.samples(), prefix=spoken.hypothesis.confirmed)
@@ -271,8 +292,22 @@ class WhisperSTTService(STTService):
             logger.warning(
                 f"{self.name}: an utterance over {LONGEST_UTTERANCE:.0f} s lost its first {segment.dropped:.1f} s"
             )
+        self._expect(segment, spoken)
+
+    def _expect(self, segment: Segment, spoken: Utterance) -> None:
         self._awaited = segment
         self._final = self.create_task(self._recognise(segment, spoken), f"utterance_{segment.id}")
+
+    async def _part(self) -> None:
+        """Hear earlier utterances, whose text is known, no longer together with the latest one."""
+        forgotten = self._buffer.forget_earlier()
+        if not forgotten:
+            return
+        if self._spoken is not None:
+            self._withdraw()
+            self._spoken = Utterance()
+        elif (segment := await self._discard()) is not None:
+            self._expect(replace(segment, pcm=segment.pcm[forgotten:]), Utterance())
 
     async def _discard(self) -> Segment | None:
         """Discard the result that is awaited; returns its audio."""
@@ -292,8 +327,9 @@ class WhisperSTTService(STTService):
             return
         await self.stop_processing_metrics()
         if text:
+            kind = RevisedTranscriptionFrame if self._buffer.has_earlier else TranscriptionFrame
             stamp = time_now_iso8601()
-            await self._deliver(segment, TranscriptionFrame(text, self._user_id, stamp, self._language, finalized=True))
+            await self._deliver(segment, kind(text, self._user_id, stamp, self._language, finalized=True))
         else:
             await self._deliver(segment, NothingHeardFrame())
 
@@ -302,5 +338,8 @@ class WhisperSTTService(STTService):
             return
         # From here on the result counts: an utterance that begins while it is pushed does not take over its audio.
         self._awaited = None
+        self._buffer.text_is_known()
+        if not isinstance(frame, TranscriptionFrame):
+            await self._part()
         await self.push_frame(frame)
         await self.emit_stt_usage_metrics()  # type: ignore[no-untyped-call]

@@ -67,6 +67,8 @@ class OwnVoiceGate(FrameProcessor):
                 self.hearing.speech_began(now - frame.start_secs)
             case TranscriptionFrame() if self.hearing.is_own(frame.text, now, final=True):
                 frame = self._own(frame)
+                # The recogniser must not hear it again with what the caller says next.
+                await self.push_frame(OwnVoiceFrame(text=frame.text, final=frame.final), FrameDirection.UPSTREAM)
             case _:
                 pass
         await self.push_frame(frame, direction)

@@ -18,11 +18,12 @@ from voice.turns.turn_frames import OwnVoiceFrame
 async def test_a_transcript_of_the_agents_voice_is_replaced_and_any_other_passes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    now, spoken, passed = [100.0], SpokenWords(), list[Frame]()
+    now, spoken, passed, up = [100.0], SpokenWords(), list[Frame](), list[Frame]()
     gate = OwnVoiceGate(spoken, clock=lambda: now[0])
 
     async def push(frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
-        passed.append(frame)
+        is_report = isinstance(frame, OwnVoiceFrame) and direction is FrameDirection.UPSTREAM
+        (up if is_report else passed).append(frame)
 
     monkeypatch.setattr(gate, "push_frame", push)
     await gate.process_frame(BotStartedSpeakingFrame(), FrameDirection.UPSTREAM)
@@ -45,4 +46,5 @@ async def test_a_transcript_of_the_agents_voice_is_replaced_and_any_other_passes
     assert isinstance(own, OwnVoiceFrame)
     assert (own.text, own.final) == ("timer set for ninety minutes", True)
     assert passed[4] is request
+    assert [getattr(frame, "text", None) for frame in up] == [own.text], "the recogniser learns of it"
     assert gate.hearing.hears_itself

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice.turns.turn_so_far import DETECTION, MOST_JOINS, ONE_TURN, START_TRIES, TurnSoFar
+from voice.turns.turn_so_far import DETECTION, MOST_JOINS, ONE_TURN, START_TRIES, TurnSoFar, joined
 
 
 def spoken(text: str = "what time is it") -> TurnSoFar:
@@ -204,3 +204,50 @@ def test_speech_that_is_set_aside_is_no_part_of_the_next_turn() -> None:
     turn.recognise("stop", final=True)
     assert turn.text == "stop"
     assert list(turn.pauses) == []
+
+
+def test_a_revised_text_replaces_the_transcript_before_it() -> None:
+    turn = spoken("What is 20%?")
+    turn.speech_started()
+    assert turn.text == "What is 20%?"
+    turn.speech_may_have_stopped(0.1)
+    turn.revises = True
+    assert turn.expect("What is 20% of 50")
+    assert turn.text == "What is 20% of 50"
+    turn.speech_resumed()
+    assert turn.text == "What is 20%?", "an eager text is forgotten when speech resumes"
+    turn.speech_stopped(0.2)
+    turn.revises = True
+    turn.recognise("What is 20% of 50?", final=True)
+    assert turn.words == ["What is 20% of 50?"]
+    turn.speech_started()
+    turn.speech_stopped(0.2)
+    turn.recognise("And of 60?", final=True)
+    assert turn.words == ["What is 20% of 50?", "And of 60?"]
+
+
+def test_words_of_a_committed_turn_are_not_replaced_when_it_goes_on() -> None:
+    turn = spoken("Set a timer.")
+    turn.end()
+    turn.hear(0.3, may_be_starting=False)
+    assert turn.begin()
+    for text, revises in (("For ten.", False), ("For ten minutes.", True)):
+        turn.speech_started()
+        turn.speech_stopped(0.2)
+        turn.revises = revises
+        turn.recognise(text, final=True)
+    assert turn.words == ["Set a timer.", "For ten minutes."]
+
+
+@pytest.mark.parametrize(
+    ("texts", "whole"),
+    [
+        ([], ""),
+        (["What is 20%?", "of 50?"], "What is 20% of 50?"),
+        (["Remember my car.", "It is on level 3."], "Remember my car. It is on level 3."),
+        (["Wake me at 5 p.m.", "tomorrow"], "Wake me at 5 p.m. tomorrow"),
+        (["set a timer", "", "for ten minutes"], "set a timer for ten minutes"),
+    ],
+)
+def test_a_sentence_mark_is_dropped_where_the_next_text_goes_on_in_lower_case(texts: list[str], whole: str) -> None:
+    assert joined(texts) == whole

@@ -103,7 +103,7 @@ async def test_a_revised_text_is_all_that_the_conversation_and_the_model_get(tur
         assert call.user_messages == ["Remember that my car is on level 3."]
         assert call.model.asked[-1] == "Remember that my car is on level 3."
         assert set(call.model.asked) <= {"Remember that my car up.", "Remember that my car is on level 3."}
-        assert call.answered == ["Remember that my car is on level 3."]
+        assert call.answered == ["Remember that my car is on level 3"]
         assert len(call.ends) == 1
 
 

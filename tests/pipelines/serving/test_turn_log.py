@@ -59,6 +59,16 @@ def test_a_pause_counts_the_last_vad_stop_and_joins_the_texts() -> None:
     assert log.turn.report().to_json()["ended_by"] == "timeout"
 
 
+def test_a_revised_text_replaces_the_one_before_it() -> None:
+    log = TurnLog(tier="responder")
+    log.user_started(1.0)
+    log.heard("Remember that my car up.", 2.0)
+    log.heard("Remember that my car is up on level 3.", 3.5, revised=True)
+    assert log.turn is not None
+    assert log.turn.report().to_json()["heard"] == "Remember that my car is up on level 3."
+    assert log.turn.marks["transcript_final"] == 3.5
+
+
 def test_a_new_turn_interrupts_an_answer_under_way() -> None:
     log = TurnLog(tier="responder")
     answered(log)

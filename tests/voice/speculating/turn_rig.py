@@ -46,6 +46,7 @@ from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
+from voice.asr.revised_transcript import RevisedEagerTranscriptionFrame, RevisedTranscriptionFrame
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.answer.speaking_ahead import last_user_text
@@ -199,8 +200,9 @@ class Call:
     async def hint(self) -> None:
         await self.tell(EagerHintFrame(silence=0.096))
 
-    async def eager(self, text: str) -> None:
-        await self.tell(EagerTranscriptionFrame(text, "user", ""))
+    async def eager(self, text: str, *, revised: bool = False) -> None:
+        kind = RevisedEagerTranscriptionFrame if revised else EagerTranscriptionFrame
+        await self.tell(kind(text, "user", ""))
 
     async def resumes(self) -> None:
         await self.tell(SpeechResumedFrame())
@@ -208,8 +210,9 @@ class Call:
     async def stops(self) -> None:
         await self.tell(VADUserStoppedSpeakingFrame(stop_secs=0.2))
 
-    async def final(self, text: str) -> None:
-        await self.tell(TranscriptionFrame(text, "user", "", finalized=True))
+    async def final(self, text: str, *, revised: bool = False) -> None:
+        kind = RevisedTranscriptionFrame if revised else TranscriptionFrame
+        await self.tell(kind(text, "user", "", finalized=True))
 
     async def until(self, what: Any, seconds: float = 20.0) -> None:
         """Wait for something to come true."""

@@ -82,3 +82,38 @@ async def test_a_tool_that_ran_stays_in_the_conversation(turn_rig: Any, embedded
         assert call.user_messages == ["book a table for two"]
         assert [m["role"] for m in messages(call)][:2] == ["assistant", "tool"]
         assert "book a table" in str(messages(call)[0]["tool_calls"])
+
+
+async def test_a_revised_text_is_all_that_the_conversation_and_the_model_get(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0) as call:
+        call.judge.probability = 0.01
+        await call.speaks()
+        await call.stops()
+        await call.final("Remember that my car up.")
+        await call.audio(0.3)
+        assert not call.ends
+        call.judge.probability = 0.99
+        await call.speaks()
+        await call.hint()
+        await call.eager("Remember that my car is on level 3.", revised=True)
+        await call.stops()
+        await call.final("Remember that my car is on level 3.", revised=True)
+        await call.audio(0.8)
+        await call.until(lambda: call.answered)
+        assert call.user_messages == ["Remember that my car is on level 3."]
+        assert call.model.asked[-1] == "Remember that my car is on level 3."
+        assert set(call.model.asked) <= {"Remember that my car up.", "Remember that my car is on level 3."}
+        assert call.answered == ["Remember that my car is on level 3"]
+        assert len(call.ends) == 1
+
+
+async def test_a_sentence_mark_at_a_join_goes_where_the_words_go_on_in_lower_case(turn_rig: Any, embedded: Any) -> None:
+    async with turn_rig.calling(embedded, wait=0.0) as call:
+        await cut_off(call, "What is 20%?")
+        await call.until(lambda: call.user_messages)
+        await said(call, "of 50?")
+        await call.audio(0.8)
+        await call.until(lambda: len(call.ends) == 2)
+        await call.until(lambda: "What is 20% of 50?" in call.user_messages)
+        assert call.user_messages == ["What is 20% of 50?"]
+        assert call.model.asked[-1] == "What is 20% of 50?"

@@ -235,3 +235,36 @@ def test_the_text_of_a_turn_is_that_of_its_stretches_joined() -> None:
     assert turn.text == "What is 20% of 50?"
     turn.end()
     assert turn.committed == "What is 20% of 50?"
+
+
+def test_a_revised_text_replaces_the_transcript_before_it() -> None:
+    turn = spoken("What is 20%?")
+    turn.speech_started()
+    assert turn.text == "What is 20%?"
+    turn.speech_may_have_stopped(0.1)
+    turn.revises = True
+    assert turn.expect("What is 20% of 50")
+    assert turn.text == "What is 20% of 50"
+    turn.speech_resumed()
+    assert turn.text == "What is 20%?", "an eager text is forgotten when speech resumes"
+    turn.speech_stopped(0.2)
+    turn.revises = True
+    turn.recognise("What is 20% of 50?", final=True)
+    assert turn.words == ["What is 20% of 50?"]
+    turn.speech_started()
+    turn.speech_stopped(0.2)
+    turn.recognise("And of 60?", final=True)
+    assert turn.words == ["What is 20% of 50?", "And of 60?"]
+
+
+def test_words_of_a_committed_turn_are_not_replaced_when_it_goes_on() -> None:
+    turn = spoken("Set a timer.")
+    turn.end()
+    turn.hear(0.3, may_be_starting=False)
+    assert turn.begin()
+    for text, revises in (("For ten.", False), ("For ten minutes.", True)):
+        turn.speech_started()
+        turn.speech_stopped(0.2)
+        turn.revises = revises
+        turn.recognise(text, final=True)
+    assert turn.words == ["Set a timer.", "For ten minutes."]

@@ -30,6 +30,8 @@ _SYMBOLS = [
 ]
 MOST_CHARACTERS = 1000
 """The longest request. A client may send a text of any length, and reading it must not hold up other calls."""
+_CANCEL = re.compile(r"^\s*cancell?ed (?=(?:the|my|that|all) )")
+"""Whisper hears "cancel the" so; nothing else begins like this."""
 _CONTRACTIONS = re.compile(r"\b(what|how|where|who|when)'?s ")
 _SPELLINGS = {
     "per cent": "percent",
@@ -71,5 +73,6 @@ def normalise(text: str) -> str:
     for pattern, meaning in _SYMBOLS:
         text = pattern.sub(meaning, text)
     text = "".join(word + " " for word in text.split() if word not in _HESITATIONS)
+    text = _CANCEL.sub("cancel ", text)
     text = _CONTRACTIONS.sub(r"\1 is ", text)
     return _SPELLING.sub(lambda found: _SPELLINGS[found.group()], text)

@@ -89,7 +89,7 @@ def calibrate(
     if (needed := undecided(result.rows, result.words)) is not None:
         raise NothingDecidedError(
             f"{sum(result.words)} words do not show whether a shorter context is as good, about {needed} would. "
-            'Give more recordings, or use asr.context = "auto", the default, or "full".'
+            'Run it on an idle machine, which hears more, or give more recordings; asr.context stays "auto".'
         )
     save(result, folder, say=say)
     return result

@@ -12,10 +12,10 @@ from voice.cache import user_cache
 from voice.errors import ConfigurationError
 
 RULE = (
-    "No worse is what makes at most "
-    f"{MARGIN * 100:g} % of the words more errors than full in 95 % of 10,000 resamples of the utterances (the bound). "
-    "Of that, the fastest is taken; a slower way only if it makes fewer errors in 95 % of them and its pass takes at "
-    f"most {PATIENCE * 1000:.0f} ms, because every answer waits for it; more threads, if they save a tenth of the time."
+    "A short context is taken if it is faster and the errors that it makes more than full are at most "
+    f"{MARGIN * 100:g} % of the words in 95 % of 10,000 resamples of the utterances (the bound); a beam, if it makes "
+    f"fewer errors in 95 % of them and its pass takes at most {PATIENCE * 1000:.0f} ms, because every answer waits for "
+    "it; more threads, if they save a tenth of the time."
 )
 
 

@@ -1,11 +1,10 @@
 """Which way of decoding is used, decided from measurements. Pure: measurements in, choice out.
 
-`full`, greedy and on one thread is the reference: that is what Whisper was trained for. A way of decoding is no worse
-if the errors that it makes more than the reference, utterance by utterance, as a share of all words, are below `MARGIN`
-in 95 % of the resamples of the utterances (paired bootstrap, one-sided). Of those that are no worse, the fastest is
-taken. A slower one is taken only if it makes fewer errors in 95 % of the resamples and its mean pass is at most
-`PATIENCE`, because every answer waits for the pass. More threads, which do not change the words, are taken if they save
-a tenth of the time.
+`full`, greedy and on one thread is the reference: that is what Whisper was trained for. A short context is taken if it
+is faster and its words are no worse: the errors that it makes more than the reference, utterance by utterance, as a
+share of all words, are below `MARGIN` in 95 % of the resamples of the utterances (paired bootstrap, one-sided). A beam
+is taken only if it makes fewer errors in 95 % of the resamples and its mean pass is at most `PATIENCE`, because every
+answer waits for the pass. More threads, which do not change the words, are taken if they save a tenth of the time.
 """
 
 import math
@@ -118,29 +117,29 @@ def choose(measured: Sequence[Measurement], words: Sequence[int]) -> Decoding:
         measured: the reference first.
         words: how many words each utterance has.
     """
-    reference = measured[0]
-    no_worse = [reference, *(one for one in measured[1:] if compare(one, reference, words).at_most <= MARGIN)]
-    fastest = _fastest(no_worse)
+    reference, *others = measured
+    plain = [one for one in others if one.decoding.beam_size == 1]
+    taken = _fastest([reference, *(one for one in plain if compare(one, reference, words).at_most <= MARGIN)])
     better = [
         one
-        for one in no_worse
-        if one.mean_seconds <= PATIENCE and one is not fastest and compare(one, fastest, words).at_most < 0
+        for one in others
+        if replace(one.decoding, beam_size=1) == taken.decoding
+        and one.mean_seconds <= PATIENCE
+        and compare(one, taken, words).at_most < 0
     ]
-    return min(better, key=lambda one: (sum(one.errors), one.mean_seconds), default=fastest).decoding
+    return min(better, key=lambda one: (sum(one.errors), one.mean_seconds), default=taken).decoding
 
 
 def undecided(measured: Sequence[Measurement], words: Sequence[int]) -> int | None:
-    """How many words would decide, where these show neither that a faster way is no worse nor that it is worse.
+    """How many words would decide, where these show neither that the short context is no worse nor that it is worse.
 
     Returns:
-        None if they decide: a faster way is no worse, or there are as many words as it takes to show that.
+        None if they decide: it is no worse, or there are as many words as it takes to show that.
     """
-    reference = measured[0]
-    faster = [compare(one, reference, words) for one in measured[1:] if one.mean_seconds < reference.mean_seconds]
-    if not faster or any(one.at_most <= MARGIN for one in faster):
-        return None
-    needed = min(one.words_needed for one in faster)
-    return needed if needed > sum(words) else None
+    reference, short, *_ = measured
+    found = compare(short, reference, words)
+    is_decided = short.mean_seconds >= reference.mean_seconds or found.at_most <= MARGIN
+    return None if is_decided or found.words_needed <= sum(words) else found.words_needed
 
 
 def thread_counts(cores: int) -> list[int]:

@@ -94,7 +94,7 @@ def _add_calibrate(top: Parser) -> None:
         "calibrate",
         _calibrate,
         "find how Whisper decodes fastest here without more wrong words",
-        "It takes about a minute with tiny.en or base.en on two cores; the result is kept for these weights on this "
+        "It takes about a minute on two cores; the result is kept for these weights on this "
         'machine, and used where asr.context is "measured".',
         epilog="exit status: 0 fine, 2 bad usage or scripted weights, 3 too few words to decide, 4 the weights are "
         "missing or do not run",

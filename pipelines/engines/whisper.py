@@ -40,8 +40,8 @@ class Whisper(AsrTable):
     """The least that `auto` encodes: 6000, or as calibrated."""
     beam_size: Annotated[int, Field(ge=1, le=20)] | None = None
     """How many texts are compared while decoding: 1, or as calibrated."""
-    temperature_fallback: bool | None = None
-    """Whether a final text that looks wrong is drawn again at higher temperatures: `false`, or as calibrated."""
+    temperature_fallback: bool = False
+    """Whether a final text that looks wrong is drawn again at higher temperatures."""
     threads: Annotated[int, Field(ge=1, le=64)] | None = None
     """Threads of one pass: 1, or as calibrated."""
     streaming: bool = True
@@ -116,9 +116,7 @@ class Whisper(AsrTable):
             context=base.context if self.context == "measured" else self.context,
             least_context=base.least_context if self.least_context_ms is None else self.least_context_ms / 1000,
             beam_size=base.beam_size if self.beam_size is None else self.beam_size,
-            temperature_fallback=(
-                base.temperature_fallback if self.temperature_fallback is None else self.temperature_fallback
-            ),
+            temperature_fallback=self.temperature_fallback,
             threads=base.threads if self.threads is None else self.threads,
         )
 

@@ -158,7 +158,7 @@ def test_faults_are_those_of_the_simulator() -> None:
 def test_whisper_encodes_whole_windows_and_streams_unless_told_otherwise() -> None:
     asr = settings.load("local").asr
     assert isinstance(asr, Whisper)
-    assert (asr.context, asr.streaming) == ("measured", True)
+    assert (asr.context, asr.streaming) == ("auto", True)
     told = settings.load("local", ["asr.context=auto", "asr.streaming=false"]).asr
     assert isinstance(told, Whisper)
     assert (told.context, told.streaming) == ("auto", False)

@@ -24,7 +24,7 @@ def test_the_table_that_comes_with_the_package_can_be_used() -> None:
     assert {variant.bot for variant in found if variant.bot} == set(BOTS) == set(PEER_PACKAGES)
     trials = {variant.name: variant for variant in found if variant.without}
     assert trials["ours-no-speculation"].without == "speculation"
-    assert {variant.of for variant in trials.values()} == {"ours-short-context", "ours-no-early"}
+    assert {variant.of for variant in trials.values()} == {"ours", "ours-no-early"}
     assert not trials.keys() & {"ours-adaptive", BASELINE}, "none of them lacks a part"
 
 

@@ -37,9 +37,9 @@ def wrong(count: int, *, first: int = 0) -> list[int]:
     return [1 if first <= index < first + count else 0 for index in range(len(WORDS))]
 
 
-def test_the_fastest_way_is_taken_where_all_words_are_alike() -> None:
+def test_the_fastest_context_is_taken_where_all_words_are_alike() -> None:
     rows = [measured(FULL, 480), measured(FIVE, 71), measured(BEAM, 70), measured(TEN, 90)]
-    assert choose(rows, WORDS) == BEAM
+    assert choose(rows, WORDS) == FIVE
 
 
 def test_a_context_that_makes_more_errors_is_not_taken_however_fast_it_is() -> None:

@@ -47,6 +47,10 @@ TOKENS_AT_MOST, TOKENS_PER_SECOND, TOKENS_ALWAYS = 224, 8, 16
 # Whisper's own rules: a window is silence if both no_speech and a low probability say so, and a text that compresses
 # by more than 2.4 is a loop.
 NO_SPEECH_PROBABILITY, LOW_LOG_PROBABILITY, LOOP_COMPRESSION = 0.6, -1.0, 2.4
+SURELY_NO_SPEECH = 0.8
+"""Probability of no speech that is enough by itself. In silence and faint noise tiny.en hears "you", and not at a low
+probability; this one is then 0.84 to 0.97, in 165 recordings of 52 speakers at most 0.23, and cut to 0.5 s at most
+0.45."""
 
 _FRAMES_PER_SECOND = 100
 _ENCODED_PER_SECOND = 50
@@ -204,7 +208,7 @@ class WhisperPasses:
         log_probability *= (len(tokens) + 1) / (max(0, len(tokens) - given) + 1)
         is_unlikely, is_loop = log_probability < LOW_LOG_PROBABILITY, compression > LOOP_COMPRESSION
         is_cut = len(tokens) >= cap
-        if is_unlikely and result.no_speech_prob > NO_SPEECH_PROBABILITY:
+        if result.no_speech_prob > (NO_SPEECH_PROBABILITY if is_unlikely else SURELY_NO_SPEECH):
             return Decoded(text=prefix, looks_wrong=False)
         if is_cut:
             logger.debug(f"{self._name}: cut at {cap} tokens for {seconds:.1f} s of audio")

@@ -212,6 +212,21 @@ def test_an_improbable_text_is_decoded_again_unless_it_is_silence(load: Load, mo
     assert spy.encoded[3:] == [600, 3000]
 
 
+@pytest.mark.parametrize(("no_speech", "heard"), [(0.7, "Thank you."), (0.9, "")])
+def test_a_probable_text_is_dropped_only_where_there_is_surely_no_speech(
+    load: Load, monkeypatch: pytest.MonkeyPatch, no_speech: float, heard: str
+) -> None:
+    model = load("Thank you.")
+    genuine = model.generate_with_fallback
+
+    def doubting(*args: Any) -> Any:
+        result, *rest = genuine(*args)
+        return SimpleNamespace(sequences_ids=result.sequences_ids, no_speech_prob=no_speech), *rest
+
+    monkeypatch.setattr(model, "generate_with_fallback", doubting)
+    assert passes(model, "auto").transcribe(noise(2.0)) == heard
+
+
 def test_a_prefix_is_part_of_the_text_and_is_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = ScriptedWhisperModel(str(build_for_fixtures(tmp_path, [SAMPLES], size="quick", misheard=0)))
     turn = load_fixtures([SAMPLES])[0].turns[0]

@@ -29,7 +29,9 @@ def joined(texts: Iterable[str]) -> str:
     """
     whole = ""
     for text in filter(None, texts):
-        whole = f"{_SENTENCE_MARK.sub('', whole) if text[0].islower() else whole} {text}" if whole else text
+        if text[0].islower():
+            whole = _SENTENCE_MARK.sub("", whole)
+        whole = f"{whole} {text}".lstrip()
     return whole
 
 

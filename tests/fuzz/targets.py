@@ -85,7 +85,7 @@ TURN = (
 )
 PIPELINES = tuple(path.read_bytes() for path in sorted((ROOT / "pipelines" / "presets").glob("*.toml")))
 SCENARIOS = tuple((ROOT / "samples" / name / "scenario.yaml").read_bytes() for name in ("tour", "barge_in", "pauses"))
-WAVS = ((ROOT / "samples" / "tour" / "10.wav").read_bytes()[:4000],)
+WAVS = ((ROOT / "samples" / "tour" / "11.wav").read_bytes()[:4000],)
 CATALOG = (
     b"""[tiers.mine]
 provider = "openai"

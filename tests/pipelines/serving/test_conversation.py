@@ -74,7 +74,7 @@ async def test_goodbye_ends_the_call_after_the_farewell(url: str, kept: Path) ->
     before = set(kept.glob("*.txt"))  # noqa: ASYNC240
     async with connect(url) as call:
         await ready(call)
-        saying = asyncio.create_task(say(call, ROOT / "samples" / "tour" / "10.wav"))
+        saying = asyncio.create_task(say(call, ROOT / "samples" / "tour" / "11.wav"))
         assert await spoken(call, 15) == ["Goodbye.", "(the caller said goodbye)"]
         await saying
         assert close_reason(call) == AGENT_ENDED

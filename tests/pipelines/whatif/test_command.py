@@ -78,7 +78,7 @@ def test_recordings_give_their_words(capsys: pytest.CaptureFixture[str]) -> None
     argv = ("--fast", "--turns", "20", "--tiers", "haiku", "--policies", "single", "--json")
     code, out, _ = run(capsys, str(samples / "tour"), *argv)
     assert code == 0
-    assert json.loads(out)["turns_source"].startswith("the words of 10 recorded turns")
+    assert json.loads(out)["turns_source"].startswith("the words of 11 recorded turns")
 
 
 def test_tiers_of_the_catalogue_fit_the_page(capsys: pytest.CaptureFixture[str]) -> None:

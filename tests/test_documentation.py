@@ -33,15 +33,15 @@ def run(*command: str, cwd: Path = ROOT, timeout: float = 60) -> "subprocess.Com
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout)
 
 
-def test_the_readme_has_at_most_ninety_lines_of_prose() -> None:
-    prose = re.sub(r"```text\n.*?```", "", TEXT["README.md"], flags=re.DOTALL)
-    assert len(prose.splitlines()) <= 90
+def test_the_readme_has_at_most_ninety_lines() -> None:
+    assert len(TEXT["README.md"].splitlines()) <= 90
 
 
 def test_the_readme_has_its_two_commands() -> None:
     readme = re.findall(r"```sh\n(.*?)```", TEXT["README.md"], flags=re.DOTALL)
     commands = [command.strip().split(".venv/bin/")[-1] for command in readme]
-    assert commands == ["voice replay", "pytest -n 3"]
+    assert commands == ["voice replay"]
+    assert "`.venv/bin/pytest -n 3`" in TEXT["README.md"]
     assert "voice models pull" in readme[0]
 
 
@@ -63,7 +63,8 @@ def test_the_printed_reports_use_the_words_of_the_report() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [part.strip() for body in SHELL for part in body.replace("\\\n", "").split("&&") if "replay" in part]
+    "command",
+    [part.strip() for body in SHELL for part in re.split(r"&&|\n", body.replace("\\\n", "")) if "replay" in part],
 )
 def test_every_replay_command_names_a_pipeline_that_can_be_put_together(command: str) -> None:
     settings.load(parser().parse_args(shlex.split(command)[1:]).pipeline.replace("auto", "embedded"))

@@ -74,11 +74,11 @@ SERVES_WHISPER = "from pipelines import Agent, ComponentError, serve\nagent = Ag
 @pytest.mark.parametrize(
     ("script", "code", "said"),
     [
-        ("serve(agent, port=0)", ComponentError.exit_code, r"agent\.py: Whisper model .* cannot be downloaded .*\."),
+        ("serve(agent, port=0)", ComponentError.exit_code, r"agent\.py: The Whisper model .* is not here: run .*\."),
         (
             "from pipelines import replay\nreplay(agent, out='run')",
             ComponentError.exit_code,
-            r"agent\.py: Whisper model .* cannot be downloaded .*\.",
+            r"agent\.py: The Whisper model .* is not here: run .*\.",
         ),
         ("import sys\nsys.excepthook = lambda *_: print('mine', file=sys.stderr)\nserve(agent, port=0)", 1, "mine"),
         ("try:\n    serve(agent, port=0)\nexcept ComponentError:\n    0 / 0", 1, r"Traceback.*ZeroDivisionError.*"),

@@ -78,7 +78,7 @@ def test_auto_takes_multilingual_weights_or_says_what_to_do(monkeypatch: pytest.
     monkeypatch.setenv("VOICE_WHISPER_DIR", "/models/base")
     monkeypatch.setattr(auto, "find", lambda _name: None)
     monkeypatch.setattr(auto, "found", lambda _kind: {})
-    monkeypatch.setattr(auto, "_llm", lambda: ({"large": {"provider": "sim"}}, "llm: a simulated one"))
+    monkeypatch.setattr(auto, "_llm", lambda _language: ({"large": {"provider": "sim"}}, "llm: a simulated one"))
     choice = auto.resolve("auto", ["language=de"])
     assert choice.settings.call.silence_question == GERMAN.still_there
     assert choice.reasons[-1] == "tts: the embedded voice, because no German voice is here"

@@ -9,7 +9,7 @@ from typing import Any
 from pipelines import settings
 from pipelines.settings import Settings
 from voice.language import NAMES
-from voice.models.store import find, found
+from voice.models.store import damaged, find, found
 
 WHISPER = ("base.en", "tiny.en", "base")
 """What recognises English, the best first."""
@@ -48,9 +48,10 @@ def resolve(
     base = settings.load("embedded").model_dump(exclude_unset=True)
     tts, tts_reason = _tts(language)
     table = {**base, "name": "auto", "description": "the best that is already here", "asr": asr, "llm": llm, "tts": tts}
+    repair = [f"{name} is damaged and is not taken: run `voice models pull {name}`" for name in damaged()]
     return Choice(
         settings.check(table, source="auto", overrides=overrides, change=change),
-        (asr_reason, llm_reason, tts_reason),
+        (asr_reason, llm_reason, tts_reason, *repair),
     )
 
 

@@ -92,3 +92,14 @@ def test_single_settings_apply_to_auto_as_well() -> None:
 
 def test_a_named_pipeline_is_taken_as_it_is() -> None:
     assert auto.resolve("embedded", []).reasons == ()
+
+
+def test_a_pulled_model_that_is_no_longer_whole_is_named_with_its_repair(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = tmp_path / "turnaround" / "models" / "tiny.en"
+    folder.mkdir(parents=True)
+    (folder / "model.bin").write_bytes(b"half of it")
+    reasons = auto.resolve("auto", []).reasons
+    assert "tiny.en is damaged and is not taken: run `voice models pull tiny.en`" in reasons

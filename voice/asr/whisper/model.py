@@ -22,6 +22,7 @@ from voice.asr.pace import Pace
 from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoding, WhisperPasses, always
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
+from voice.models.store import repair
 from voice.pass_queue import IsWanted, Pass, PassQueue, Text, WithdrawnError
 from voice.queue_waits import QueueWaits
 
@@ -76,7 +77,7 @@ def loading(path: Path, *, device: str, compute_type: str) -> Iterator[None]:
         raise ConfigurationError(f"Whisper cannot run on {device} with {compute_type}: {error}.") from error
     except RuntimeError as error:
         raise ComponentError(
-            f"The Whisper model in {path} does not run on {device}: {error}; copy or download it again, "
+            f"The Whisper model in {path} does not run on {device}: {error}; {repair(path)}, "
             'or set asr.device = "cpu".'
         ) from error
 

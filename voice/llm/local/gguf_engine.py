@@ -13,6 +13,7 @@ from voice.errors import ComponentError
 from voice.llm.local.chat_template import Message, recent
 from voice.llm.local.engine import GenerationError, Usage, check_memory
 from voice.llm.local.gguf_header import GgufFile
+from voice.models.store import repair
 from voice.pass_queue import IsWanted, WithdrawnError
 
 CONTEXT_TOKENS = 2048
@@ -66,7 +67,7 @@ class GgufEngine:
         except RuntimeError as error:
             raise ComponentError(
                 f"llama.cpp cannot load {file.path}: it is damaged, or a kind of model that xllamacpp "
-                f"{library.__version__} does not know; copy it again, or take another one."
+                f"{library.__version__} does not know; {repair(file.path)}, or take another one."
             ) from error
         atexit.register(self.close)
 

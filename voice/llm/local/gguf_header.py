@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from voice.errors import ComponentError
-from voice.models.store import name_at
+from voice.models.store import name_at, repair
 
 MAGIC = b"GGUF"
 MADE_UP = "scripted:"
@@ -45,11 +45,11 @@ def read_gguf(path: Path) -> GgufFile:
         with path.open("rb") as file:
             if file.read(4) != MAGIC:
                 raise ComponentError(
-                    f'{path} is no GGUF file (it does not begin with "GGUF"): download a file whose name ends in .gguf.'
+                    f'{path} is no GGUF file (it does not begin with "GGUF"): {repair(path)}.'
                 )
             name = _name(file)
     except (struct.error, ValueError, OSError) as error:
-        raise ComponentError(f"{path} is a damaged GGUF file ({error}): copy or download it again.") from error
+        raise ComponentError(f"{path} is a damaged GGUF file ({error}): {repair(path)}.") from error
     if not (name or "").startswith(MADE_UP):
         name = name_at(path)
     return GgufFile(path, name or path.stem, path.stat().st_size)

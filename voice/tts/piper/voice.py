@@ -17,6 +17,7 @@ from loguru import logger
 from voice.errors import ComponentError, ConfigurationError
 from voice.language import Language
 from voice.llm.answer.clauses import has_words, sentences
+from voice.models.store import repair
 from voice.queue_waits import QueueWaits
 from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
 from voice.tts.piper.word_times import spoken_runs, word_ends
@@ -77,7 +78,7 @@ class Voice:
             onnx_errors.InvalidProtobuf,
             onnx_errors.InvalidGraph,
         ) as error:
-            raise ComponentError(f"{path} is not a Piper voice: {error}") from error
+            raise ComponentError(f"{path} is not a whole Piper voice ({error}): {repair(path)}.") from error
         # Piper warns about every phoneme that the voice lacks; our texts make that a matter for debugging only.
         logging.getLogger("piper").setLevel(logging.ERROR)
         self.name = path.stem

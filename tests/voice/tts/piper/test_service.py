@@ -78,7 +78,7 @@ def test_a_missing_voice_says_what_to_do(tmp_path: Path) -> None:
 def test_a_file_that_is_no_voice_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.onnx").write_bytes(b"not a model")
     (tmp_path / "x.onnx.json").write_text("{}")
-    with pytest.raises(ComponentError, match="is not a Piper voice"):
+    with pytest.raises(ComponentError, match="is not a whole Piper voice"):
         Voice(tmp_path / "x.onnx")
 
 

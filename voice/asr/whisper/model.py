@@ -77,8 +77,7 @@ def loading(path: Path, *, device: str, compute_type: str) -> Iterator[None]:
         raise ConfigurationError(f"Whisper cannot run on {device} with {compute_type}: {error}.") from error
     except RuntimeError as error:
         raise ComponentError(
-            f"The Whisper model in {path} does not run on {device}: {error}; {repair(path)}, "
-            'or set asr.device = "cpu".'
+            f'The Whisper model in {path} does not run on {device}: {error}; {repair(path)}, or set asr.device = "cpu".'
         ) from error
 
 

@@ -44,9 +44,7 @@ def read_gguf(path: Path) -> GgufFile:
     try:
         with path.open("rb") as file:
             if file.read(4) != MAGIC:
-                raise ComponentError(
-                    f'{path} is no GGUF file (it does not begin with "GGUF"): {repair(path)}.'
-                )
+                raise ComponentError(f'{path} is no GGUF file (it does not begin with "GGUF"): {repair(path)}.')
             name = _name(file)
     except (struct.error, ValueError, OSError) as error:
         raise ComponentError(f"{path} is a damaged GGUF file ({error}): {repair(path)}.") from error

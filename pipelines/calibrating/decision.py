@@ -41,7 +41,7 @@ class Measurement:
     Parameters:
         decoding: how.
         errors: words inserted, dropped or mistaken, by utterance.
-        seconds: wall time of the final pass, by utterance.
+        seconds: wall time of the final pass, of each utterance that was timed.
     """
 
     decoding: Decoding

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from latency.judge.scoring import word_errors
 from pipelines.calibrating.decision import (
     LEAST_UTTERANCES,
+    PATIENCE,
     Measurement,
     choose,
     thread_counts,
@@ -24,11 +25,12 @@ from voice.priority import core_count
 
 Hear = Callable[[Decoding, NDArray[np.float32]], str]
 """Decodes samples in a given way; its wall time is what is measured."""
-BUDGET = 45.0
-"""Seconds that all passes should take together: the command then takes about a minute. Slow weights hear fewer
-recordings, but at least `LEAST_UTTERANCES`."""
-TRIED, FOR_THREADS = 5, 10
-"""Recordings by which the time is estimated, and on which numbers of threads are compared: they change no words."""
+BUDGET = 36.0
+"""Seconds that the passes whose words count should take together: the command then takes less than a minute. Slow
+weights hear fewer recordings, but at least `LEAST_UTTERANCES`."""
+TIMED = 6
+"""Recordings on which times are measured, on each number of threads. Words, which threads do not change, are counted on
+more, with all cores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,8 @@ class Measured:
 
     Parameters:
         words: how many words each utterance has.
-        rows: the ways of decoding on one thread, the reference first.
+        rows: the ways of decoding on one thread, the reference first; without a beam that takes longer than `PATIENCE`,
+            whose words were not counted.
         chosen: the one to use, and on how many threads.
     """
 
@@ -102,7 +105,7 @@ def measure_all(
     cores: int | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Measured:
-    """Measure all ways of decoding, and then numbers of threads for the one that is chosen.
+    """Measure the times of all ways of decoding, then the words of those that may be chosen, then numbers of threads.
 
     Args:
         hear: decodes.
@@ -114,21 +117,27 @@ def measure_all(
     """
     for way in ways:
         hear(way, found[0].samples)  # loads the model; the first pass is the slowest
-    tried = spread(found, TRIED)
-    each = sum(row.mean_seconds for row in _measure(hear, ways, tried, clock))
+    timed = spread(found, TIMED)
+    times = [
+        row for row in _measure(hear, ways, timed, clock) if row.decoding.beam_size == 1 or row.mean_seconds <= PATIENCE
+    ]
     counts = thread_counts(cores or core_count())
-    most = max(LEAST_UTTERANCES, round(BUDGET / each) - len(tried))
-    heard = spread(found, most)
+    on_all = [replace(row.decoding, threads=counts[-1]) for row in times]
+    if len(counts) > 1:
+        for way in on_all:
+            hear(way, found[0].samples)
+        each = sum(row.mean_seconds for row in _measure(hear, on_all, timed, clock))
+    else:
+        each = sum(row.mean_seconds for row in times)
+    heard = spread(found, max(LEAST_UTTERANCES, round(BUDGET / each)))
     words = tuple(one.words for one in heard)
     say(f"  {len(heard)} recordings with {sum(words)} words, about {each * len(heard):.0f} s")
-    rows = _measure(hear, ways, heard, clock, say)
+    counted = _measure(hear, on_all, heard, clock, say)
+    rows = tuple(replace(row, errors=count.errors) for row, count in zip(times, counted, strict=True))
     chosen = choose(rows, words)
     if len(counts) > 1:
-        threaded = [replace(chosen, threads=threads) for threads in counts]
-        for way in threaded[1:]:
-            hear(way, found[0].samples)
-        chosen = with_threads(_measure(hear, threaded, spread(heard, FOR_THREADS), clock))
-    return Measured(words=words, rows=tuple(rows), chosen=chosen)
+        chosen = with_threads(_measure(hear, [replace(chosen, threads=n) for n in counts], timed, clock))
+    return Measured(words=words, rows=rows, chosen=chosen)
 
 
 def _measure(

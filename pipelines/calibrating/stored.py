@@ -145,7 +145,7 @@ def _is_sound(found: Calibration) -> bool:
     return (
         bool(found.words)
         and bool(found.rows)
-        and all(len(row.errors) == len(row.seconds) == len(found.words) for row in found.rows)
+        and all(len(row.errors) == len(found.words) and row.seconds for row in found.rows)
         and found.rows[0].decoding == FULL
         and any(row.decoding == replace(found.chosen, threads=1) for row in found.rows)
     )

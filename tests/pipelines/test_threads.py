@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from pipelines.threads import THREAD_LIMITS, limit_threads
-from voice.asr.sphinx.forking import CAN_FORK
 from voice.client.call.line import PacedLine
 from voice.client.call.session import CallSession
 from voice.client.caller.scripted_caller import ScriptedCaller
@@ -42,15 +41,14 @@ PROCESS = {
     "MainThread": 1,
     "piper": 1,  # every sentence of every call
     "smart-turn": 1,  # every turn of every call
-    "asyncio-waitpid": WAIT,  # the end of the spare recogniser, or of the process that forks recognisers
+    "asyncio-waitpid": WAIT,  # the end of the spare recogniser
 }
 NATIVE = 1
 """onnxruntime's log, if it has one; its sessions compute on the thread that asks."""
 LOADING = 6
 """The default executor's threads: as many as parts load side by side, idle from then on."""
 CALL = {
-    # The recogniser's end; where recognisers are forked, the process that forks them reports it.
-    "asyncio-waitpid": 0 if CAN_FORK else WAIT,
+    "asyncio-waitpid": WAIT,  # the recogniser's end
 }
 
 

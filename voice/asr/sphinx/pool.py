@@ -5,7 +5,6 @@ from collections.abc import Coroutine
 
 from loguru import logger
 
-from voice.asr.sphinx.forking import CAN_FORK, Forks
 from voice.asr.sphinx.language_model import GENERAL, LanguageModel
 from voice.asr.sphinx.process import SphinxWorker, WorkerDied
 from voice.asr.sphinx.worker_protocol import Reset
@@ -30,13 +29,10 @@ class SphinxPool:
     Args:
         language_model: The language model of all workers.
         spare: How many idle workers to keep; with at least 1, no call waits for loading.
-        forks: Whether workers are forked from a process that has loaded the models, so that they share their memory;
-            otherwise each loads them itself.
     """
 
-    def __init__(self, *, language_model: LanguageModel = GENERAL, spare: int = 1, forks: bool = CAN_FORK) -> None:
+    def __init__(self, *, language_model: LanguageModel = GENERAL, spare: int = 1) -> None:
         self._language_model = language_model
-        self._forks = Forks(language_model) if forks else None
         self._spare = spare
         self.waits = QueueWaits("recognition")
         """How much longer the text of an utterance takes than the work that is left at its end."""
@@ -113,8 +109,6 @@ class SphinxPool:
         self._idle.clear()
         await asyncio.gather(*(worker.stop() for worker in self._all))
         self._all.clear()
-        if self._forks is not None:
-            await self._forks.close()
 
     def _check(self) -> None:
         if self._is_closed:
@@ -160,11 +154,7 @@ class SphinxPool:
             self._changed.notify_all()
 
     async def _load(self) -> SphinxWorker:
-        if self._forks is None:
-            worker = await SphinxWorker.spawn(self._language_model)
-        else:
-            async with asyncio.timeout(_LOAD_TIMEOUT):
-                worker = await self._forks.worker()
+        worker = await SphinxWorker.spawn(self._language_model)
         self._all.add(worker)
         self._spawn(self._watch(worker), f"watch over recogniser {worker.pid}")
         try:

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Protocol
 
 from loguru import logger
 
@@ -22,99 +21,6 @@ class WorkerDied(Exception):
     """The worker process has ended, or can no longer be used."""
 
 
-class WorkerProcess(Protocol):
-    """A running worker with its two pipes."""
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it has ended, as far as the event loop knows."""
-
-    @property
-    def returncode(self) -> int | None:
-        """Its exit status, below 0 the signal that ended it; None while it runs, and where it is not known."""
-
-    @property
-    def commands(self) -> asyncio.WriteTransport:
-        """Where it reads."""
-
-    @property
-    def replies(self) -> asyncio.StreamReader:
-        """What it writes."""
-
-    async def wait(self) -> object:
-        """Wait for its end."""
-
-    def kill(self) -> None:
-        """Kill it, if it runs."""
-
-
-class ExecutedProcess:
-    """A worker process that loads the models itself.
-
-    Args:
-        process: with pipes for input and output.
-    """
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._process = process
-        self.pid = process.pid
-        self.commands = process.stdin.transport
-        self.replies = process.stdout
-        self.wait = process.wait
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it has ended."""
-        return self.returncode is not None
-
-    @property
-    def returncode(self) -> int | None:
-        """Its exit status."""
-        return self._process.returncode
-
-    def kill(self) -> None:
-        """Kill it."""
-        if not self.has_ended:
-            # Process.kill() first polls the process, and if it has ended, takes its exit status away from the task that
-            # waits for it: how it ended would be lost.
-            kill_process(self.pid)
-
-
-async def start_process(
-    language_model: LanguageModel, *, stdin: int, stdout: int | None, template: int | None = None
-) -> asyncio.subprocess.Process:
-    """Start a worker or, with the descriptor of its socket, the template of workers.
-
-    Raises:
-        OSError: The system starts no more processes.
-    """
-    arguments = ["--name", language_model.name]
-    if language_model.path is not None:
-        arguments += ["--language-model", str(language_model.path)]
-    if template is not None:
-        arguments += ["--template", str(template)]
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "voice.asr.sphinx.worker",
-        *arguments,
-        stdin=stdin,
-        stdout=stdout,
-        pass_fds=() if template is None else (template,),
-        env=_environment(),
-        # Ctrl-C is for this process: it would end a worker that starts and does not ignore it yet. A session of
-        # its own would do too, but Linux shares the processor among sessions, whatever their priority: eight
-        # workers would leave this process, which sends the audio of all calls, a tenth of it.
-        process_group=0,
-    )
-
-
 def kill_process(pid: int) -> None:
     """Kill a process, if it is there."""
     with contextlib.suppress(ProcessLookupError):
@@ -122,14 +28,17 @@ def kill_process(pid: int) -> None:
 
 
 class SphinxWorker:
-    """One worker process, made by `spawn` or forked (`forking.py`); belongs to one call at a time.
+    """One worker process, made by `spawn`; belongs to one call at a time.
 
     Args:
-        process: the process, which may still be loading its models.
+        process: the process, which may still be loading its models; with pipes for input and output.
     """
 
-    def __init__(self, process: WorkerProcess) -> None:
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
         self._process = process
+        self._commands, self._output = process.stdin.transport, process.stdout
         self._reader = MessageReader()
         self._replies: list[Reply] = []
         self.models = ""
@@ -138,13 +47,29 @@ class SphinxWorker:
 
     @classmethod
     async def spawn(cls, language_model: LanguageModel) -> "SphinxWorker":
-        """Start a process that loads the models itself; they are loaded when `wait_ready` returns.
+        """Start a process; its models are loaded when `wait_ready` returns.
 
         Raises:
             OSError: The system starts no more processes.
         """
+        arguments = ["--name", language_model.name]
+        if language_model.path is not None:
+            arguments += ["--language-model", str(language_model.path)]
         pipe = asyncio.subprocess.PIPE
-        return cls(ExecutedProcess(await start_process(language_model, stdin=pipe, stdout=pipe)))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "voice.asr.sphinx.worker",
+            *arguments,
+            stdin=pipe,
+            stdout=pipe,
+            env=_environment(),
+            # Ctrl-C is for this process: it would end a worker that starts and does not ignore it yet. A session of
+            # its own would do too, but Linux shares the processor among sessions, whatever their priority: eight
+            # workers would leave this process, which sends the audio of all calls, a tenth of it.
+            process_group=0,
+        )
+        return cls(process)
 
     @property
     def pid(self) -> int:
@@ -154,7 +79,7 @@ class SphinxWorker:
     @property
     def is_alive(self) -> bool:
         """Whether the process runs, as far as the event loop knows."""
-        return not self._process.has_ended
+        return self._process.returncode is None
 
     def send(self, command: Command) -> None:
         """Send a command to the worker; does not wait.
@@ -162,7 +87,7 @@ class SphinxWorker:
         Raises:
             WorkerDied: The process has ended, or has stopped reading and so has hung.
         """
-        pipe = self._process.commands
+        pipe = self._commands
         if not self.is_alive or pipe.is_closing():
             raise WorkerDied(self._obituary())
         if pipe.get_write_buffer_size() > _UNREAD_LIMIT:
@@ -176,7 +101,7 @@ class SphinxWorker:
             WorkerDied: The process has ended, has failed, or has written something other than replies.
         """
         while not self._replies:
-            data = await self._process.replies.read(1 << 16)
+            data = await self._output.read(1 << 16)
             if not data:
                 await self.stop()
                 raise WorkerDied(self._obituary())
@@ -203,7 +128,7 @@ class SphinxWorker:
     async def stop(self) -> None:
         """End the process: close its input, and kill it if it does not exit."""
         try:
-            self._process.commands.close()
+            self._commands.close()
             async with asyncio.timeout(_EXIT_TIMEOUT):
                 await self._process.wait()
         except TimeoutError:
@@ -224,14 +149,16 @@ class SphinxWorker:
             put_behind(self.pid)
 
     def kill(self) -> None:
-        """Kill the process."""
-        self._process.kill()
+        """Kill the process, if it runs."""
+        if self.is_alive:
+            # Process.kill() first polls the process, and if it has ended, takes its exit status away from the task that
+            # waits for it: how it ended would be lost.
+            kill_process(self.pid)
 
     def _obituary(self) -> str:
         code = self._process.returncode
         if code is None:
-            how = "has ended" if self._process.has_ended else "has closed its input"
-            return f"recogniser process {self.pid} {how}"
+            return f"recogniser process {self.pid} has closed its input"
         how = f"was ended by signal {-code}" if code < 0 else f"exited with {code}"
         return f"recogniser process {self.pid} {how}"
 

@@ -2,8 +2,7 @@
 
 It is a process of its own because the decoder holds Python's lock while it computes, and because one decoder serves one
 speaker. It uses no event loop, no pipeline and no numpy: it reads commands (`worker_protocol`) from standard input,
-replies on standard output, and exits when its input ends. With `--template` it is the process from which such workers
-are forked instead (`template.py`).
+replies on standard output, and exits when its input ends.
 """
 
 import argparse
@@ -11,10 +10,8 @@ import contextlib
 import os
 import select
 import signal
-import socket
 import sys
 import time
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -22,7 +19,6 @@ import pocketsphinx
 
 from voice.asr.sphinx.cepstral_mean import CepstralMean
 from voice.asr.sphinx.overlap.search import OverlapSearch
-from voice.asr.sphinx.template import fork_on_request
 from voice.asr.sphinx.worker_protocol import (
     BYTES_PER_SECOND,
     SAMPLE_RATE,
@@ -254,17 +250,11 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m voice.asr.sphinx.worker", description=__doc__.split("\n")[0])
     parser.add_argument("--language-model", type=Path, help="a trigram model to use instead of the general English one")
     parser.add_argument("--name", default="en-us", help="name of the models in reports")
-    parser.add_argument(
-        "--template",
-        type=int,
-        metavar="SOCKET",
-        help="only fork a worker for each request on this descriptor",
-    )
     arguments = parser.parse_args(argv)
     # Ctrl-C reaches the whole process group, but the service ends its workers by closing their input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Only replies may reach the pipe: what libraries print goes to the logs.
-    replies = os.dup(sys.stdout.fileno()) if arguments.template is None else arguments.template
+    replies = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     start = time.perf_counter()
     try:
@@ -274,11 +264,7 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:  # likewise
         return _fail(error, replies)
     recognition = Recognition(decoder, models, time.perf_counter() - start, overlap)
-    if arguments.template is None:
-        return serve_to_the_end(recognition, sys.stdin.fileno(), replies)
-    return fork_on_request(
-        socket.socket(fileno=arguments.template), recognition.ready, partial(serve_to_the_end, recognition)
-    )
+    return serve_to_the_end(recognition, sys.stdin.fileno(), replies)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 A message is a little-endian u32 length, one byte for its kind, and the body; the length counts kind and body. The body
 of `Audio` is its samples, of all others a JSON list of their fields. The service sends commands on the worker's
 standard input, and the worker sends replies on its standard output. The service numbers the utterances; replies about
-an utterance carry its number. A template (`template.py`) sends `TemplateReply`s in the same form on its control socket.
+an utterance carry its number.
 
 `multiprocessing.connection` does not serve here, because its `send` blocks: when a worker hangs, the event loop, and
 with it every call of the process, stands still after 94 messages of 20 ms (1.9 s of audio). asyncio's pipes buffer
@@ -145,45 +145,9 @@ class Failed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Forked:
-    """The template has forked a worker for the oldest request it has not answered.
-
-    Parameters:
-        pid: its process id.
-    """
-
-    pid: int
-
-
-@dataclass(frozen=True, slots=True)
-class NotForked:
-    """The template could not fork a worker for the oldest request it has not answered.
-
-    Parameters:
-        reason: one sentence.
-    """
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A worker that the template had forked has ended.
-
-    Parameters:
-        pid: its process id.
-        code: its exit status; below 0, the signal that ended it.
-    """
-
-    pid: int
-    code: int
-
-
 Command = StartUtterance | Audio | FinishUtterance | AbandonUtterance | Reset | PeekUtterance
 Reply = Ready | Partial | Final | Failed | Peeked
-TemplateReply = Ready | Failed | Forked | NotForked | Ended
-Message = Command | Reply | Forked | NotForked | Ended
+Message = Command | Reply
 
 _KINDS: tuple[type[Message], ...] = get_args(Message)
 """Which message a kind is: its index."""

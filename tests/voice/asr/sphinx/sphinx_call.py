@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import time
 from types import TracebackType
 from typing import Any
@@ -27,31 +26,13 @@ CHUNK = 640
 
 
 def workers() -> set[int]:
-    """The process ids of the recogniser's workers."""
-    return {process.pid for process in _processes() if not _is_template(process)}
-
-
-def templates() -> set[int]:
-    """The process ids of the processes from which workers are forked."""
-    return {process.pid for process in _processes() if _is_template(process)}
-
-
-def _processes() -> list[psutil.Process]:
-    """This process's own, and those that its template has forked; not those of a server that another test runs."""
-    found = []
+    """The process ids of this process's recognisers; not those of a server that another test runs."""
+    found = set()
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):  # ended just now
             if "voice.asr.sphinx.worker" in child.cmdline():
-                found += [child, *child.children()]
+                found.add(child.pid)
     return found
-
-
-def _is_template(process: psutil.Process) -> bool:
-    # A forked worker has the command line of its template.
-    try:
-        return "--template" in process.cmdline() and process.ppid() == os.getpid()
-    except psutil.NoSuchProcess:
-        return False
 
 
 def oldest() -> int:

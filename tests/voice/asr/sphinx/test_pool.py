@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.voice.asr.sphinx.sphinx_call import templates, workers
+from tests.voice.asr.sphinx.sphinx_call import workers
 from voice.asr.sphinx.language_model import LanguageModel
 from voice.asr.sphinx.pool import SphinxPool
 from voice.asr.sphinx.process import WorkerDied
@@ -39,8 +39,8 @@ async def test_spare_workers_are_loaded_before_they_are_needed(pool: SphinxPool)
 
 async def test_a_ctrl_c_in_the_terminal_does_not_reach_a_worker_that_is_starting(pool: SphinxPool) -> None:
     loading = asyncio.create_task(pool.start())
-    await until(lambda: len(workers() | templates()) == 1)
-    (pid,) = workers() | templates()
+    await until(lambda: len(workers()) == 1)
+    (pid,) = workers()
     assert os.getpgid(pid) != os.getpgid(0)
     await loading
 
@@ -129,13 +129,13 @@ async def test_closing_ends_all_processes_even_those_in_use_or_loading() -> None
     loading = asyncio.create_task(pool.acquire())
     await asyncio.sleep(0)
     await pool.close()
-    assert workers() | templates() == set()
+    assert workers() == set()
     pool.release(out)
     with pytest.raises(ComponentError, match="closed"):
         await loading
     with pytest.raises(ComponentError, match="closed"):
         await pool.acquire()
-    assert workers() | templates() == set()
+    assert workers() == set()
 
 
 async def test_a_cancelled_wait_for_a_worker_loses_no_worker(pool: SphinxPool) -> None:
@@ -156,4 +156,4 @@ async def test_a_model_that_cannot_be_loaded_is_an_error_that_says_why(tmp_path:
     with pytest.raises(ComponentError, match="did not start"):
         await pool.acquire()
     await pool.close()
-    assert workers() | templates() == set()
+    assert workers() == set()

@@ -6,25 +6,20 @@ from collections.abc import AsyncIterator
 import psutil
 import pytest
 
-from voice.asr.sphinx.forking import CAN_FORK, Forks
 from voice.asr.sphinx.language_model import GENERAL
 from voice.asr.sphinx.process import SphinxWorker, WorkerDied
 from voice.asr.sphinx.worker_protocol import Audio, Final, FinishUtterance, Partial, Reply, StartUtterance
 from voice.priority import BEHIND
 
-FORKED = pytest.param(True, id="forked", marks=pytest.mark.skipif(not CAN_FORK, reason="workers are forked on Linux"))
 
-
-@pytest.fixture(params=[FORKED, pytest.param(False, id="executed")])
-async def worker(request: pytest.FixtureRequest) -> AsyncIterator[SphinxWorker]:
-    forks = Forks(GENERAL)
+@pytest.fixture
+async def worker() -> AsyncIterator[SphinxWorker]:
     async with asyncio.timeout(60):
-        worker = await (forks.worker() if request.param else SphinxWorker.spawn(GENERAL))
+        worker = await SphinxWorker.spawn(GENERAL)
         await worker.wait_ready()
     yield worker
     worker.kill()
     await worker.stop()
-    await forks.close()
     assert not psutil.pid_exists(worker.pid)
 
 

@@ -1,0 +1,142 @@
+"""Abbreviations, by language: what is said for them, and whether their dot ends a sentence. Pure.
+
+The reader takes what is said from here, and the clause splitter where sentences end.
+"""
+
+import re
+from collections.abc import Mapping
+
+from voice.language import Language
+
+# What follows one of these always belongs to it.
+_LEADING: dict[Language, dict[str, str]] = {
+    "en": {
+        "e.g.": "for example", "i.e.": "that is", "vs.": "versus", "approx.": "approximately", "cf.": "compare",
+        "ca.": "about", "est.": "estimated", "Fig.": "Figure", "fig.": "figure", "ext.": "extension", "Vol.": "Volume",
+        "vol.": "volume", "ch.": "chapter", "p.": "page", "pp.": "pages", "max.": "maximum", "min.": "minimum",
+        "Apt.": "Apartment", "Mt.": "Mount", "a.k.a.": "also known as", "w/o": "without", "w/": "with",
+        "c/o": "care of",
+    },
+    "de": {
+        "z. B.": "zum Beispiel", "z.B.": "zum Beispiel", "d. h.": "das heißt", "d.h.": "das heißt",
+        "u. a.": "unter anderem", "u.a.": "unter anderem", "i. d. R.": "in der Regel", "v. a.": "vor allem",
+        "o. ä.": "oder ähnlich", "bzw.": "beziehungsweise", "Nr.": "Nummer", "ca.": "circa", "evtl.": "eventuell",
+        "ggf.": "gegebenenfalls", "inkl.": "inklusive", "exkl.": "exklusive", "zzgl.": "zuzüglich", "Abs.": "Absatz",
+        "S.": "Seite", "Art.": "Artikel", "Tel.": "Telefon", "Hr.": "Herr", "Fr.": "Frau", "vgl.": "vergleiche",
+        "max.": "maximal", "mind.": "mindestens", "Kap.": "Kapitel", "St.": "Sankt", "Dipl.": "Diplom",
+    },
+}  # fmt: skip
+# These end a sentence before a word that begins one.
+_NAMES: dict[Language, dict[str, str]] = {
+    "en": {
+        "Mr.": "Mister", "Mrs.": "Missus", "Ms.": "Miz", "Mx.": "Mix", "Dr.": "Doctor", "St.": "Saint",
+        "Prof.": "Professor", "Rev.": "Reverend", "Hon.": "Honorable", "Gov.": "Governor", "Sen.": "Senator",
+        "Rep.": "Representative", "Gen.": "General", "Col.": "Colonel", "Capt.": "Captain", "Lt.": "Lieutenant",
+        "Sgt.": "Sergeant", "Jr.": "Junior", "Sr.": "Senior", "Ph.D.": "P H D", "M.D.": "M D", "al.": "al",
+        "dept.": "department", "Dept.": "Department", "Inc.": "Incorporated", "Ltd.": "Limited",
+        "Corp.": "Corporation", "Co.": "Company", "U.S.A.": "U S A", "U.S.": "U S", "U.K.": "U K", "E.U.": "E U",
+        "D.C.": "D C", "Jan.": "January", "Feb.": "February", "Mar.": "March", "Apr.": "April", "Jun.": "June",
+        "Jul.": "July", "Aug.": "August", "Sept.": "September", "Sep.": "September", "Oct.": "October",
+        "Nov.": "November", "Dec.": "December", "Mon.": "Monday", "Tue.": "Tuesday", "Tues.": "Tuesday",
+        "Wed.": "Wednesday", "Thu.": "Thursday", "Thur.": "Thursday", "Thurs.": "Thursday", "Fri.": "Friday",
+        "Sat.": "Saturday", "Sun.": "Sunday",
+    },
+    "de": {
+        "Dr.": "Doktor", "Prof.": "Professor", "usw.": "und so weiter", "etc.": "et cetera", "Mio.": "Millionen",
+        "Mrd.": "Milliarden", "Std.": "Stunden", "Min.": "Minuten", "Str.": "Straße", "MwSt.": "Mehrwertsteuer",
+        "ff.": "folgende", "Jan.": "Januar", "Feb.": "Februar", "Apr.": "April", "Aug.": "August",
+        "Sept.": "September", "Okt.": "Oktober", "Nov.": "November", "Dez.": "Dezember", "Mo.": "Montag",
+        "Di.": "Dienstag", "Mi.": "Mittwoch", "Do.": "Donnerstag", "Sa.": "Samstag", "So.": "Sonntag",
+        "n. Chr.": "nach Christus", "v. Chr.": "vor Christus",
+    },
+}  # fmt: skip
+# These end a sentence before any capital but that of a day or of a time zone.
+_TRAILING: dict[Language, dict[str, str]] = {
+    "en": {
+        "a.m.": "A M", "p.m.": "P M", "etc.": "et cetera", "Ave.": "Avenue", "Rd.": "Road", "Blvd.": "Boulevard",
+        "Ln.": "Lane", "Pl.": "Place", "Sq.": "Square", "Hwy.": "Highway", "Pkwy.": "Parkway",
+    },
+    "de": {},
+}  # fmt: skip
+UNITS_WITH_DOT = frozenset(("oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "hr", "hrs", "min", "mins", "sec"))
+"""Units that may be written with a dot, after a number."""
+_STARTERS: dict[Language, frozenset[str]] = {
+    "en": frozenset(
+        "The This That These Those It Its He She We You They I In On At But And Or So If When Then There Here What Where "
+        "Why How Who Is Are Was Were Do Does Did Can Could Would Should Please Yes No Not My Your His Her Our Their A An "
+        "For From With After Before As Also However Let Some Most Many Both All Each Now Well Just Take Turn Next "
+        "Another Once While Because Since Although To By Call Come Go".split()
+    ),
+    "de": frozenset(
+        "Der Die Das Den Dem Ein Eine Einen Er Sie Es Ich Wir Ihr Ihre Du Man Und Aber Oder Dann Danach Da Dort Hier "
+        "Dies Diese Dieser Dieses Wenn Weil Wo Wie Was Wer Wann Warum In Im Am An Auf Bei Mit Nach Von Vor Zum Zur Für "
+        "Nun Jetzt Auch Also Bitte Ja Nein Nicht Möchten Soll Kann Können Haben Hat Ist Sind War Passt Alle Mein Meine "
+        "Unser Unsere Sonst Außerdem Rufen Nehmen Gehen Kommen Heute Morgen".split()
+    ),
+}
+_AFTER_TIME = re.compile(r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[ECMPU]?[SD]?T|GMT|UTC|CES?T|Eastern|Pacific")
+_NEXT = re.compile(r"[\s\"'“‘([{*_]*(?P<word>[^\W_][\w'’]*)?(?P<dot>\.?)")
+LOOKAHEAD = 32
+"""Characters after a dot that always suffice to decide."""
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
+_ORDINAL = re.compile(r"\d{1,2}\.")
+_NUMBERED = re.compile(r"\b(?:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part) no\.$")
+
+SAID: Mapping[Language, Mapping[str, str]] = {
+    language: _LEADING[language] | _NAMES[language] | _TRAILING[language] for language in _LEADING
+}
+"""What is said for each abbreviation, as it is written, dots included."""
+# Titles and the like are known in small letters too ("dr. Smith"); what is a word without its capital is not.
+_WORDS = frozenset("mar. sun. sat. wed. jun. jul. fri. mon. hon. gen. rep. mix. no. st. so. do. di. fr. art. am.".split())
+_LAST: dict[Language, dict[str, int]] = {
+    language: {
+        form: kind
+        for kind, table in enumerate((_LEADING[language], _NAMES[language], _TRAILING[language]))
+        for short in table
+        if short.endswith(".")
+        for form in (short.split()[-1], short.split()[-1].lower())
+        if form not in _WORDS
+    }
+    for language in _LEADING
+}
+
+
+def dot_ends(before: str, after: str, *, language: Language = "en") -> bool | None:
+    """Whether a dot ends a sentence; None if that depends on more than `after`.
+
+    Args:
+        before: the end of the text up to the dot, which is its last character.
+        after: what follows, from the white space on; empty if more is to come.
+        language: that of the text.
+    """
+    words = before.split()
+    word = re.split(r"[-–/(\[\"'“‘{*_]", words[-1])[-1] if words else ""
+    number = before.endswith("No.") and bool(re.search(r"[\w'’] No\.$", before)) or bool(_NUMBERED.search(before))
+    kind = _LAST[language].get(word)
+    if language == "en":
+        if re.search(rf"\d\s?(?:{'|'.join(UNITS_WITH_DOT)})\.$", before):
+            kind = 2
+    if kind is None and word != "I." and (_INITIALS.fullmatch(word) or (language == "de" and _ORDINAL.fullmatch(word))):
+        kind = 1
+    if language == "de" and word.endswith("str."):
+        kind = 1
+    if number:
+        kind = 0
+    if kind is None:
+        return True
+    if kind == 0 and not number:
+        return False
+    found = _NEXT.match(after)
+    assert found is not None  # it matches the empty text
+    following = found["word"] or ""
+    if not number and following and not following[0].isupper():
+        return False
+    if found.end() == len(after) < LOOKAHEAD:
+        return None
+    if number:
+        return not following[:1].isdigit()
+    if not following or found["dot"]:
+        return False
+    if kind == 2:
+        return not _AFTER_TIME.fullmatch(following)
+    return following.split("'")[0].split("’")[0] in _STARTERS[language]

@@ -79,13 +79,21 @@ _NEXT = re.compile(r"[\s\"'“‘([{*_]*(?P<word>[^\W_][\w'’]*)?(?P<dot>\.?)")
 LOOKAHEAD = 32
 """Characters after a dot that always suffice to decide."""
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
-_ORDINAL = re.compile(r"\d{1,2}\.")
-_NUMBERED = re.compile(r"\b(?:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part) no\.$")
+_ORDINAL = re.compile(r"(?:\d{1,2}|[IVX]{1,4})\.")
+_NUMBERED = re.compile(r"\b(?i:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part) no\.$")
 
 SAID: Mapping[Language, Mapping[str, str]] = {
-    language: _LEADING[language] | _NAMES[language] | _TRAILING[language] for language in _LEADING
+    language: {
+        form: said if form == short else said[0].upper() + said[1:]
+        for table in (_LEADING[language], _NAMES[language], _TRAILING[language])
+        for short, said in table.items()
+        for form in ((short[0].upper() + short[1:], short) if len(short) > 2 else (short,))
+    }
+    for language in _LEADING
 }
 """What is said for each abbreviation, as it is written, dots included."""
+BEFORE_NUMBERS = frozenset(("p.", "pp.", "ch.", "min.", "max.", "est.", "vol.", "fig."))
+"""What is an abbreviation only before a number, in small letters."""
 # Titles and the like are known in small letters too ("dr. Smith"); what is a word without its capital is not.
 _WORDS = frozenset("mar. sun. sat. wed. jun. jul. fri. mon. hon. gen. rep. mix. no. st. so. do. di. fr. art. am.".split())
 _LAST: dict[Language, dict[str, int]] = {
@@ -94,7 +102,8 @@ _LAST: dict[Language, dict[str, int]] = {
         for kind, table in enumerate((_LEADING[language], _NAMES[language], _TRAILING[language]))
         for short in table
         if short.endswith(".")
-        for form in (short.split()[-1], short.split()[-1].lower())
+        for last in short.split()[-1:]
+        for form in (last, last.lower(), last[0].upper() + last[1:])
         if form not in _WORDS
     }
     for language in _LEADING
@@ -120,6 +129,7 @@ def dot_ends(before: str, after: str, *, language: Language = "en") -> bool | No
         kind = 1
     if language == "de" and word.endswith("str."):
         kind = 1
+    number = number or (language == "en" and word.lower() in BEFORE_NUMBERS)
     if number:
         kind = 0
     if kind is None:

@@ -77,9 +77,7 @@ def _mixed_code(found: "re.Match[str]") -> str:
 
 def in_fours(found: "re.Match[str]") -> str:
     """Each letter and digit by itself, with a pause after every four of a long part."""
-    parts = [
-        part[at : at + 4] for part in found[0].split("-") for at in range(0, len(part), 4 if len(part) > 7 else len(part))
-    ]
+    parts = [part for whole in found[0].split("-") for part in re.findall(r".{1,4}" if len(whole) > 7 else ".+", whole)]
     return ", ".join(" ".join(digits(char) or char.upper() for char in part) for part in parts)
 
 
@@ -96,7 +94,7 @@ WEB = (
     r"(?P<rest>(?:[a-z][a-z\d_-]+\.){1,4}[a-z]{2,12}(?:/[\w./-]*\w)?)(?![\w@])",
     rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{_ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])",
 )
-_COUNTED = r"\s(?!(?:is|was|has|ships|arrives|comes|costs|needs|does)\b)[a-z]+(?:s|people|men|women|children)\b"
+_COUNTED = r"\s(?!(?:is|was|has|ships|arrives|comes|costs|needs|does)\b)(?:[a-z]+s|people|men|women|children)\b"
 RULES = (
     Rule(r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})", lambda found: address(found["mail"])),
     *(Rule(pattern, _web) for pattern in WEB),
@@ -118,21 +116,20 @@ RULES = (
         lambda found: "version " + " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
     ),
     Rule(
-        r"(?P<version>\d+(?:\.\d+){2,})(?!\w)",
+        r"(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\w))(?P<version>\d+(?:\.\d+){2,})(?!\w)",
         lambda found: " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
     ),
     Rule(rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}})(?![\w.,]\d|\w)", _named_code),
     Rule(
-        rf"(?P<name>(?:[Cc]all|[Dd]ial|[Tt]ext|[Oo]rder) )(?P<code>\d{{3,}})(?![\w.,]\d|\w|{_COUNTED})", _named_code
+        rf"(?P<name>(?:[Cc]all|[Dd]ial|[Tt]ext|[Oo]rder) )(?P<code>\d{{3,}})(?![ .,-]?\d|\w|{_COUNTED})", _named_code
     ),
     Rule(rf"(?P<name>or )(?P<code>[1-9]11|112|999|988)(?!\w|[.,]\d|{_COUNTED})", _named_code),
     Rule(r"#(?P<code>\d+)#", lambda found: f"pound {digits(found['code'])} pound"),
     Rule(r"::(?=\w)", lambda found: "colon colon ", inside=True),
     Rule(
-        r"(?P<place>, [A-Z]{2}) (?P<code>\d{5})(?:-(?P<more>\d{4}))?(?!\w)",
-        lambda found: f", {spell(found['place'][2:])} {digits(found['code'])}"
+        r"(?P<state>[A-Z]{2}) (?P<code>\d{5})(?:-(?P<more>\d{4}))?(?!\w)",
+        lambda found: f"{spell(found['state'])} {digits(found['code'])}"
         + (f", {digits(found['more'])}" if found["more"] else ""),
-        inside=True,
     ),
     Rule(r"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}(?!\w)|(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{16,128}(?!\w)", in_fours),
     Rule(r"[A-Z]{2,4}-\d{3,10}(?!\w)|[A-Z]-\d{4,10}(?!\w)", in_fours),

@@ -163,8 +163,8 @@ RULES = (
         lambda found: f"{number(found['feet'])} foot {number(found['inches'])}",
     ),
     Rule(
-        rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<unit>{_UNIT})(?!\w)",
-        lambda found: f"{number(found['low'])} to {number(found['high'])} {_UNITS[found['unit']][1]}",
+        rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])",
+        lambda found: f"{number(found['low'])} to {number(found['high'])} {_UNITS[found['unit']][1]}{_per(found)}",
     ),
     Rule(rf"{_SIGN}(?P<amount>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])(?:\.(?=,|\s+[a-z]))?", _unit),
     Rule(
@@ -196,11 +196,15 @@ RULES = (
         r"(?P<above>\d{1,2}):(?P<below>\d)(?!\d)", lambda found: f"{number(found['above'])} to {number(found['below'])}"
     ),
     Rule(
+        rf"(?P<before>(?:[Ff]rom|[Bb]etween)\s)(?P<low>{NUMBER})\s[-–—]\s(?P<high>{NUMBER})(?![\w-])",
+        lambda found: f"{found['before']}{number(found['low'])} to {number(found['high'])}",
+    ),
+    Rule(
         r"(?P<low>(?:1[1-9]|20)\d\d)[-–](?P<high>(?:1[1-9]|20)\d\d)(?!\w)",
         lambda found: f"{year(int(found['low']))} to {year(int(found['high']))}",
     ),
     Rule(
-        r"(?P<low>(?:19|20)\d\d)[-–](?P<high>\d\d)(?![\w.-])",
+        r"(?P<low>(?:19|20)\d\d)[-–](?P<high>\d\d)(?![\w-]|\.\d)",
         lambda found: f"{year(int(found['low']))} to {cardinal(int(found['high']))}",
     ),
     Rule(r"['’](?P<value>[0-9]\d)(?![\w'’])", lambda found: f"{'oh ' if found['value'][0] == '0' else ''}{cardinal(int(found['value']))}"),

@@ -144,7 +144,7 @@ RULES = (
     Rule(r"Fr\.(?=,|\s(?:[a-z]|\d)|$)|(?<=bis )Fr\.", lambda found: "Freitag" + full_stop(found, "de")),
     Rule(r"(?P<name>[A-ZÄÖÜ][a-zäöü]+) (?P<numeral>I{1,3}|IV|VI{0,3}|IX|X)\.(?=\s[a-zäöü])", _ruler),
     Rule(rf"(?:{_ABBREVIATION})(?!\w)", lambda found: _SAID[found[0]] + full_stop(found, "de")),
-    Rule(r"str\.", lambda found: "straße" + full_stop(found, "de"), inside=True),
+    Rule(r"(?P<name>[A-ZÄÖÜ][\w-]*s)tr\.", lambda found: f"{found['name']}traße{full_stop(found, 'de')}"),
     Rule(rf"(?P<low>{_NUMBER}){_TO}(?P<high>{_NUMBER})\s?(?P<unit>{_UNIT})(?!\w)", lambda found: (
         f"{_number(found['low'])} bis {_number(found['high'])} {_UNITS[found['unit']][1]}"
     )),

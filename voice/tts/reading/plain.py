@@ -34,7 +34,7 @@ class Traced:
 
 # Compatibility forms that mean more than what they decompose to.
 _AS_THEY_ARE = frozenset("…″‴´¨¯¸")
-_CHARACTERS = {"‐": "-", "−": "-", "﹣": "-", "‒": "–", "№": "No. ", "：": ":", "\r": "\n"}
+_CHARACTERS = {"‐": "-", "−": "-", "﹣": "-", "‒": "–", "№": "No.", "：": ":", "\r": "\n"}
 
 
 @cache
@@ -81,6 +81,8 @@ _FORMULA = re.compile(
     re.DOTALL,
 )
 
+_CITATION = r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]|【[^】]{0,60}】"
+_ENTRY = re.compile(r"(?:(?<=^\d)|(?<=^\d\d))\)(?=\s)", re.MULTILINE)
 _MARKUP = (
     re.compile(r"!?\[(?P<kept>[^\[\]]{0,300})\]\((?:[^()\s]|\([^()\s]{0,100}\)){0,300}\)"),
     re.compile(r"^[ \t]*`{3,}[\w+-]{0,12}[ \t]*$", re.MULTILINE),
@@ -88,12 +90,12 @@ _MARKUP = (
     re.compile(r"^\s{0,3}(?:>\s?)+", re.MULTILINE),
     re.compile(r"^\s*[-*+•◦▪‣–](?:[ \t]+\[[ xX]\])?[ \t]+(?!\d+ =)", re.MULTILINE),
     re.compile(r"^[ \t]*(?:[-*_=][ \t]?){3,}[ \t]*$", re.MULTILINE),
-    re.compile(r"\s?[(]?(?:\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]|【[^】]{0,60}】)[)]?(?:\((?!\w))?"),
+    re.compile(rf"\s?\((?:see |cf\. )?(?:{_CITATION})\)|(?<![=(,:+])(?<![=(,:+]\s)(?:{_CITATION})"),
     re.compile(r"(?<=\w)\(\)"),
     re.compile(r"\\[nt](?=\s|$)|\\(?=[^\w\s\\])"),
     re.compile(r"`{1,3}"),
     re.compile(r"\*{1,3}(?=[^\s\d,.;:!?)])(?<!\d\*)|(?<=[^\s(])(?<!\s[*])\*{1,3}(?!\d)|\*\*(?=\d)"),
-    re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?!\w)"),
+    re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?![\w(])"),
     re.compile(r"~~"),
     re.compile(r"^[ \t]*\|(?=\s)|(?<=\s)\|[ \t]*$", re.MULTILINE),
     re.compile(r"^[\s|:-]{3,}$", re.MULTILINE),
@@ -115,6 +117,7 @@ def plain(text: str) -> Traced:
         traced = traced.sub(_NOT_ASCII, lambda found: _character(found[0]))
     if "\\" in traced.text or "$" in traced.text:
         traced = _without_latex(traced)
+    traced = traced.sub(_ENTRY, ".")
     for pattern in _MARKUP:
         traced = traced.sub(pattern)
     return traced

@@ -57,9 +57,7 @@ def read_aloud(text: str, *, language: str | None = "en") -> list[SpokenWord]:
     said = [""] * len(spans)
     of_char = _owners(spans, len(text))
     for start, end, spoken in _pieces(amounts.anglicised(read.text) if language == "en" else read.text, rules):
-        owners = list(dict.fromkeys(of_char[read.origins[at]] for at in range(start, end)))
-        if any(owner is not None for owner in owners):
-            _share(spoken, [owner for owner in owners if owner is not None], said)
+        _share(spoken, list(dict.fromkeys(of_char[read.origins[at]] for at in range(start, end))), said)
     said = [_tidy(spoken) if rules else spoken.strip() for spoken in said]
     for at, spoken in enumerate(said):
         # A mark belongs to the word before it, where what stood between them is not said.
@@ -73,23 +71,20 @@ def speech(text: str, *, language: str | None = "en") -> str:
     return " ".join(word.spoken for word in read_aloud(text, language=language) if word.spoken)
 
 
-def _owners(spans: list[tuple[int, int]], length: int) -> list[int | None]:
-    """The word that each character belongs to."""
-    owners: list[int | None] = [None] * length
-    for word, (start, end) in enumerate(spans):
-        owners[start:end] = [word] * (end - start)
-    return owners
+def _owners(spans: list[tuple[int, int]], length: int) -> list[int]:
+    """The word that each character belongs to; white space to the word before it."""
+    owners: list[int] = []
+    for word, (start, _) in enumerate(spans):
+        owners += [max(word - 1, 0)] * (start - len(owners))
+    return owners + [max(len(spans) - 1, 0)] * (length - len(owners))
 
 
 def _pieces(text: str, rules: Sequence[Rule]) -> list[tuple[int, int, str]]:
     """The text as pieces: where each begins and ends, and what is said for it."""
     pieces, at = [], 0
     while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
         found = None
-        if not (text[at].isalpha() and at and text[at - 1].isalpha()):
+        if not text[at].isspace() and not (text[at].isalpha() and at and text[at - 1].isalpha()):
             found = next(
                 ((match, rule) for rule in rules if (match := rule.expression.match(text, at)) and match.end() > at),
                 None,

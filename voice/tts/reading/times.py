@@ -14,7 +14,7 @@ _HALF = r"(?:\s?(?P<half>[ap])(?:m(?!\w)|\.\s?m\.?(?!\w)|M(?!\w)))"
 _WEEKDAYS = {short[:-1]: said for short, said in SAID["en"].items() if said.endswith("day")}
 _WEEKDAY = "|".join(sorted(_WEEKDAYS, key=len, reverse=True))
 _LAST = r"(?:\s?[-–]\s?(?P<last>[0-3]?\d)(?:st|nd|rd|th)?)?"
-_ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT)(?!\w)|(?P<offset>[-+]\d\d)(?::?(?P<part>\d\d))?(?![\d:]))?"
+_ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT)(?!\w)|(?P<offset>(?:\+|(?<=\d:\d\d:\d\d)-)\d\d)(?::?(?P<part>\d\d))?(?![\d:]))?"
 
 
 def _month(name: str) -> str:
@@ -60,7 +60,7 @@ def _time(found: "re.Match[str]") -> str:
     elif half:
         said = f"{cardinal(hour)}{letters}"
     else:
-        said = f"{cardinal(hour)} o'clock" if 1 <= hour <= 12 else f"{cardinal(hour)} hundred"
+        said = f"{cardinal(hour)} o'clock" if 1 <= hour <= 12 else f"{cardinal(hour)} hundred{' hours' if found['hours'] else ''}"
     if int(found["second"] or 0):
         said += f" and {cardinal(int(found['second']))} seconds"
     return said + _zone(found) + full_stop(found)
@@ -80,6 +80,11 @@ def _hour(found: "re.Match[str]") -> str:
 
 _CLOCK = r"(?:[01]?\d|2[0-3])"
 RULES = (
+    Rule(
+        r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)T(?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.\d+)?)?"
+        rf"(?P<half>(?!))?(?P<hours>(?!))?{_ZONE}",
+        lambda found: f"{_iso(found)} at {_time(found)}",
+    ),
     Rule(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])", _iso),
     Rule(r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4}|\d\d)(?![\d/])", _slashed),
     Rule(
@@ -88,7 +93,6 @@ RULES = (
     ),
     Rule(rf"{_MONTH}\s(?P<day>[0-3]?\d)(?:st|nd|rd|th)?{_LAST}(?!\w|[.,:/-]\d){_YEAR}", _day),
     Rule(r"(?P<day>[0-3]?\d)\.(?P<month>[01]?\d)\.(?P<year>(?:1\d|20)\d\d)(?!\w|\.\d)", _iso),
-    Rule(r"(?<=\d)T(?=[0-2]\d:[0-5]\d)", lambda found: " at ", inside=True),
     Rule(rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s{_MONTH}{_YEAR}", _day_first),
     Rule(
         rf"{_MONTH},?\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]|[.,:/-]\d)",
@@ -102,7 +106,7 @@ RULES = (
         rf"(?P<day>{_WEEKDAY})(?:\.(?=\s\d)|,(?=\s(?:[A-Z]|\d)))",
         lambda found: _WEEKDAYS[found["day"]] + ",",
     ),
-    Rule(rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])(?:{_HALF}|{_ZONE})", _time, ignore_case=True),
-    Rule(rf"(?P<hour>{_CLOCK})[.](?P<minute>[0-5]\d)(?P<second>(?!))?{_HALF}(?P<zone>(?!))?(?P<offset>(?!))?", _time, ignore_case=True),
+    Rule(rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])(?:{_HALF}|{_ZONE})(?P<hours>\sh(?:rs)?\b)?", _time, ignore_case=True),
+    Rule(rf"(?P<hour>{_CLOCK})[.](?P<minute>[0-5]\d)(?P<second>(?!))?{_HALF}(?P<hours>(?!))?(?P<zone>(?!))?(?P<offset>(?!))?", _time, ignore_case=True),
     Rule(rf"(?P<hour>1[0-2]|0?[1-9]){_HALF}", _hour, ignore_case=True),
 )

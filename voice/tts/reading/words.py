@@ -4,14 +4,13 @@ import re
 import unicodedata
 
 from voice.language import Language
-from voice.language.abbreviations import SAID, dot_ends
+from voice.language.abbreviations import BEFORE_NUMBERS, SAID, dot_ends
 from voice.tts.reading.numbers import cardinal, digits, ordinal, roman, year
 from voice.tts.reading.rule import Rule
 
 _SAID = SAID["en"]
-_NUMBERED = frozenset(("p.", "pp.", "ch.", "min.", "max.", "est.", "in.", "cf.", "ca."))
 _ABBREVIATION = "|".join(
-    re.escape(short) + (r"(?=\s?\d)" if short in _NUMBERED else "") for short in sorted(_SAID, key=len, reverse=True)
+    re.escape(short) + (r"(?=\s?\d)" if short.lower() in BEFORE_NUMBERS else "") for short in sorted(_SAID, key=len, reverse=True)
 )
 _CAPITALS = {"US": "U S", "UK": "U K", "EU": "E U", "AI": "A I", "TV": "T V", "ID": "I D", "IP": "I P"}
 _PARTS = "Chapter|Part|Section|Volume|Act|War|Type|Phase|Article|Level|Book|Appendix|Bowl"
@@ -49,8 +48,7 @@ def full_stop(found: "re.Match[str]", language: Language = "en") -> str:
 
 
 def _abbreviation(found: "re.Match[str]") -> str:
-    said = _SAID.get(found[0]) or _SAID[found[0].lower()].capitalize()
-    return said + full_stop(found)
+    return _SAID[found[0]] + full_stop(found)
 
 
 def _saint_or_street(found: "re.Match[str]") -> str:
@@ -89,8 +87,7 @@ ABBREVIATED = (
     Rule(r"Dr\.", _doctor_or_drive),
     Rule(r"[Nn]o\. ?(?=\d)|#(?=\d|[A-Z]-?\d)", lambda found: "number "),
     Rule(rf"(?:{_ABBREVIATION})(?!\w)", _abbreviation),
-    Rule(r"(?:Approx|Vs|Est|Min|Max|Dept|Etc|E\.g|I\.e|Ext)\.(?=\s)", _abbreviation),
-    Rule(rf"(?P<capitals>{'|'.join(_CAPITALS)})(?![\w])", lambda found: _CAPITALS[found["capitals"]]),
+    Rule(rf"(?P<capitals>{'|'.join(_CAPITALS)})(?![\w$])", lambda found: _CAPITALS[found["capitals"]]),
     Rule(r"(?:Ctrl|Cmd)(?!\w)", lambda found: {"Ctrl": "Control", "Cmd": "Command"}[found[0]]),
     Rule(r"(?P<letter>[^\W\d_])(?P=letter){4,}", lambda found: found["letter"].lower() * 3),
     Rule(r"(?P<part>[^\W\d_]{2,3})(?P=part){4,}", lambda found: found["part"] * 3),
@@ -105,7 +102,7 @@ SYMBOLS = (
     Rule(r"(?<=\bI )[♥❤](?=\s)", lambda found: "love", inside=True),
     Rule(r"\*(?P<digits>\d+)(?!\w)", lambda found: f"star {digits(found['digits'])}"),
     Rule(r"(?<=\d)#(?!\w)", lambda found: " pound", inside=True),
-    Rule(r"(?<=\d)\s/\s(?=\d)|(?<=\d )/(?= \d)", lambda found: " divided by ", inside=True),
+    Rule(r"(?<=\d )/(?= \d)", lambda found: " divided by ", inside=True),
     Rule(r"(?<=\w)²", lambda found: " squared", inside=True),
     Rule(r"(?<=\w)³", lambda found: " cubed", inside=True),
     Rule(r"(?<=the )WHO(?!\w)", lambda found: "W H O"),
@@ -119,7 +116,7 @@ SYMBOLS = (
     Rule(r"\|(?!\|)(?<!\|\|)", lambda found: ",", inside=True),
     Rule(r"(?<=\d)\+(?!\w)", lambda found: " plus", inside=True),
     Rule(r"<br\s?/?>", lambda found: ", ", inside=True),
-    Rule(rf"{_FROM}\s?[-–—]\s?(?=[$€£]?\d)", lambda found: " to ", inside=True),
+    Rule(rf"{_FROM}(?:-|[–—]\s?)(?=[$€£]?\d)", lambda found: " to ", inside=True),
     Rule(r"(?<=C)#(?!\d)", lambda found: " sharp", inside=True),
     Rule(r"(?<=[^\W\d])[/](?=[^\W\d])", lambda found: " or ", inside=True),
     Rule(r"(?<=\w)_(?=\w)", lambda found: " ", inside=True),

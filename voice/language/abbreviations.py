@@ -12,7 +12,8 @@ from voice.language import Language
 _LEADING: dict[Language, dict[str, str]] = {
     "en": {
         "e.g.": "for example", "i.e.": "that is", "vs.": "versus", "approx.": "approximately", "cf.": "compare",
-        "ca.": "about", "est.": "estimated", "Fig.": "Figure", "fig.": "figure", "ext.": "extension", "Vol.": "Volume",
+        "ca.": "about", "c.": "circa", "est.": "estimated", "Fig.": "Figure", "fig.": "figure",
+        "ext.": "extension", "Vol.": "Volume",
         "vol.": "volume", "ch.": "chapter", "p.": "page", "pp.": "pages", "max.": "maximum", "min.": "minimum",
         "Apt.": "Apartment", "Mt.": "Mount", "a.k.a.": "also known as", "w/o": "without", "w/": "with",
         "c/o": "care of",
@@ -23,7 +24,7 @@ _LEADING: dict[Language, dict[str, str]] = {
         "o. ä.": "oder ähnlich", "bzw.": "beziehungsweise", "Nr.": "Nummer", "ca.": "circa", "evtl.": "eventuell",
         "ggf.": "gegebenenfalls", "inkl.": "inklusive", "exkl.": "exklusive", "zzgl.": "zuzüglich", "Abs.": "Absatz",
         "S.": "Seite", "Art.": "Artikel", "Tel.": "Telefon", "Hr.": "Herr", "Fr.": "Frau", "vgl.": "vergleiche",
-        "max.": "maximal", "mind.": "mindestens", "Kap.": "Kapitel", "St.": "Sankt", "Dipl.": "Diplom",
+        "max.": "maximal", "med.": "med.", "mind.": "mindestens", "Kap.": "Kapitel", "St.": "Sankt", "Dipl.": "Diplom",
     },
 }  # fmt: skip
 # These end a sentence before a word that begins one.
@@ -37,10 +38,7 @@ _NAMES: dict[Language, dict[str, str]] = {
         "Corp.": "Corporation", "Co.": "Company", "U.S.A.": "U S A", "U.S.": "U S", "U.K.": "U K", "E.U.": "E U",
         "D.C.": "D C", "Jan.": "January", "Feb.": "February", "Mar.": "March", "Apr.": "April", "Jun.": "June",
         "Jul.": "July", "Aug.": "August", "Sept.": "September", "Sep.": "September", "Oct.": "October",
-        "Nov.": "November", "Dec.": "December", "Mon.": "Monday", "Tue.": "Tuesday", "Tues.": "Tuesday",
-        "Wed.": "Wednesday", "Thu.": "Thursday", "Thur.": "Thursday", "Thurs.": "Thursday", "Fri.": "Friday",
-        "Sat.": "Saturday", "Sun.": "Sunday",
-    },
+        "Nov.": "November", "Dec.": "December",     },
     "de": {
         "Dr.": "Doktor", "Prof.": "Professor", "usw.": "und so weiter", "etc.": "et cetera", "Mio.": "Millionen",
         "Mrd.": "Milliarden", "Std.": "Stunden", "Min.": "Minuten", "Str.": "Straße", "MwSt.": "Mehrwertsteuer",
@@ -50,37 +48,49 @@ _NAMES: dict[Language, dict[str, str]] = {
         "n. Chr.": "nach Christus", "v. Chr.": "vor Christus",
     },
 }  # fmt: skip
-# These end a sentence before any capital but that of a day or of a time zone.
+# These end a sentence before any capital but that of a day, a month or a time zone.
 _TRAILING: dict[Language, dict[str, str]] = {
     "en": {
         "a.m.": "A M", "p.m.": "P M", "etc.": "et cetera", "Ave.": "Avenue", "Rd.": "Road", "Blvd.": "Boulevard",
         "Ln.": "Lane", "Pl.": "Place", "Sq.": "Square", "Hwy.": "Highway", "Pkwy.": "Parkway",
+        "Mon.": "Monday", "Tue.": "Tuesday", "Tues.": "Tuesday", "Wed.": "Wednesday", "Thu.": "Thursday",
+        "Thur.": "Thursday", "Thurs.": "Thursday", "Fri.": "Friday", "Sat.": "Saturday", "Sun.": "Sunday",
     },
     "de": {},
 }  # fmt: skip
-UNITS_WITH_DOT = frozenset(("oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "hr", "hrs", "min", "mins", "sec"))
+UNITS_WITH_DOT = frozenset(
+    ("oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "hr", "hrs", "yr", "yrs", "min", "mins", "sec")
+)
 """Units that may be written with a dot, after a number."""
-_STARTERS: dict[Language, frozenset[str]] = {
-    "en": frozenset(
-        "The This That These Those It Its He She We You They I In On At But And Or So If When Then There Here What Where "
-        "Why How Who Is Are Was Were Do Does Did Can Could Would Should Please Yes No Not My Your His Her Our Their A An "
-        "For From With After Before As Also However Let Some Most Many Both All Each Now Well Just Take Turn Next "
-        "Another Once While Because Since Although To By Call Come Go".split()
+_STARTERS: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"The|This|That|These|Those|It|Its|He|She|We|You|They|I|In|On|At|But|And|Or|So|If|When|Then|There|Here|"
+        r"What|Where|Why|How|Who|Is|Are|Was|Were|Do|Does|Did|Can|Could|Would|Should|Please|Yes|No|Not|My|Your|"
+        r"His|Her|Our|Their|A|An|For|From|With|After|Before|As|Also|However|Let|Some|Most|Many|Both|All|Each|"
+        r"Now|Well|Just|Take|Turn|Next|Another|Once|While|Because|Since|Although|To|By|Call|Come|Go"
     ),
-    "de": frozenset(
-        "Der Die Das Den Dem Ein Eine Einen Er Sie Es Ich Wir Ihr Ihre Du Man Und Aber Oder Dann Danach Da Dort Hier "
-        "Dies Diese Dieser Dieses Wenn Weil Wo Wie Was Wer Wann Warum In Im Am An Auf Bei Mit Nach Von Vor Zum Zur Für "
-        "Nun Jetzt Auch Also Bitte Ja Nein Nicht Möchten Soll Kann Können Haben Hat Ist Sind War Passt Alle Mein Meine "
-        "Unser Unsere Sonst Außerdem Rufen Nehmen Gehen Kommen Heute Morgen".split()
+    "de": re.compile(
+        r"Der|Die|Das|Den|Dem|Ein|Eine|Einen|Er|Sie|Es|Ich|Wir|Ihr|Ihre|Du|Man|Und|Aber|Oder|Dann|Danach|Da|"
+        r"Dort|Hier|Dies|Diese|Dieser|Dieses|Wenn|Weil|Wo|Wie|Was|Wer|Wann|Warum|In|Im|Am|An|Auf|Bei|Mit|Nach|"
+        r"Von|Vor|Zum|Zur|Für|Nun|Jetzt|Auch|Also|Bitte|Ja|Nein|Nicht|Möchten|Soll|Kann|Können|Haben|Hat|Ist|"
+        r"Sind|War|Passt|Alle|Mein|Meine|Unser|Unsere|Sonst|Außerdem|Rufen|Nehmen|Gehen|Kommen|Heute|Morgen"
     ),
 }
-_AFTER_TIME = re.compile(r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[ECMPU]?[SD]?T|GMT|UTC|CES?T|Eastern|Pacific")
+_AFTER_TIME = re.compile(
+    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[ECMPU]?[SD]?T"
+    r"|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec|GMT|UTC|CES?T|Eastern|Pacific"
+)
 _NEXT = re.compile(r"[\s\"'“‘([{*_]*(?P<word>[^\W_][\w'’]*)?(?P<dot>\.?)")
 LOOKAHEAD = 32
 """Characters after a dot that always suffice to decide."""
+_OPENERS = "\"'“‘([{*_„«"
+_UNIT = re.compile(rf"\d\s?(?:{'|'.join(sorted(UNITS_WITH_DOT))})\.$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
-_ORDINAL = re.compile(r"(?:\d{1,2}|[IVX]{1,4})\.")
-_NUMBERED = re.compile(r"\b(?i:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part) no\.$")
+_ORDINAL = re.compile(r"(?:(?:\d{1,2}\.)?\d{1,2}|[IVX]{1,4})\.")
+# "no." is a number after these, "No." after any word; else it is an answer.
+_NUMBERED = re.compile(
+    r"\b(?i:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part) no\.$|[\w'’] No\.$"
+)
 
 SAID: Mapping[Language, Mapping[str, str]] = {
     language: {
@@ -92,19 +102,20 @@ SAID: Mapping[Language, Mapping[str, str]] = {
     for language in _LEADING
 }
 """What is said for each abbreviation, as it is written, dots included."""
-BEFORE_NUMBERS = frozenset(("p.", "pp.", "ch.", "min.", "max.", "est.", "vol.", "fig."))
+BEFORE_NUMBERS = frozenset(("p.", "c.", "pp.", "ch.", "min.", "max.", "est.", "vol.", "fig."))
 """What is an abbreviation only before a number, in small letters."""
 # Titles and the like are known in small letters too ("dr. Smith"); what is a word without its capital is not.
-_WORDS = frozenset("mar. sun. sat. wed. jun. jul. fri. mon. hon. gen. rep. mix. no. st. so. do. di. fr. art. am.".split())
-_LAST: dict[Language, dict[str, int]] = {
+_WORDS = re.compile(r"(?:mar|sun|sat|wed|jun|jul|fri|mon|hon|gen|rep|mix|no|st|so|do|di|fr|art|am)\.")
+_LEADING_KIND, _NAME_KIND, _TRAILING_KIND = range(3)
+_KINDS: dict[Language, dict[str, int]] = {
     language: {
         form: kind
         for kind, table in enumerate((_LEADING[language], _NAMES[language], _TRAILING[language]))
         for short in table
         if short.endswith(".")
         for last in short.split()[-1:]
-        for form in (last, last.lower(), last[0].upper() + last[1:])
-        if form not in _WORDS
+        for form in ((last, last.lower(), last[0].upper() + last[1:]) if len(last) > 2 else (last,))
+        if not _WORDS.fullmatch(form)
     }
     for language in _LEADING
 }
@@ -118,35 +129,34 @@ def dot_ends(before: str, after: str, *, language: Language = "en") -> bool | No
         after: what follows, from the white space on; empty if more is to come.
         language: that of the text.
     """
-    words = before.split()
-    word = re.split(r"[-–/(\[\"'“‘{*_]", words[-1])[-1] if words else ""
-    number = before.endswith("No.") and bool(re.search(r"[\w'’] No\.$", before)) or bool(_NUMBERED.search(before))
-    kind = _LAST[language].get(word)
+    words = before.rsplit(maxsplit=1)
+    whole = words[-1].lstrip(_OPENERS) if words else ""
+    word = re.split(r"[-–/(]", whole)[-1] if "-" in whole or "–" in whole or "/" in whole or "(" in whole else whole
+    number, kind = False, _KINDS[language].get(word)
     if language == "en":
-        if re.search(rf"\d\s?(?:{'|'.join(UNITS_WITH_DOT)})\.$", before):
-            kind = 2
-    if kind is None and word != "I." and (_INITIALS.fullmatch(word) or (language == "de" and _ORDINAL.fullmatch(word))):
-        kind = 1
-    if language == "de" and word.endswith("str."):
-        kind = 1
-    number = number or (language == "en" and word.lower() in BEFORE_NUMBERS)
-    if number:
-        kind = 0
-    if kind is None:
+        number = word in ("no.", "No.") and bool(_NUMBERED.search(before))
+        number = number or (word if len(word) == 2 else word.lower()) in BEFORE_NUMBERS
+        if _UNIT.search(before):
+            number, kind = False, _TRAILING_KIND
+    elif word.endswith("str.") or _ORDINAL.fullmatch(whole):
+        kind = _NAME_KIND
+    if kind is None and whole != "I." and _INITIALS.fullmatch(whole):
+        kind = _NAME_KIND
+    if kind is None and not number:
         return True
-    if kind == 0 and not number:
+    if kind == _LEADING_KIND and not number:
         return False
     found = _NEXT.match(after)
     assert found is not None  # it matches the empty text
     following = found["word"] or ""
-    if not number and following and not following[0].isupper():
+    if number and following:
+        return not following[0].isdigit()
+    if following and not following[0].isupper():
         return False
     if found.end() == len(after) < LOOKAHEAD:
         return None
-    if number:
-        return not following[:1].isdigit()
     if not following or found["dot"]:
-        return False
-    if kind == 2:
+        return number
+    if kind == _TRAILING_KIND:
         return not _AFTER_TIME.fullmatch(following)
-    return following.split("'")[0].split("’")[0] in _STARTERS[language]
+    return _STARTERS[language].fullmatch(re.split("['’]", following)[0]) is not None

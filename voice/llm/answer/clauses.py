@@ -19,6 +19,7 @@ from voice.language.abbreviations import LOOKAHEAD, dot_ends
 
 SENTENCE_MARKS = ".!?…"
 CLAUSE_MARKS = ",;:"
+MARKS = SENTENCE_MARKS + CLAUSE_MARKS
 MARKS_AT_ONCE = ",;"
 """Those that end the first piece without white space after them."""
 DASHES = "—–-"
@@ -27,12 +28,14 @@ LONGEST_FIRST, LONGEST = 240, 320
 """Characters of the first piece and of others, where no mark ends them: 15 and 20 seconds of speech."""
 _LONGEST_ABBREVIATION = 24
 """Characters in front of a mark that decide whether it ends anything."""
-LONGEST_CLOSING = 40
+_LONGEST_CLOSING = 40
+"""Characters of what closes after a mark."""
 _ENTRY = re.compile(r"([\n,;:—–-]|^)\s*[(\[]?(\d{1,2})$")
 _BULLET = re.compile(r"^\s*[-*+•◦▪‣–—]+\s+")
 # What may stand between a mark and the white space after it: closing quotes, emphasis, citations, invisible characters.
-_CLOSED = re.compile(r"(?:\[\^?\d[\d, –-]*\]|【[^】]*】|[\"'”’»“)\]}*_`\u00ad\u200b-\u200f\u2060\ufe0f\ufeff])+$")
+_CLOSED = re.compile(r"(?:\[\^?\d[\d, –-]*\]|【[^】]*】|[\"'”’»“)\]}*_\u00ad\u200b-\u200f\u2060\ufe0f\ufeff])+$")
 _INVISIBLE = dict.fromkeys((0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF))
+_RANGE = re.compile(r"(?:\d(?:\s?[apAP][mM])?|[ap]\.m\.|[%°€²³)]|\b[A-Z][a-z]{1,2}\.)$")
 _CITING = re.compile(r"\[\^?\d[\d, –-]*$")
 _ENTITY = re.compile(r"&#?\w{1,8}$")
 
@@ -115,7 +118,9 @@ class ClauseSplitter:
 
     def _mark(self, start: int, end: int) -> int:
         """Index of the character before `end` that may end a piece: what closes after it is passed over."""
-        first = max(start, end - LONGEST_CLOSING)
+        if self._text[end - 1].isalnum() or self._text[end - 1] in MARKS:
+            return end - 1
+        first = max(start, end - _LONGEST_CLOSING)
         closed = _CLOSED.search(self._text, first, end)
         return max(closed.start() - 1 if closed else end - 1, start)
 
@@ -133,7 +138,7 @@ class ClauseSplitter:
         if char in DASHES:
             # Alone between two words; between numbers it says "to".
             before = self._before(start, mark).rstrip()
-            is_clause = self._text[mark - 1 : mark].isspace() and not before[-1:].isdigit()
+            is_clause = self._text[mark - 1 : mark].isspace() and not _RANGE.search(before)
         else:
             # What "e.g.," is followed by belongs to it, and "[3, 4]" and "&amp;" are whole.
             before = self._before(start, mark)
@@ -148,12 +153,14 @@ class ClauseSplitter:
     def _dot_ends(self, start: int, mark: int, end: int) -> bool | None:
         """Whether the dot at `mark` ends a sentence: it may belong to an abbreviation or to the number of an entry."""
         head = self._before(start, mark)
-        if (entry := _ENTRY.search(head)) and (entry[1] or mark - start <= len(head)):
-            # "7. Anything else?" is an answer. The entries of a list begin lines, or count from one.
-            if entry[1] == "\n" or int(entry[2]) in (self._entry, self._entry + 1):
-                self._entry = int(entry[2])
-                return False
-        if head.endswith(SENTENCE_MARKS[0]):
+        entry = _ENTRY.search(head)
+        if entry and not entry[1] and mark - start > len(head):
+            entry = None
+        # "7. Anything else?" is an answer. The entries of a list begin lines, or count from one.
+        if entry and (entry[1] == "\n" or int(entry[2]) in (self._entry, self._entry + 1)):
+            self._entry = int(entry[2])
+            return False
+        if head.endswith("."):
             return True
         return dot_ends(head.translate(_INVISIBLE) + ".", self._text[end : end + LOOKAHEAD], language=self._language)
 

@@ -63,7 +63,8 @@ def _phone(found: "re.Match[str]") -> str:
 
 
 def _named_code(found: "re.Match[str]") -> str:
-    return f"{found['name']}{grouped(found['code']) if len(found['code']) > 4 else digits(found['code'])}"
+    said = grouped(found["code"]) if len(found["code"]) > 4 else digits(found["code"])
+    return f"{found['name'].replace('#', 'number ')}{said}"
 
 
 def _mixed_code(found: "re.Match[str]") -> str:
@@ -104,6 +105,7 @@ RULES = (
     Rule(rf"\(\d{{3}}\) ?\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone, inside=True),
     Rule(rf"{ABROAD}{_EXTENSION}(?!\w)", _phone),
     Rule(rf"(?:1-)?\d{{3}}-\d{{4}}(?![\w-])|\d{{3}}-\d{{2}}-\d{{4}}(?![\w-])|{CARD}", _phone),
+    Rule(r"0\d{3,4} \d{6,7}(?!\w)|\d{5}-\d{4}(?![\w-])|(?!\d{4}-\d\d-\d\d(?!\d))\d{2,}(?:-\d+){2,}(?!\w)", _phone),
     Rule(
         r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?::(?P<port>\d{1,5}))?(?![\w.]\d)",
         lambda found: (
@@ -119,17 +121,18 @@ RULES = (
         r"(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\w))(?P<version>\d+(?:\.\d+){2,})(?!\w)",
         lambda found: " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
     ),
-    Rule(rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}})(?![\w.,]\d|\w)", _named_code),
+    Rule(rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}})(?![ .,-]?\d|\w)", _named_code),
     Rule(
-        rf"(?P<name>(?:[Cc]all|[Dd]ial|[Tt]ext|[Oo]rder) )(?P<code>\d{{3,}})(?![ .,-]?\d|\w|{_COUNTED})", _named_code
+        rf"(?P<name>(?:[Cc]all|[Dd]ial|[Tt]ext|[Oo]rder) #?)(?P<code>\d{{3,}})(?![ .,-]?\d|\w|{_COUNTED})", _named_code
     ),
     Rule(rf"(?P<name>or )(?P<code>[1-9]11|112|999|988)(?!\w|[.,]\d|{_COUNTED})", _named_code),
     Rule(r"#(?P<code>\d+)#", lambda found: f"pound {digits(found['code'])} pound"),
     Rule(r"::(?=\w)", lambda found: "colon colon ", inside=True),
     Rule(
         r"(?P<state>[A-Z]{2}) (?P<code>\d{5})(?:-(?P<more>\d{4}))?(?!\w)",
-        lambda found: f"{spell(found['state'])} {digits(found['code'])}"
-        + (f", {digits(found['more'])}" if found["more"] else ""),
+        lambda found: (
+            f"{spell(found['state'])} {digits(found['code'])}" + (f", {digits(found['more'])}" if found["more"] else "")
+        ),
     ),
     Rule(r"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}(?!\w)|(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{16,128}(?!\w)", in_fours),
     Rule(r"[A-Z]{2,4}-\d{3,10}(?!\w)|[A-Z]-\d{4,10}(?!\w)", in_fours),

@@ -4,6 +4,7 @@ import re
 
 from voice.tts.reading.numbers import cardinal, decade, digits, fraction, grouped, is_one, number, ordinal, year
 from voice.tts.reading.rule import NUMBER, Rule
+from voice.tts.reading.words import full_stop
 
 _CURRENCIES = {
     "$": ("dollar", "dollars", "cent", "cents"),
@@ -37,6 +38,8 @@ _UNITS = {
     "mph": ("mile per hour", "miles per hour"), "m/s": ("meter per second", "meters per second"),
     "km²": ("square kilometer", "square kilometers"), "m²": ("square meter", "square meters"),
     "m/s²": ("meter per second squared", "meters per second squared"), "″": ("inch", "inches"),
+    "yr": ("year", "years"), "yrs": ("year", "years"), "gal": ("gallon", "gallons"), "wk": ("week", "weeks"),
+    "Gbit": ("gigabit", "gigabits"), "Mbit": ("megabit", "megabits"), "kbit": ("kilobit", "kilobits"),
     "fps": ("frame per second", "frames per second"), "Grad": ("Grad", "Grad"), "Euro": ("Euro", "Euro"),
     "m³": ("cubic meter", "cubic meters"), "sq ft": ("square foot", "square feet"),
     "km": ("kilometer", "kilometers"), "m": ("meter", "meters"), "cm": ("centimeter", "centimeters"),
@@ -63,7 +66,13 @@ _SIGN = r"(?:(?<![\w.)\]%°])(?P<minus>-))?"
 _TO = r"\s?[-–—]\s?"
 _PER = r"(?:\s?/\s?(?P<per>[a-z]{2,9}|kWh|[hs])(?!\w))?"
 _VULGAR = {"½": "a half", "¼": "a quarter", "¾": "three quarters", "⅓": "a third", "⅔": "two thirds"}
-_PAIRS = {"24/7": "twenty four seven", "50/50": "fifty fifty", "50-50": "fifty fifty", "10-4": "ten four", "9/11": "nine eleven"}
+_PAIRS = {
+    "24/7": "twenty four seven",
+    "50/50": "fifty fifty",
+    "50-50": "fifty fifty",
+    "10-4": "ten four",
+    "9/11": "nine eleven",
+}
 # Before a year, and behind one.
 _YEARLY = "in|since|until|till|from|by|during|before|after|year|around|late|early|of|mid|and|to"
 _FUNCTION = (
@@ -76,7 +85,11 @@ def _minus(found: "re.Match[str]") -> str:
 
 
 def _per(found: "re.Match[str]") -> str:
-    return f" per {_UNITS[found['per']][0] if found['per'] in _UNITS else found['per']}" if found["per"] else ""
+    return (
+        f" per {_UNITS.get(found['per'], ({'mo': 'month'}.get(found['per'], found['per']),))[0]}"
+        if found["per"]
+        else ""
+    )
 
 
 def _duration(found: "re.Match[str]") -> str:
@@ -151,12 +164,16 @@ RULES = (
         _duration,
     ),
     Rule(r"(?P<hour>(?!))?(?P<minute>\d+)\s?m(?:ins?)?\s?(?P<second>[0-5]?\d)\s?s(?:ec)?(?!\w)", _duration),
+    Rule(rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<sign>[€£$])(?P<scale>(?!))?(?!\w)", _money_range),
     Rule(
-        rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<sign>[€£$])(?P<scale>(?!))?(?!\w)", _money_range
+        rf"(?P<sign>{_CURRENCY})(?P<low>{NUMBER}){_TO}(?:(?P=sign))?(?P<high>{NUMBER}){_SCALE}(?![\w.,]\d)",
+        _money_range,
     ),
-    Rule(rf"(?P<sign>{_CURRENCY})(?P<low>{NUMBER}){_TO}(?:(?P=sign))?(?P<high>{NUMBER}){_SCALE}(?![\w.,]\d)", _money_range),
-    Rule(rf"{_SIGN}(?P<sign>{_CURRENCY}|(?:{_CODE})(?=\s))\s?(?P<amount>{NUMBER}|\.\d+){_SCALE}{_PER}", _money),
-    Rule(rf"(?P<amount>{NUMBER})\s?(?P<sign>[€£¥₹]|(?<=\s)(?:{_CODE}|kr))(?P<minus>(?!))?(?P<scale>(?!))?{_PER}(?!\w)", _money),
+    Rule(rf"{_SIGN}(?P<sign>{_CURRENCY}|(?:{_CODE})(?=\s))\s?(?P<amount>{NUMBER}|(?<!\.)\.\d+){_SCALE}{_PER}", _money),
+    Rule(
+        rf"(?P<amount>{NUMBER})\s?(?P<sign>[€£¥₹]|(?<=\s)(?:{_CODE}|kr))(?P<minus>(?!))?(?P<scale>(?!))?{_PER}(?!\w)",
+        _money,
+    ),
     Rule(rf"(?P<amount>{NUMBER})\s?¢", lambda found: f"{number(found['amount'])} cents"),
     Rule(
         r"(?P<feet>\d)[′'](?P<inches>\d\d?)(?:[″\"])?(?!\w)",
@@ -168,13 +185,19 @@ RULES = (
     ),
     Rule(rf"{_SIGN}(?P<amount>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])(?:\.(?=,|\s+[a-z]))?", _unit),
     Rule(
-        rf"(?P<amount>{NUMBER})\s?in\.(?=,|\s+[a-z])",
-        lambda found: f"{number(found['amount'])} {'inch' if is_one(found['amount']) else 'inches'}",
+        rf"(?P<amount>{NUMBER})\s?in\.(?=,|\s+[a-z]|$)",
+        lambda found: f"{number(found['amount'])} {'inch' if is_one(found['amount']) else 'inches'}{full_stop(found)}",
+    ),
+    Rule(
+        r"(?:(?<=\d )|(?<=[½¼¾⅓⅔] ))(?P<unit>tsp|tbsp|oz|lb)(?:\.(?=\s[a-z])|(?=[\s,]))",
+        lambda found: _UNITS[found["unit"]][0],
     ),
     Rule(
         rf"(?P<amount>{NUMBER})[eE](?P<power>[-+]?\d{{1,3}})(?!\w)",
-        lambda found: f"{number(found['amount'])} times ten to the power of "
-        f"{'minus ' if found['power'][0] == '-' else ''}{number(found['power'].lstrip('+-'))}",
+        lambda found: (
+            f"{number(found['amount'])} times ten to the power of "
+            f"{'minus ' if found['power'][0] == '-' else ''}{number(found['power'].lstrip('+-'))}"
+        ),
     ),
     Rule(r"(?P<lines>1080|1440|2160)p(?!\w)", lambda found: f"{year(int(found['lines']))} P"),
     Rule(rf"(?P<amount>{NUMBER})\s?[xX×](?![\w\s]|\s\d)|(?P<times>{NUMBER})[xX](?=\s[a-z])", _times),
@@ -193,7 +216,8 @@ RULES = (
         lambda found: f"{number(found['wide'])} by {number(found['high'])}",
     ),
     Rule(
-        r"(?P<above>\d{1,2}):(?P<below>\d)(?!\d)", lambda found: f"{number(found['above'])} to {number(found['below'])}"
+        r"(?P<above>\d{1,2}(?:\.\d)?):(?P<below>\d)(?!\d)",
+        lambda found: f"{number(found['above'])} to {number(found['below'])}",
     ),
     Rule(
         rf"(?P<before>(?:[Ff]rom|[Bb]etween)\s)(?P<low>{NUMBER})\s[-–—]\s(?P<high>{NUMBER})(?![\w-])",
@@ -207,7 +231,10 @@ RULES = (
         r"(?P<low>(?:19|20)\d\d)[-–](?P<high>\d\d)(?![\w-]|\.\d)",
         lambda found: f"{year(int(found['low']))} to {cardinal(int(found['high']))}",
     ),
-    Rule(r"['’](?P<value>[0-9]\d)(?![\w'’])", lambda found: f"{'oh ' if found['value'][0] == '0' else ''}{cardinal(int(found['value']))}"),
+    Rule(
+        r"['’](?P<value>[0-9]\d)(?![\w'’])",
+        lambda found: f"{'oh ' if found['value'][0] == '0' else ''}{cardinal(int(found['value']))}",
+    ),
     Rule(
         rf"(?P<low>{NUMBER})[-–—](?P<high>{NUMBER})(?![\w-])",
         lambda found: f"{number(found['low'])} to {number(found['high'])}",
@@ -224,12 +251,15 @@ RULES = (
     Rule(r"(?P<year>(?:1\d|20)\d\d)(?=(?:,| and| or) (?:1\d|20)\d\d(?!\w))", lambda found: year(int(found["year"]))),
     Rule(rf"{_SIGN}(?P<amount>\d{{7,}})(?![\w.,]\d)", lambda found: _minus(found) + grouped(found["amount"])),
     Rule(
-        rf"{_SIGN}(?P<amount>{NUMBER}|\.\d+)(?P<scale>[KM]|(?<=\.\d)B)(?!\w)",
+        rf"{_SIGN}(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?P<scale>[KM]|(?<=\.\d)B)(?!\w)",
         lambda found: f"{_minus(found)}{number(found['amount'])} {_SCALES[found['scale'].lower()]}",
     ),
-    Rule(rf"{_SIGN}(?P<amount>{NUMBER}|\.\d+)(?!\w)", lambda found: _minus(found) + number(found["amount"])),
+    Rule(
+        rf"{_SIGN}(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?!\w|\.\d)", lambda found: _minus(found) + number(found["amount"])
+    ),
 )
 INSIDE = (
+    Rule(r"(?P<amount>\d+\.\d+)(?=[^\W\d_])", lambda found: number(found["amount"]) + " "),
     Rule(r"(?P<amount>\d+)(?=[^\W\d_])", lambda found: digits(found["amount"]) + " ", inside=True),
     Rule(r"(?P<amount>\d+)", lambda found: " " + number(found["amount"]), inside=True),
 )

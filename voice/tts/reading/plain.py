@@ -25,9 +25,12 @@ class Traced:
                 text.append(found["kept"])
                 origins += self.origins[slice(*found.span("kept"))]
             else:
-                made = new if isinstance(new, str) else new(found)
+                made, done = new if isinstance(new, str) else new(found), 0
                 text.append(made)
-                origins += [self.origins[start + (end - start) * order // len(made)] for order in range(len(made))]
+                # A word that is made stands for one place, so that no two written words share it.
+                for word in re.findall(r"\s+|\S+", made):
+                    origins += [self.origins[start + (end - start) * done // len(made)]] * len(word)
+                    done += len(word)
             at = end
         return Traced("".join((*text, self.text[at:])), origins + self.origins[at:])
 
@@ -62,7 +65,7 @@ _COMBINED = re.compile(r"\w[\u0300-\u036f]+")
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
 _RAISED = re.compile(r"(?<=[^\W\d_]{3})(?<!sin|cos|tan|log)[¹²³⁰⁴-⁹]+|(?<=[.,!?])[¹²³⁰⁴-⁹]+")
 _POWER = re.compile(r"(?<=[\w)])(?![²³](?![⁰¹²³⁴-⁹]))[⁻]?[⁰¹²³⁴-⁹]+")
-_DEGREE = re.compile(r"º(?=[CF]?\b)")
+_DEGREE = re.compile(r"[º°]\s?(?=[CF]\b)|º(?!\w)")
 
 _COMMANDS = {
     "times": "×", "cdot": "×", "div": "÷", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥", "neq": "≠", "ne": "≠",
@@ -74,7 +77,10 @@ _WRAPPED = re.compile(r"\\(?:boxed|text|textbf|mathrm|mathbf|mathbb|operatorname
 _FRACTION = re.compile(rf"\\[dt]?frac{_BRACES % 'above'}{_BRACES % 'below'}")
 _ROOT = re.compile(rf"\\sqrt{_BRACES % 'of'}")
 _EXPONENT = re.compile(r"\^(?:\{(?P<braced>[^{}]{1,20})\}|(?P<one>[23])(?!\d))")
-_COMMAND = re.compile(rf"\\(?P<name>{'|'.join(sorted(_COMMANDS, key=len, reverse=True))})(?![a-zA-Z])")
+_SUM = re.compile(r"\\(?P<name>sum|int)_\{(?P<low>[^{}]{1,20})\}\^\{?(?P<high>[^{}\s]{1,20})\}?")
+_COMMAND = re.compile(
+    rf"(?:\^\{{?(?=\\circ))?\\(?P<name>{'|'.join(sorted(_COMMANDS, key=len, reverse=True))})(?![a-zA-Z])"
+)
 _FORMULA = re.compile(
     r"\$\$(?P<display>[^$]{1,300})\$\$|\\\((?P<round>.{1,300}?)\\\)|\\\[(?P<square>.{1,300}?)\\\]"
     r"|(?<![\w$])\$(?=\S)(?P<inline>(?:[A-Za-z]|[^$\n]*[\\^_={])[^$\n]{0,200})(?<=\S)\$(?!\w)",
@@ -87,14 +93,15 @@ _MARKUP = (
     re.compile(r"!?\[(?P<kept>[^\[\]]{0,300})\]\((?:[^()\s]|\([^()\s]{0,100}\)){0,300}\)"),
     re.compile(r"^[ \t]*`{3,}[\w+-]{0,12}[ \t]*$", re.MULTILINE),
     re.compile(r"^\s{0,3}#{1,6}\s+", re.MULTILINE),
-    re.compile(r"^\s{0,3}(?:>\s?)+", re.MULTILINE),
+    re.compile(r"^\s{0,3}(?:>(?!\s?\d)\s?)+", re.MULTILINE),
     re.compile(r"^\s*[-*+•◦▪‣–](?:[ \t]+\[[ xX]\])?[ \t]+(?!\d+ =)", re.MULTILINE),
+    re.compile(r"^\[[ xX]\]\s+", re.MULTILINE),
     re.compile(r"^[ \t]*(?:[-*_=][ \t]?){3,}[ \t]*$", re.MULTILINE),
     re.compile(rf"\s?\((?:see |cf\. )?(?:{_CITATION})\)|(?<![=(,:+])(?<![=(,:+]\s)(?:{_CITATION})"),
     re.compile(r"(?<=\w)\(\)"),
     re.compile(r"\\[nt](?=\s|$)|\\(?=[^\w\s\\])"),
     re.compile(r"`{1,3}"),
-    re.compile(r"\*{1,3}(?=[^\s\d,.;:!?)])(?<!\d\*)|(?<=[^\s(])(?<!\s[*])\*{1,3}(?!\d)|\*\*(?=\d)"),
+    re.compile(r"\*{2,3}(?=\d)|\*{1,3}(?=[^\s\d,.;:!?)])(?<!\d\*)|(?<=[^\s(])(?<!\s[*])\*{1,3}(?!\d)"),
     re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?![\w(])"),
     re.compile(r"~~"),
     re.compile(r"^[ \t]*\|(?=\s)|(?<=\s)\|[ \t]*$", re.MULTILINE),
@@ -136,9 +143,15 @@ def _commands(traced: Traced) -> Traced:
 
 def _formula(text: str) -> str:
     """The symbols of a formula: letters each by itself, no braces."""
-    said = _commands(Traced(text)).sub(_EXPONENT, _exponent).text
+    said = _SUM.sub(r"\\\g<name> \g<low> → \g<high>, ", text)
+    said = _commands(Traced(said)).sub(_EXPONENT, _exponent).text
+    said = re.sub(r"(?<=\w)\s*-\s*", " minus ", said)
     said = re.sub(r"\\([A-Za-z]+)", r" \1 ", re.sub(r"\\[,;:! ]", " ", said))
-    said = re.sub(r"(?<![A-Za-z])[A-Za-z]{2,3}(?=[\^²³_])", lambda found: " ".join(found[0]), said)
+    said = re.sub(
+        r"(?<![A-Za-z])[A-Za-z]{2,3}(?=[\^²³_])|(?<=\d)[A-Za-z]{2,3}(?![A-Za-z])",
+        lambda found: " ".join(found[0]),
+        said,
+    )
     return re.sub(r"[{}_]", " ", said).strip()
 
 

@@ -61,7 +61,11 @@ def read_aloud(text: str, *, language: str | None = "en") -> list[SpokenWord]:
     said = [_tidy(spoken) if rules else spoken.strip() for spoken in said]
     for at, spoken in enumerate(said):
         # A mark belongs to the word before it, where what stood between them is not said.
-        if rules and spoken in _ATTACHED and (before := next((to for to in range(at - 1, -1, -1) if said[to]), None)) is not None:
+        if (
+            rules
+            and spoken in _ATTACHED
+            and (before := next((to for to in range(at - 1, -1, -1) if said[to]), None)) is not None
+        ):
             said[before], said[at] = said[before] + ("" if said[before][-1] in _ATTACHED else spoken), ""
     return [SpokenWord(text[start:end], spoken) for (start, end), spoken in zip(spans, said, strict=True)]
 

@@ -60,7 +60,11 @@ def _time(found: "re.Match[str]") -> str:
     elif half:
         said = f"{cardinal(hour)}{letters}"
     else:
-        said = f"{cardinal(hour)} o'clock" if 1 <= hour <= 12 else f"{cardinal(hour)} hundred{' hours' if found['hours'] else ''}"
+        said = (
+            f"{cardinal(hour)} o'clock"
+            if 1 <= hour <= 12
+            else f"{cardinal(hour)} hundred{' hours' if found['hours'] else ''}"
+        )
     if int(found["second"] or 0):
         said += f" and {cardinal(int(found['second']))} seconds"
     return said + _zone(found) + full_stop(found)
@@ -106,7 +110,15 @@ RULES = (
         rf"(?P<day>{_WEEKDAY})(?:\.(?=\s\d)|,(?=\s(?:[A-Z]|\d)))",
         lambda found: _WEEKDAYS[found["day"]] + ",",
     ),
-    Rule(rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])(?:{_HALF}|{_ZONE})(?P<hours>\sh(?:rs)?\b)?", _time, ignore_case=True),
-    Rule(rf"(?P<hour>{_CLOCK})[.](?P<minute>[0-5]\d)(?P<second>(?!))?{_HALF}(?P<hours>(?!))?(?P<zone>(?!))?(?P<offset>(?!))?", _time, ignore_case=True),
+    Rule(
+        rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])(?:{_HALF}|{_ZONE})(?P<hours>\sh(?:rs)?\b)?",
+        _time,
+        ignore_case=True,
+    ),
+    Rule(
+        rf"(?P<hour>{_CLOCK})[.](?P<minute>[0-5]\d)(?P<second>(?!))?{_HALF}(?P<hours>(?!))?(?P<zone>(?!))?(?P<offset>(?!))?",
+        _time,
+        ignore_case=True,
+    ),
     Rule(rf"(?P<hour>1[0-2]|0?[1-9]){_HALF}", _hour, ignore_case=True),
 )

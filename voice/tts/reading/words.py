@@ -10,9 +10,20 @@ from voice.tts.reading.rule import Rule
 
 _SAID = SAID["en"]
 _ABBREVIATION = "|".join(
-    re.escape(short) + (r"(?=\s?\d)" if short.lower() in BEFORE_NUMBERS else "") for short in sorted(_SAID, key=len, reverse=True)
+    re.escape(short) + (r"(?=\s?\d)" if short.lower() in BEFORE_NUMBERS else "")
+    for short in sorted(_SAID, key=len, reverse=True)
 )
-_CAPITALS = {"US": "U S", "UK": "U K", "EU": "E U", "AI": "A I", "TV": "T V", "ID": "I D", "IP": "I P"}
+_CAPITALS = {
+    "US": "U S",
+    "UK": "U K",
+    "EU": "E U",
+    "AI": "A I",
+    "TV": "T V",
+    "ID": "I D",
+    "IP": "I P",
+    "WWI": "World War one",
+    "WWII": "World War two",
+}
 _PARTS = "Chapter|Part|Section|Volume|Act|War|Type|Phase|Article|Level|Book|Appendix|Bowl"
 _RULERS = (
     "Henry|Louis|Elizabeth|Charles|George|Edward|William|James|Richard|Philip|Paul|Benedict|Pius|Francis|Napoleon|"
@@ -21,7 +32,8 @@ _RULERS = (
 _SYMBOLS = {
     "&": "and", "=": "equals", "+": "plus", "×": "times", "÷": "divided by", "≈": "about", "≤": "at most",
     "≥": "at least", "≠": "is not", "±": "plus or minus", "→": "to", "←": "from", "<": "less than",
-    ">": "greater than", "§": "section", "©": "copyright", "®": "", "™": "", "¶": "paragraph", "∞": "infinity", "∑": "the sum of", "∫": "the integral of",
+    ">": "greater than", "§": "section", "©": "copyright", "®": "", "™": "", "¶": "paragraph", "∞": "infinity",
+    "∑": "the sum of", "∫": "the integral of",
     "°": "degrees", "<=": "at most", ">=": "at least", "!=": "is not", "==": "equals", "&&": "and", "||": "or",
     "->": "to", "=>": "to", "<-": "from",
 }  # fmt: skip
@@ -56,7 +68,7 @@ def _saint_or_street(found: "re.Match[str]") -> str:
     before = re.search(r"(?:^|\s)(\S+)\s$", found.string[: found.start()])
     after = re.match(r"\s([A-Z][a-z]+)", found.string[found.end() :])
     named = before and re.fullmatch(r"[A-Z][\w'’]+|\d+(?:st|nd|rd|th)", before[1])
-    if after and (after[1] in _SAINTS or not named) and not full_stop(found):
+    if after and (_SAINTS.fullmatch(after[1]) or not named) and not full_stop(found):
         return "Saint"
     return "Street" + full_stop(found)
 
@@ -73,14 +85,15 @@ def _standing_numeral(found: "re.Match[str]") -> str:
     return year(value) if value > 1000 else cardinal(value)
 
 
-_SAINTS = frozenset(
-    "Louis Paul Petersburg John Peter Patrick Mary Andrew Andrews George James Joseph Thomas Nicholas Francis Lucia Kitts "
-    "Vincent Helena Moritz Bernard Valentine Augustine Charles Cloud Croix Ives Albans Pancras Martin Anthony Michael "
-    "Gallen Tropez Stephen Luke Mark Matthew Catharines Anne Denis Germain Jude Clair Elizabeth Lawrence Basil".split()
+_SAINTS = re.compile(
+    r"Louis|Paul|Petersburg|John|Peter|Patrick|Mary|Andrew|Andrews|George|James|Joseph|Thomas|Nicholas|"
+    r"Francis|Lucia|Kitts|Vincent|Helena|Moritz|Bernard|Valentine|Augustine|Charles|Cloud|Croix|Ives|"
+    r"Albans|Pancras|Martin|Anthony|Michael|Gallen|Tropez|Stephen|Luke|Mark|Matthew|Catharines|Anne|Denis|"
+    r"Germain|Jude|Clair|Elizabeth|Lawrence|Basil"
 )
 ABBREVIATED = (
-    Rule(rf"(?P<name>{_RULERS}) (?P<numeral>[IVXL]{{1,8}})(?![\w'’])", _ruler),
-    Rule(rf"(?P<name>{_PARTS}) (?P<numeral>[IVXL]{{1,8}})(?![\w'’])", _part),
+    Rule(rf"(?P<name>{_RULERS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", _ruler),
+    Rule(rf"(?P<name>{_PARTS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", _part),
     Rule(r"(?:[IVX]{2,6}|M[MDCLXVI]{4,12})(?![\w'’-])", _standing_numeral),
     Rule(r"St\.", _saint_or_street),
     Rule(r"St(?=\s*(?:,|$))", lambda found: "Street"),
@@ -95,7 +108,9 @@ ABBREVIATED = (
     Rule(r"[Α-Ωα-ω](?![Α-ωά-ώ])", lambda found: unicodedata.name(found[0]).split()[-1].lower() + " ", inside=True),
 )
 # What a range may begin with.
-_FROM = r"(?:(?<=\d)|(?<=[%°€£])|(?<=\d[a-zA-Z])|(?<=\d[ap]m)|(?<=[AP]M)|(?<=[ap]\.m\.)|(?<=\d(?:st|nd|rd|th))|(?<=°[CF]))"
+_FROM = (
+    r"(?:(?<=\d)|(?<=[%°€£])|(?<=\d[a-zA-Z])|(?<=\d[ap]m)|(?<=[AP]M)|(?<=[ap]\.m\.)|(?<=\d(?:st|nd|rd|th))|(?<=°[CF]))"
+)
 SYMBOLS = (
     Rule(r"~(?=\s?[\d$€£])", lambda found: "about "),
     Rule(r"√", lambda found: "the square root of ", inside=True),
@@ -106,18 +121,26 @@ SYMBOLS = (
     Rule(r"(?<=\w)²", lambda found: " squared", inside=True),
     Rule(r"(?<=\w)³", lambda found: " cubed", inside=True),
     Rule(r"(?<=the )WHO(?!\w)", lambda found: "W H O"),
-    Rule(r"\^(?=\s?[\w(])", lambda found: " to the power of ", inside=True),
+    Rule(r"\^(?=\s?-?[\w(])", lambda found: " to the power of ", inside=True),
     Rule(r"(?<=\d)\*(?=\d)|(?<=\d )\*(?= \d)", lambda found: " times ", inside=True),
     Rule(r"(?<!\S)[*](?!\S)", lambda found: "star", inside=True),
     Rule(r"(?<!\S)#(?!\w)", lambda found: "pound", inside=True),
+    Rule(r"(?:(?<=[=(+*/<>±] )|(?<=[(=]))-(?=[\w(])", lambda found: "minus ", inside=True),
     Rule(r"(?<=\d )-(?= \d)", lambda found: " minus ", inside=True),
     Rule(r"(?<=[\dmt.] )x(?= \d)", lambda found: " by ", inside=True),
+    Rule(r"(?<= )/(?= )", lambda found: "or", inside=True),
+    Rule(r"(?<=[a-z])/(?=(?:min|sec|hour|day|week|month|year|h|s)\b)", lambda found: " per ", inside=True),
     Rule(r"(?<=and)/(?=or)", lambda found: " ", inside=True),
     Rule(r"\|(?!\|)(?<!\|\|)", lambda found: ",", inside=True),
     Rule(r"(?<=\d)\+(?!\w)", lambda found: " plus", inside=True),
     Rule(r"<br\s?/?>", lambda found: ", ", inside=True),
+    Rule(
+        r"(?:(?<=[ap]\.m\. )|(?<=[ap]m )|(?<=[AP]M )|(?<=[%°] ))[-–—](?=\s?[$€£]?\d)|(?<=\d )[–—](?= \d)",
+        lambda found: "to",
+        inside=True,
+    ),
     Rule(rf"{_FROM}(?:-|[–—]\s?)(?=[$€£]?\d)", lambda found: " to ", inside=True),
-    Rule(r"(?<=C)#(?!\d)", lambda found: " sharp", inside=True),
+    Rule(r"(?<=[A-G])#(?!\w)", lambda found: " sharp", inside=True),
     Rule(r"(?<=[^\W\d])[/](?=[^\W\d])", lambda found: " or ", inside=True),
     Rule(r"(?<=\w)_(?=\w)", lambda found: " ", inside=True),
     Rule(rf"(?P<symbol>{_SYMBOL})", lambda found: f" {_SYMBOLS[found['symbol']]} ", inside=True),

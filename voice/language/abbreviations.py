@@ -15,8 +15,14 @@ _LEADING: dict[Language, dict[str, str]] = {
         "ca.": "about", "c.": "circa", "est.": "estimated", "Fig.": "Figure", "fig.": "figure",
         "ext.": "extension", "Vol.": "Volume",
         "vol.": "volume", "ch.": "chapter", "p.": "page", "pp.": "pages", "max.": "maximum", "min.": "minimum",
-        "Apt.": "Apartment", "Mt.": "Mount", "a.k.a.": "also known as", "w/o": "without", "w/": "with",
+        "Apt.": "Apartment", "Art.": "Article", "Mt.": "Mount", "a.k.a.": "also known as", "w/o": "without",
+        "w/": "with",
         "c/o": "care of",
+        "Mr.": "Mister", "Mrs.": "Missus", "Ms.": "Miz", "Mx.": "Mix", "Prof.": "Professor", "Rev.": "Reverend",
+        "Hon.": "Honorable", "Gov.": "Governor", "Sen.": "Senator", "Rep.": "Representative", "Gen.": "General",
+        "Col.": "Colonel", "Capt.": "Captain", "Lt.": "Lieutenant", "Sgt.": "Sergeant", "Bldg.": "Building",
+        "Rm.": "Room", "Ste.": "Suite", "Pres.": "President", "Amb.": "Ambassador", "Atty.": "Attorney",
+        "Msgr.": "Monsignor", "Sec.": "Secretary", "Ft.": "Fort", "sq.": "square",
     },
     "de": {
         "z. B.": "zum Beispiel", "z.B.": "zum Beispiel", "d. h.": "das heißt", "d.h.": "das heißt",
@@ -30,10 +36,7 @@ _LEADING: dict[Language, dict[str, str]] = {
 # These end a sentence before a word that begins one.
 _NAMES: dict[Language, dict[str, str]] = {
     "en": {
-        "Mr.": "Mister", "Mrs.": "Missus", "Ms.": "Miz", "Mx.": "Mix", "Dr.": "Doctor", "St.": "Saint",
-        "Prof.": "Professor", "Rev.": "Reverend", "Hon.": "Honorable", "Gov.": "Governor", "Sen.": "Senator",
-        "Rep.": "Representative", "Gen.": "General", "Col.": "Colonel", "Capt.": "Captain", "Lt.": "Lieutenant",
-        "Sgt.": "Sergeant", "Jr.": "Junior", "Sr.": "Senior", "Ph.D.": "P H D", "M.D.": "M D", "al.": "al",
+        "Dr.": "Doctor", "St.": "Saint", "Jr.": "Junior", "Sr.": "Senior", "Ph.D.": "P H D", "M.D.": "M D", "al.": "al",
         "dept.": "department", "Dept.": "Department", "Inc.": "Incorporated", "Ltd.": "Limited",
         "Corp.": "Corporation", "Co.": "Company", "U.S.A.": "U S A", "U.S.": "U S", "U.K.": "U K", "E.U.": "E U",
         "D.C.": "D C", "Jan.": "January", "Feb.": "February", "Mar.": "March", "Apr.": "April", "Jun.": "June",
@@ -59,13 +62,13 @@ _TRAILING: dict[Language, dict[str, str]] = {
     "de": {},
 }  # fmt: skip
 UNITS_WITH_DOT = frozenset(
-    ("oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "hr", "hrs", "yr", "yrs", "min", "mins", "sec")
+    ("oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "hr", "hrs", "yr", "yrs", "mos", "min", "mins", "sec")
 )
 """Units that may be written with a dot, after a number."""
 _STARTERS: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
         r"The|This|That|These|Those|It|Its|He|She|We|You|They|I|In|On|At|But|And|Or|So|If|When|Then|There|Here|"
-        r"What|Where|Why|How|Who|Is|Are|Was|Were|Do|Does|Did|Can|Could|Would|Should|Please|Yes|No|Not|My|Your|"
+        r"What|Where|Why|How|Is|Are|Was|Were|Do|Does|Did|Can|Could|Would|Should|Please|Yes|No|Not|My|Your|"
         r"His|Her|Our|Their|A|An|For|From|With|After|Before|As|Also|However|Let|Some|Most|Many|Both|All|Each|"
         r"Now|Well|Just|Take|Turn|Next|Another|Once|While|Because|Since|Although|To|By|Call|Come|Go"
     ),
@@ -84,7 +87,7 @@ _NEXT = re.compile(r"[\s\"'“‘([{*_]*(?P<word>[^\W_][\w'’]*)?(?P<dot>\.?)")
 LOOKAHEAD = 32
 """Characters after a dot that always suffice to decide."""
 _OPENERS = "\"'“‘([{*_„«"
-_UNIT = re.compile(rf"\d\s?(?:{'|'.join(sorted(UNITS_WITH_DOT))})\.$")
+_UNIT = re.compile(rf"\d\s?(?:sq\. )?(?:{'|'.join(sorted(UNITS_WITH_DOT))})\.$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
 _ORDINAL = re.compile(r"(?:(?:\d{1,2}\.)?\d{1,2}|[IVX]{1,4})\.")
 # "no." is a number after these, "No." after any word; else it is an answer.
@@ -105,7 +108,7 @@ SAID: Mapping[Language, Mapping[str, str]] = {
 BEFORE_NUMBERS = frozenset(("p.", "c.", "pp.", "ch.", "min.", "max.", "est.", "vol.", "fig."))
 """What is an abbreviation only before a number, in small letters."""
 # Titles and the like are known in small letters too ("dr. Smith"); what is a word without its capital is not.
-_WORDS = re.compile(r"(?:mar|sun|sat|wed|jun|jul|fri|mon|hon|gen|rep|mix|no|st|so|do|di|fr|art|am)\.")
+_WORDS = re.compile(r"(?:mar|sun|sat|wed|jun|jul|fri|mon|hon|gen|rep|sec|ste|pres|mix|no|st|so|do|di|fr|art|am)\.")
 _LEADING_KIND, _NAME_KIND, _TRAILING_KIND = range(3)
 _KINDS: dict[Language, dict[str, int]] = {
     language: {

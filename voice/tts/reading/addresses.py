@@ -63,6 +63,8 @@ def _phone(found: "re.Match[str]") -> str:
 
 
 def _named_code(found: "re.Match[str]") -> str:
+    if "-" in found["code"]:
+        return found["name"] + ", ".join(digits(part) for part in found["code"].split("-"))
     said = grouped(found["code"]) if len(found["code"]) > 4 else digits(found["code"])
     return f"{found['name'].replace('#', 'number ')}{said}"
 
@@ -78,7 +80,11 @@ def _mixed_code(found: "re.Match[str]") -> str:
 
 def in_fours(found: "re.Match[str]") -> str:
     """Each letter and digit by itself, with a pause after every four of a long part."""
-    parts = [part for whole in found[0].split("-") for part in re.findall(r".{1,4}" if len(whole) > 7 else ".+", whole)]
+    parts = [
+        part
+        for whole in re.split("[:-]", found[0])
+        for part in re.findall(r".{1,4}" if len(whole) > 7 else ".+", whole)
+    ]
     return ", ".join(" ".join(digits(char) or char.upper() for char in part) for part in parts)
 
 
@@ -87,7 +93,7 @@ def _spelled(found: "re.Match[str]") -> str:
 
 
 _EXTENSION = r"(?:\s(?:ext\.?|x)\s?\d{1,6})?"
-ABROAD = r"\+\d{1,3}(?:[ -]?\(?\d{2,8}\)?){2,5}"
+ABROAD = r"\+\d{1,3}(?:[ -]?\(0\))?(?:[ -]?\(?\d{2,8}\)?){2,5}"
 CARD = r"\d{4}(?:[ -]\d{4}){3}(?!\w)|\d{4}[ -]\d{6}[ -]\d{5}(?!\w)"
 MAIL = r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})"
 WEB = (
@@ -105,12 +111,13 @@ RULES = (
     Rule(rf"\(\d{{3}}\) ?\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone, inside=True),
     Rule(rf"{ABROAD}{_EXTENSION}(?!\w)", _phone),
     Rule(rf"(?:1-)?\d{{3}}-\d{{4}}(?![\w-])|\d{{3}}-\d{{2}}-\d{{4}}(?![\w-])|{CARD}", _phone),
-    Rule(r"0\d{3,4} \d{6,7}(?!\w)|\d{5}-\d{4}(?![\w-])|(?!\d{4}-\d\d-\d\d(?!\d))\d{2,}(?:-\d+){2,}(?!\w)", _phone),
+    Rule(r"0\d{1,4}[ -]\d{5,8}(?!\w)|\d{5}-\d{4}(?![\w-])|(?!\d{4}-\d\d-\d\d(?!\d))\d{2,}(?:-\d+){2,}(?!\w)", _phone),
     Rule(
-        r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?::(?P<port>\d{1,5}))?(?![\w.]\d)",
+        r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?::(?P<port>\d{1,5})|/(?P<bits>\d\d?))?(?![\w.]\d)",
         lambda found: (
             " dot ".join(cardinal(int(part)) for part in found["address"].split("."))
             + (f" port {digits(found['port'])}" if found["port"] else "")
+            + (f" slash {cardinal(int(found['bits']))}" if found["bits"] else "")
         ),
     ),
     Rule(
@@ -121,12 +128,13 @@ RULES = (
         r"(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\w))(?P<version>\d+(?:\.\d+){2,})(?!\w)",
         lambda found: " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
     ),
-    Rule(rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}})(?![ .,-]?\d|\w)", _named_code),
+    Rule(rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}}(?:-\d{{2,}})*)(?![ .,-]?\d|\w)", _named_code),
     Rule(
         rf"(?P<name>(?:[Cc]all|[Dd]ial|[Tt]ext|[Oo]rder) #?)(?P<code>\d{{3,}})(?![ .,-]?\d|\w|{_COUNTED})", _named_code
     ),
     Rule(rf"(?P<name>or )(?P<code>[1-9]11|112|999|988)(?!\w|[.,]\d|{_COUNTED})", _named_code),
     Rule(r"#(?P<code>\d+)#", lambda found: f"pound {digits(found['code'])} pound"),
+    Rule(r"(?:[\dA-Fa-f]{2}[:-]){5}[\dA-Fa-f]{2}(?!\w)", in_fours),
     Rule(r"::(?=\w)", lambda found: "colon colon ", inside=True),
     Rule(
         r"(?P<state>[A-Z]{2}) (?P<code>\d{5})(?:-(?P<more>\d{4}))?(?!\w)",

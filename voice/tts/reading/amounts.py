@@ -38,6 +38,7 @@ _UNITS = {
     "mph": ("mile per hour", "miles per hour"), "m/s": ("meter per second", "meters per second"),
     "km²": ("square kilometer", "square kilometers"), "m²": ("square meter", "square meters"),
     "m/s²": ("meter per second squared", "meters per second squared"), "″": ("inch", "inches"),
+    "mos": ("month", "months"), "sq. ft": ("square foot", "square feet"),
     "yr": ("year", "years"), "yrs": ("year", "years"), "gal": ("gallon", "gallons"), "wk": ("week", "weeks"),
     "Gbit": ("gigabit", "gigabits"), "Mbit": ("megabit", "megabits"), "kbit": ("kilobit", "kilobits"),
     "fps": ("frame per second", "frames per second"), "Grad": ("Grad", "Grad"), "Euro": ("Euro", "Euro"),
@@ -103,6 +104,8 @@ def _duration(found: "re.Match[str]") -> str:
 
 def _money(found: "re.Match[str]") -> str:
     one, many, cent, cents = _CURRENCIES[found["sign"]]
+    if found.string[: found.start()].endswith((" a ", "A ")) and re.match(r"\s[a-z]", found.string[found.end() :]):
+        many = one  # a five dollar bill
     amount, scale = found["amount"], found["scale"]
     per = _per(found)
     if scale:
@@ -176,6 +179,13 @@ RULES = (
     ),
     Rule(rf"(?P<amount>{NUMBER})\s?¢", lambda found: f"{number(found['amount'])} cents"),
     Rule(
+        r"(?P<feet>\d+)\s?(?:ft\.?|feet)\s?(?P<inches>\d+)\s?(?:in\.(?=,|\s+[a-z]|$)|(?:in|inches)(?!\w))",
+        lambda found: (
+            f"{number(found['feet'])} {'foot' if is_one(found['feet']) else 'feet'} "
+            f"{number(found['inches'])} {'inch' if is_one(found['inches']) else 'inches'}{full_stop(found)}"
+        ),
+    ),
+    Rule(
         r"(?P<feet>\d)[′'](?P<inches>\d\d?)(?:[″\"])?(?!\w)",
         lambda found: f"{number(found['feet'])} foot {number(found['inches'])}",
     ),
@@ -189,7 +199,7 @@ RULES = (
         lambda found: f"{number(found['amount'])} {'inch' if is_one(found['amount']) else 'inches'}{full_stop(found)}",
     ),
     Rule(
-        r"(?:(?<=\d )|(?<=[½¼¾⅓⅔] ))(?P<unit>tsp|tbsp|oz|lb)(?:\.(?=\s[a-z])|(?=[\s,]))",
+        r"(?:(?<=\d )|(?<=[½¼¾⅓⅔] ))(?P<unit>tsp|tbsp|oz|lb|mi)(?:\.(?=\s[a-z])|(?=[\s,]))",
         lambda found: _UNITS[found["unit"]][0],
     ),
     Rule(
@@ -205,6 +215,10 @@ RULES = (
     Rule(rf"(?P<whole>\d+)?(?P<part>[{''.join(_VULGAR)}])", _vulgar),
     Rule(r"(?P<pair>24/7|50[/-]50|10-4|9/11)(?![\d/-])", lambda found: _PAIRS[found["pair"]]),
     Rule(r"(?P<amount>[248])K(?!\w)", lambda found: f"{number(found['amount'])} K"),
+    Rule(
+        r"(?P<above>\d+\.\d+)/(?P<below>\d{1,3})(?![\w/])",
+        lambda found: f"{number(found['above'])} out of {number(found['below'])}",
+    ),
     Rule(r"(?P<whole>\d{1,3}) (?P<above>\d)/(?P<below>\d{1,2})(?![\d/])", _mixed),
     Rule(
         r"(?P<above>\d{1,3})/(?P<below>\d{1,3})(?![\d/])",

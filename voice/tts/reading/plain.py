@@ -60,9 +60,9 @@ def _character(char: str) -> str:
 
 _SPACES = "\u00a0\u202f\u2009"
 _NOT_ASCII = re.compile(r"[^\x20-\x7e\n]")
-_THOUSANDS = re.compile(rf"(?<=\d)(?:[{_SPACES}](?=\d{{3}}(?!\d))| (?=000(?!\d)))")
+_THOUSANDS = re.compile(rf"(?<=\d)(?:[{_SPACES}](?=\d{{3}}(?!\d))| (?=000(?!\d))|['’](?=\d{{3}}(?!\d)))")
 _COMBINED = re.compile(r"\w[\u0300-\u036f]+")
-_ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
+_ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z][a-zA-Z0-9]{1,8});")
 _RAISED = re.compile(r"(?<=[^\W\d_]{3})(?<!sin|cos|tan|log)[¹²³⁰⁴-⁹]+|(?<=[.,!?])[¹²³⁰⁴-⁹]+")
 _POWER = re.compile(r"(?<=[\w)])(?![²³](?![⁰¹²³⁴-⁹]))[⁻]?[⁰¹²³⁴-⁹]+")
 _DEGREE = re.compile(r"[º°]\s?(?=[CF]\b)|º(?!\w)")
@@ -89,6 +89,7 @@ _FORMULA = re.compile(
 
 _CITATION = r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]|【[^】]{0,60}】"
 _ENTRY = re.compile(r"(?:(?<=^\d)|(?<=^\d\d))\)(?=\s)", re.MULTILINE)
+_PRODUCT = re.compile(r"(?<=\b[a-z\d])\*(?=[a-z\d]\b)")
 _MARKUP = (
     re.compile(r"!?\[(?P<kept>[^\[\]]{0,300})\]\((?:[^()\s]|\([^()\s]{0,100}\)){0,300}\)"),
     re.compile(r"^[ \t]*`{3,}[\w+-]{0,12}[ \t]*$", re.MULTILINE),
@@ -97,14 +98,15 @@ _MARKUP = (
     re.compile(r"^\s*[-*+•◦▪‣–](?:[ \t]+\[[ xX]\])?[ \t]+(?!\d+ =)", re.MULTILINE),
     re.compile(r"^\[[ xX]\]\s+", re.MULTILINE),
     re.compile(r"^[ \t]*(?:[-*_=][ \t]?){3,}[ \t]*$", re.MULTILINE),
-    re.compile(rf"\s?\((?:see |cf\. )?(?:{_CITATION})\)|(?<![=(,:+])(?<![=(,:+]\s)(?:{_CITATION})"),
+    re.compile(rf"\s?\((?:see |cf\. )?(?:{_CITATION})\)|(?<![=(,:+])(?<![=(,:+]\s)(?<!\b[a-z])(?:{_CITATION})"),
     re.compile(r"(?<=\w)\(\)"),
     re.compile(r"\\[nt](?=\s|$)|\\(?=[^\w\s\\])"),
     re.compile(r"`{1,3}"),
+    re.compile(r"(?<![\w*])\*(?P<kept>\d+)\*(?![\w*])"),
     re.compile(r"\*{2,3}(?=\d)|\*{1,3}(?=[^\s\d,.;:!?)])(?<!\d\*)|(?<=[^\s(])(?<!\s[*])\*{1,3}(?!\d)"),
     re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[\w.!?])_{1,3}(?![\w(])"),
     re.compile(r"~~"),
-    re.compile(r"^[ \t]*\|(?=\s)|(?<=\s)\|[ \t]*$", re.MULTILINE),
+    re.compile(r"^[ \t]*\|(?!\|)|(?<!\|)\|[ \t]*$", re.MULTILINE),
     re.compile(r"^[\s|:-]{3,}$", re.MULTILINE),
     re.compile(r"</?(?!br\b)[A-Za-z][A-Za-z0-9]{0,10}(?:\s[^<>]{0,200})?/?>"),
     re.compile(r"[<>](?=https?://)|(?<=[\w/])(?<!br)>(?=\s|$)"),
@@ -124,7 +126,7 @@ def plain(text: str) -> Traced:
         traced = traced.sub(_NOT_ASCII, lambda found: _character(found[0]))
     if "\\" in traced.text or "$" in traced.text:
         traced = _without_latex(traced)
-    traced = traced.sub(_ENTRY, ".")
+    traced = traced.sub(_ENTRY, ".").sub(_PRODUCT, "×")
     for pattern in _MARKUP:
         traced = traced.sub(pattern)
     return traced

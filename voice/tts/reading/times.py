@@ -82,10 +82,10 @@ def _hour(found: "re.Match[str]") -> str:
     return f"{cardinal(int(found['hour']))} {found['half'].upper()} M{full_stop(found)}"
 
 
-_CLOCK = r"(?:[01]?\d|2[0-3])"
+_CLOCK = r"(?:[01]?\d|2[0-4])"
 RULES = (
     Rule(
-        r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)T(?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.\d+)?)?"
+        r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?:T|\s(?=\d\d:))(?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.\d+)?)?"
         rf"(?P<half>(?!))?(?P<hours>(?!))?{_ZONE}",
         lambda found: f"{_iso(found)} at {_time(found)}",
     ),
@@ -106,6 +106,7 @@ RULES = (
         rf"(?P<one>{_WEEKDAY})\.?\s?[-–]\s?(?P<other>{_WEEKDAY})(?:\.|(?!\w))",
         lambda found: f"{_WEEKDAYS[found['one']]} to {_WEEKDAYS[found['other']]}{full_stop(found)}",
     ),
+    Rule(rf"(?P<day>{_WEEKDAY})(?=\s\d)", lambda found: _WEEKDAYS[found["day"]]),
     Rule(
         rf"(?P<day>{_WEEKDAY})(?:\.(?=\s\d)|,(?=\s(?:[A-Z]|\d)))",
         lambda found: _WEEKDAYS[found["day"]] + ",",

@@ -33,8 +33,8 @@ class Piper(TtsTable):
     streaming: bool = True
     """Whether a sentence's audio is sent while the rest of it is made, where the voice allows it."""
     normalise: bool = True
-    """Whether an English voice says figures, dates and addresses in words, and no voice reads out Markdown. Captions
-    and records keep what is written."""
+    """Whether English and German voices say figures, dates, addresses and abbreviations in words, and no voice reads
+    out Markdown. Captions and records keep what is written."""
 
     @property
     def summary(self) -> str:

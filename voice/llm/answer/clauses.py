@@ -15,30 +15,29 @@ there is none, and lengthens the words before it as at the end of a sentence.
 import re
 
 from voice.language import Language
+from voice.language.abbreviations import LOOKAHEAD, dot_ends
 
-# A dot after one of these ends nothing; neither does one after single letters ("J.", "p.m.", "U.K.").
-_ABBREVIATION = (
-    r"dr|mr|mrs|ms|mx|prof|rev|hon|gov|sen|rep|gen|col|capt|lt|sgt|st|mt|jr|sr|ph\.d"
-    r"|vs|etc|cf|al|ca|approx|dept|est|fig|vol|inc|ltd|co|corp|jan|feb|apr|aug|sept|oct|nov|dec"
-    r"|(?:[^\W\d_]\.)*[^\W\d_]"
-)
-_ABBREVIATIONS: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(_ABBREVIATION),
-    # In German a dot makes a number an ordinal, too ("am 3. Mai"); a sentence that ends with one goes on.
-    "de": re.compile(rf"{_ABBREVIATION}|nr|bzw|usw|evtl|ggf|inkl|mio|mrd|str|tel|min|std|\d{{1,2}}"),
-}
-LONGEST_ABBREVIATION = 6
 SENTENCE_MARKS = ".!?…"
 CLAUSE_MARKS = ",;:"
+MARKS = SENTENCE_MARKS + CLAUSE_MARKS
 MARKS_AT_ONCE = ",;"
 """Those that end the first piece without white space after them."""
 DASHES = "—–-"
-OPENERS = "\"'“‘([{"
 CLOSERS = "\"'”’)]}"
 LONGEST_FIRST, LONGEST = 240, 320
 """Characters of the first piece and of others, where no mark ends them: 15 and 20 seconds of speech."""
+_LONGEST_ABBREVIATION = 24
+"""Characters in front of a mark that decide whether it ends anything."""
+_LONGEST_CLOSING = 40
+"""Characters of what closes after a mark."""
 _ENTRY = re.compile(r"([\n,;:—–-]|^)\s*[(\[]?(\d{1,2})$")
-_BULLET = re.compile(r"^\s*[-*•–—]+\s+")
+_BULLET = re.compile(r"^\s*[-*+•◦▪‣–—]+\s+")
+# What may stand between a mark and the white space after it: closing quotes, emphasis, citations, invisible characters.
+_CLOSED = re.compile(r"(?:\[\^?\d[\d, –-]*\]|【[^】]*】|[\"'”’»“)\]}*_\u00ad\u200b-\u200f\u2060\ufe0f\ufeff])+$")
+_INVISIBLE = dict.fromkeys((0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF))
+_RANGE = re.compile(r"(?:\d(?:\s?[apAP][mM])?|[ap]\.m\.|[%°€²³)]|\b[A-Z][a-z]{1,2}\.)$")
+_CITING = re.compile(r"\[\^?\d[\d, –-]*$")
+_ENTITY = re.compile(r"&#?\w{1,8}$")
 
 
 def has_words(text: str) -> bool:
@@ -59,7 +58,7 @@ class ClauseSplitter:
     def __init__(
         self, *, first_words: int = 3, long_chars: int = 100, begun: bool = False, language: Language = "en"
     ) -> None:
-        self._abbreviation = _ABBREVIATIONS[language]
+        self._language: Language = language
         self.first_words = first_words
         self.long_chars = long_chars
         self._start(first=not begun)
@@ -102,10 +101,13 @@ class ClauseSplitter:
             if i - start > (LONGEST_FIRST if self._first else LONGEST):
                 return self._last_space(start, i) or i
             if i < len(self._text) and self._text[i].isspace():
-                mark = i - 1
-                while mark > start and self._text[mark] in CLOSERS:
-                    mark -= 1
-                if self._text[i] == "\n" or self._ends_piece(start, mark):
+                if self._text[i] == "\n":
+                    return i
+                ends = self._ends_piece(start, self._mark(start, i), i)
+                if ends is None:
+                    self._scanned = i
+                    return None
+                if ends:
                     return i
         self._scanned = max(len(self._text) - 1, start)
         return None
@@ -114,46 +116,57 @@ class ClauseSplitter:
         """Index of the last white space between two words of a piece; None if it is a single word."""
         return next((i for i in range(end - 1, start, -1) if self._text[i].isspace()), None)
 
+    def _mark(self, start: int, end: int) -> int:
+        """Index of the character before `end` that may end a piece: what closes after it is passed over."""
+        if self._text[end - 1].isalnum() or self._text[end - 1] in MARKS:
+            return end - 1
+        first = max(start, end - _LONGEST_CLOSING)
+        closed = _CLOSED.search(self._text, first, end)
+        return max(closed.start() - 1 if closed else end - 1, start)
+
     def _ends_at_once(self, start: int, mark: int) -> bool:
         """Whether the first piece ends with the mark at `mark`, whatever follows."""
         if not self._first or mark <= start or self._text[mark] not in MARKS_AT_ONCE:
             return False
-        return self._text[mark - 1].isalpha() and self._ends_piece(start, mark)
+        return self._text[mark - 1].isalpha() and bool(self._ends_piece(start, mark, mark + 1))
 
-    def _ends_piece(self, start: int, mark: int) -> bool:
+    def _ends_piece(self, start: int, mark: int, end: int) -> bool | None:
+        """Whether a piece ends with the mark at `mark`, and what closes after it up to `end`; None: not certain yet."""
         char = self._text[mark]
         if char in SENTENCE_MARKS:
-            return char != "." or not self._is_inner_dot(start, mark)
+            return char != "." or self._dot_ends(start, mark, end)
         if char in DASHES:
             # Alone between two words; between numbers it says "to".
             before = self._before(start, mark).rstrip()
-            is_clause = self._text[mark - 1 : mark].isspace() and not before[-1:].isdigit()
+            is_clause = self._text[mark - 1 : mark].isspace() and not _RANGE.search(before)
         else:
-            # What "e.g.," is followed by belongs to it.
-            is_clause = char in CLAUSE_MARKS and not self._before(start, mark).endswith(("e.g.", "i.e."))
+            # What "e.g.," is followed by belongs to it, and "[3, 4]" and "&amp;" are whole.
+            before = self._before(start, mark)
+            is_clause = char in CLAUSE_MARKS and not before.endswith(("e.g.", "i.e.")) and not _CITING.search(before)
+            is_clause = is_clause and (char != ";" or not _ENTITY.search(before))
         if not is_clause:
             return False
         if self._first:
             return len(self._text[start:mark].split(maxsplit=self.first_words)) >= self.first_words
         return mark - start >= self.long_chars
 
-    def _is_inner_dot(self, start: int, mark: int) -> bool:
-        """Whether the dot at `mark` belongs to an abbreviation, an initial or the number of a list's entry."""
+    def _dot_ends(self, start: int, mark: int, end: int) -> bool | None:
+        """Whether the dot at `mark` ends a sentence: it may belong to an abbreviation or to the number of an entry."""
         head = self._before(start, mark)
-        word = head.rsplit(maxsplit=1)[-1].lower().lstrip(OPENERS) if head.strip() else ""
-        if word != "i" and self._abbreviation.fullmatch(word):
-            return True
-        if not (entry := _ENTRY.search(head)) or (not entry[1] and mark - start > len(head)):
-            return False
+        entry = _ENTRY.search(head)
+        if entry and not entry[1] and mark - start > len(head):
+            entry = None
         # "7. Anything else?" is an answer. The entries of a list begin lines, or count from one.
-        if entry[1] != "\n" and int(entry[2]) not in (self._entry, self._entry + 1):
+        if entry and (entry[1] == "\n" or int(entry[2]) in (self._entry, self._entry + 1)):
+            self._entry = int(entry[2])
             return False
-        self._entry = int(entry[2])
-        return True
+        if head.endswith("."):
+            return True
+        return dot_ends(head.translate(_INVISIBLE) + ".", self._text[end : end + LOOKAHEAD], language=self._language)
 
     def _before(self, start: int, mark: int) -> str:
         """The end of what stands in front of `mark`: all of a long text, for each mark, would hold up every call."""
-        return self._text[max(start, mark - LONGEST_ABBREVIATION - 2) : mark]
+        return self._text[max(start, mark - _LONGEST_ABBREVIATION) : mark]
 
 
 def sentences(text: str, *, language: Language = "en") -> list[str]:

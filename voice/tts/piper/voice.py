@@ -21,7 +21,7 @@ from voice.models.store import repair
 from voice.queue_waits import QueueWaits
 from voice.tts.piper.pieces import Piece, PieceCutter, Samples, samples_of
 from voice.tts.piper.word_times import spoken_runs, word_ends
-from voice.tts.reading.reading import RULES, SpokenWord, read_aloud
+from voice.tts.reading.reading import SpokenWord, read_aloud
 from voice.tts.synthesis_thread import SynthesisThread, Urgency, Urgent
 
 EMBEDDED = "en_US-slt-small"
@@ -43,9 +43,9 @@ class Voice:
     Args:
         path: the voice's .onnx file; its .onnx.json is beside it.
         streaming: synthesise piece by piece if the model allows it; False synthesises a clause at a time.
-        normalise: an English voice says numbers, dates, addresses and the like in words (see `voice.tts.reading`), and
-            no voice reads out Markdown; False leaves all to the phonemiser. The words of the pieces are the written
-            ones either way.
+        normalise: English and German voices say numbers, dates, addresses and the like in words (see
+            `voice.tts.reading`), and no voice reads out Markdown; False leaves all to the phonemiser. The words of the
+            pieces are the written ones either way.
 
     Raises:
         ComponentError: the files are missing or are not a Piper voice.
@@ -87,8 +87,8 @@ class Voice:
             logger.debug(f"The voice {self.name} cannot be cut into pieces: it synthesises whole sentences.")
         self._piper: Any = PiperVoice(config=settings, session=None)
         self._language: Language = "de" if settings.espeak_voice.startswith("de") else "en"
-        # The rules are for English; a phonemiser for another language reads figures in its own way.
-        self._rules = (RULES if settings.espeak_voice.startswith("en") else ()) if normalise else None
+        # For a language without rules, the phonemiser reads figures in its own way.
+        self._reads: str | None = settings.espeak_voice[:2] if normalise else None
         self._prepared: dict[str, Sequence[Piece]] = {}
         self._thread = SynthesisThread()
 
@@ -108,7 +108,7 @@ class Voice:
         Each step is one piece of work for the processor and yields the audio that can be sent after it.
         """
         cutter = PieceCutter(self.sample_rate, lead=lead)
-        for sentence in sentences(_without_controls(text), language=self._language):
+        for sentence in sentences(text, language=self._language):
             read = self._read(sentence)
             if not (ids := self._phoneme_ids(" ".join(word.spoken for word in read if word.spoken))):
                 continue
@@ -159,9 +159,9 @@ class Voice:
 
     def _read(self, sentence: str) -> list[SpokenWord]:
         """Its words, with what is said for each."""
-        if self._rules is None:
-            return [SpokenWord(word, word) for word in sentence.split()]
-        return read_aloud(sentence, rules=self._rules)
+        if self._reads is None:
+            return [SpokenWord(word, _without_controls(word)) for word in sentence.split()]
+        return read_aloud(sentence, language=self._reads)
 
     def _phoneme_ids(self, sentence: str) -> list[int]:
         """Ids of a sentence's phonemes, as one sentence; empty if there is nothing to pronounce."""

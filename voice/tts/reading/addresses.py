@@ -1,6 +1,7 @@
 """E-mail addresses, web addresses, telephone numbers, codes and version numbers."""
 
 import re
+from collections.abc import Mapping
 
 from voice.tts.reading.numbers import cardinal, digits, grouped
 from voice.tts.reading.rule import Rule
@@ -15,13 +16,13 @@ _MARKS = {
     "~": "tilde",
     "%": "percent",
 }
-_ENDINGS = "com|org|net|edu|gov|io|dev|ai|app|info|co|uk|de|fr|eu|us|ca|au|me|tv|ch|at|nl|jp|in|rs"
+_ENDINGS = "com|org|net|edu|gov|io|dev|ai|app|info|co|uk|de|fr|eu|us|ca|au|me|tv|ch|at|nl|jp|in|rs|xyz"
 _SPOKEN_ENDINGS = frozenset(("com", "org", "net", "edu", "gov", "dev", "app", "info"))
 _PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 _NAMED = (
-    r"code|pin|PIN|zip|ZIP|passcode|number|no\.|account|order|confirmation|reference|extension|ext\.|tracking|invoice|"
-    r"ticket|ID|id|serial|[Cc]all|[Dd]ial|[Rr]oom|[Ff]light|[Gg]ate|[Ss]uite|[Hh]ighway|[Rr]oute"
+    r"code|pin|PIN|zip|ZIP|passcode|number|no\.|account|confirmation|reference|extension|ext\.|tracking|invoice|"
+    r"ticket|ID|id|serial|[Rr]oom|[Ff]light|[Gg]ate|[Ss]uite|[Hh]ighway|[Rr]oute"
 )
 
 
@@ -30,13 +31,13 @@ def spell(letters: str) -> str:
     return " ".join(letters.upper())
 
 
-def address(text: str) -> str:
+def address(text: str, marks: Mapping[str, str] = _MARKS) -> str:
     """An address part by part: "bob dot smith at example dot com"."""
     said = []
     parts = _PART.findall(text)
     for at, part in enumerate(parts):
-        if part in _MARKS:
-            said.append(_MARKS[part])
+        if part in marks:
+            said.append(marks[part])
         elif part.isdigit():
             said.append(digits(part) if len(part) > 2 or part.startswith("0") else cardinal(int(part)))
         elif part.isalpha():
@@ -50,14 +51,22 @@ def _web(found: "re.Match[str]") -> str:
     return address(re.split(r"[?#]", found["rest"], maxsplit=1)[0].rstrip("/"))
 
 
+def _path(found: "re.Match[str]") -> str:
+    return address(found[0], _MARKS | {":": "colon", "\\": "backslash"})
+
+
 def _phone(found: "re.Match[str]") -> str:
-    groups = re.findall(r"\d+", found[0])
-    said = ", ".join(digits(group) for group in groups)
+    number, _, extension = re.sub(r"\s?(?:ext\.?|x)\s?", "x", found[0]).partition("x")
+    said = ", ".join(digits(group) for group in re.findall(r"\d+", number))
+    said += f" extension {cardinal(int(extension))}" if extension else ""
     return f"plus {said}" if found[0].startswith("+") else said
 
 
 def _named_code(found: "re.Match[str]") -> str:
-    return f"{found['name']}{grouped(found['code']) if len(found['code']) > 4 else digits(found['code'])}"
+    if "-" in found["code"]:
+        return found["name"] + ", ".join(digits(part) for part in found["code"].split("-"))
+    said = grouped(found["code"]) if len(found["code"]) > 4 else digits(found["code"])
+    return f"{found['name'].replace('#', 'number ')}{said}"
 
 
 def _mixed_code(found: "re.Match[str]") -> str:
@@ -69,33 +78,77 @@ def _mixed_code(found: "re.Match[str]") -> str:
     )
 
 
+def in_fours(found: "re.Match[str]") -> str:
+    """Each letter and digit by itself, with a pause after every four of a long part."""
+    parts = [
+        part
+        for whole in re.split("[:-]", found[0])
+        for part in re.findall(r".{1,4}" if len(whole) > 7 else ".+", whole)
+    ]
+    return ", ".join(" ".join(digits(char) or char.upper() for char in part) for part in parts)
+
+
 def _spelled(found: "re.Match[str]") -> str:
     return ", ".join(digits(char) if char.isdigit() else char.upper() for char in found[0].split("-"))
 
 
+_EXTENSION = r"(?:\s(?:ext\.?|x)\s?\d{1,6})?"
+ABROAD = r"\+\d{1,3}(?:[ -]?\(0\))?(?:[ -]?\(?\d{2,8}\)?){2,5}"
+CARD = r"\d{4}(?:[ -]\d{4}){3}(?!\w)|\d{4}[ -]\d{6}[ -]\d{5}(?!\w)"
+MAIL = r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})"
+WEB = (
+    r"(?:https?://(?:www\.)?|www\.)(?P<rest>[\w-]+(?:[^\s<>\[\]\"]*[\w/)])?)",
+    r"(?P<rest>(?:[a-z][a-z\d_-]+\.){1,4}[a-z]{2,12}(?:/[\w./-]*\w)?)(?![\w@])",
+    rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{_ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])",
+)
+_COUNTED = r"\s(?!(?:is|was|has|ships|arrives|comes|costs|needs|does)\b)(?:[a-z]+s|people|men|women|children)\b"
 RULES = (
     Rule(r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})", lambda found: address(found["mail"])),
-    Rule(r"(?:https?://(?:www\.)?|www\.)(?P<rest>[\w-]+(?:[^\s<>()\[\]\"]*[\w/])?)", _web),
+    *(Rule(pattern, _web) for pattern in WEB),
+    Rule(r"(?P<rest>(?:[a-z]\.){3,}[a-z])(?!\w)|(?<!\S)(?P<path>/(?:[\w.-]+/)*[\w.-]*\w|[A-Z]:\\[\w\\. -]*\w)", _path),
     Rule(rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{_ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])", _web),
-    Rule(r"(?:\+?\d{1,3}[ .-]?)?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?!\w)", _phone),
-    Rule(r"\(\d{3}\) ?\d{3}[ .-]\d{4}(?!\w)", _phone, inside=True),
-    Rule(r"\+\d{1,3}(?:[ -]?\(?\d{2,4}\)?){2,5}(?!\w)", _phone),
-    Rule(r"(?:1-)?\d{3}-\d{4}(?![\w-])|\d{3}-\d{2}-\d{4}(?![\w-])|\d{4}(?: \d{4}){3}(?!\w)", _phone),
+    Rule(rf"(?:\+?\d{{1,3}}[ .-]?)?\(?\d{{3}}\)?[ .-]\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone),
+    Rule(rf"\(\d{{3}}\) ?\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone, inside=True),
+    Rule(rf"{ABROAD}{_EXTENSION}(?!\w)", _phone),
+    Rule(rf"(?:1-)?\d{{3}}-\d{{4}}(?![\w-])|\d{{3}}-\d{{2}}-\d{{4}}(?![\w-])|{CARD}", _phone),
+    Rule(r"0\d{1,4}[ -]\d{5,8}(?!\w)|\d{5}-\d{4}(?![\w-])|(?!\d{4}-\d\d-\d\d(?!\d))\d{2,}(?:-\d+){2,}(?!\w)", _phone),
     Rule(
-        r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?![\w.]\d)",
-        lambda found: " dot ".join(cardinal(int(part)) for part in found["address"].split(".")),
+        r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?::(?P<port>\d{1,5})|/(?P<bits>\d\d?))?(?![\w.]\d)",
+        lambda found: (
+            " dot ".join(cardinal(int(part)) for part in found["address"].split("."))
+            + (f" port {digits(found['port'])}" if found["port"] else "")
+            + (f" slash {cardinal(int(found['bits']))}" if found["bits"] else "")
+        ),
     ),
     Rule(
         r"(?:v|V|version )(?P<version>\d+(?:\.\d+)*)(?!\w)",
         lambda found: "version " + " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
     ),
     Rule(
-        r"(?P<version>\d+(?:\.\d+){2,})(?!\w)",
+        r"(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\w))(?P<version>\d+(?:\.\d+){2,})(?!\w)",
         lambda found: " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
     ),
-    Rule(rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}})(?![\w.,]\d|\w)", _named_code),
+    Rule(rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}}(?:-\d{{2,}})*)(?![ .,-]?\d|\w)", _named_code),
+    Rule(
+        rf"(?P<name>(?:[Cc]all|[Dd]ial|[Tt]ext|[Oo]rder) #?)(?P<code>\d{{3,}})(?![ .,-]?\d|\w|{_COUNTED})", _named_code
+    ),
+    Rule(rf"(?P<name>or )(?P<code>[1-9]11|112|999|988)(?!\w|[.,]\d|{_COUNTED})", _named_code),
+    Rule(r"#(?P<code>\d+)#", lambda found: f"pound {digits(found['code'])} pound"),
+    Rule(r"(?:[\dA-Fa-f]{2}[:-]){5}[\dA-Fa-f]{2}(?!\w)", in_fours),
+    Rule(r"::(?=\w)", lambda found: "colon colon ", inside=True),
+    Rule(
+        r"(?P<state>[A-Z]{2}) (?P<code>\d{5})(?:-(?P<more>\d{4}))?(?!\w)",
+        lambda found: (
+            f"{spell(found['state'])} {digits(found['code'])}" + (f", {digits(found['more'])}" if found["more"] else "")
+        ),
+    ),
+    Rule(r"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}(?!\w)|(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{16,128}(?!\w)", in_fours),
+    Rule(r"[A-Z]{2,4}-\d{3,10}(?!\w)|[A-Z]-\d{4,10}(?!\w)", in_fours),
     Rule(r"(?:[A-Za-z0-9]-){2,}[A-Za-z0-9](?!\w)", _spelled),
     Rule(r"@(?P<handle>\w+)", lambda found: f"at {address(found['handle'])}"),
 )
-CODES = (Rule(r"(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{2,20}(?![\w.,]\d|\w)", _mixed_code),)
+CODES = (
+    Rule(r"(?![a-z\d]*[a-z]{4})(?:[a-z]+\d+[a-z]|\d+[a-z]+\d)[a-z\d]{0,20}(?!\w)", in_fours),
+    Rule(r"(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{2,20}(?![\w.,]\d|\w)", _mixed_code),
+)
 """Letters and digits together; what is a unit is none."""

@@ -4,6 +4,7 @@ import re
 
 from voice.tts.reading.numbers import cardinal, decade, digits, fraction, grouped, is_one, number, ordinal, year
 from voice.tts.reading.rule import NUMBER, Rule
+from voice.tts.reading.words import full_stop
 
 _CURRENCIES = {
     "$": ("dollar", "dollars", "cent", "cents"),
@@ -12,10 +13,21 @@ _CURRENCIES = {
     "¥": ("yen", "yen", "", ""),
     "₹": ("rupee", "rupees", "paisa", "paise"),
 }
-_CODES = {
-    "USD": "U S dollars", "EUR": "euros", "GBP": "British pounds", "JPY": "yen", "CHF": "Swiss francs",
-    "CAD": "Canadian dollars", "AUD": "Australian dollars",
+_CURRENCIES |= {
+    short: (f"{country} {one}", f"{country} {one}s", cent, f"{cent}s")
+    for shorts, country, one, cent in (
+        ("US$ USD", "U S", "dollar", "cent"), ("C$ CA$ CAD", "Canadian", "dollar", "cent"),
+        ("A$ AU$ AUD", "Australian", "dollar", "cent"), ("HK$ HKD", "Hong Kong", "dollar", "cent"),
+        ("NZ$ NZD", "New Zealand", "dollar", "cent"), ("CHF", "Swiss", "franc", "centime"),
+    )
+    for short in shorts.split()
+} | {
+    "R$": ("real", "reais", "centavo", "centavos"), "EUR": _CURRENCIES["€"],
+    "GBP": ("British pound", "British pounds", "penny", "pence"), "JPY": _CURRENCIES["¥"],
+    "kr": ("krone", "kroner", "øre", "øre"),
 }  # fmt: skip
+_CURRENCY = r"(?:US|CA?|AU?|HK|NZ|R)?\$|[€£¥₹]"
+_CODE = "USD|EUR|GBP|JPY|CHF|CAD|AUD|HKD|NZD"
 _SCALES = {
     "k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "thousand": "thousand",
     "million": "million", "billion": "billion", "trillion": "trillion",
@@ -25,6 +37,11 @@ _UNITS = {
     "km/h": ("kilometer per hour", "kilometers per hour"), "kph": ("kilometer per hour", "kilometers per hour"),
     "mph": ("mile per hour", "miles per hour"), "m/s": ("meter per second", "meters per second"),
     "km²": ("square kilometer", "square kilometers"), "m²": ("square meter", "square meters"),
+    "m/s²": ("meter per second squared", "meters per second squared"), "″": ("inch", "inches"),
+    "mos": ("month", "months"), "sq. ft": ("square foot", "square feet"),
+    "yr": ("year", "years"), "yrs": ("year", "years"), "gal": ("gallon", "gallons"), "wk": ("week", "weeks"),
+    "Gbit": ("gigabit", "gigabits"), "Mbit": ("megabit", "megabits"), "kbit": ("kilobit", "kilobits"),
+    "fps": ("frame per second", "frames per second"), "Grad": ("Grad", "Grad"), "Euro": ("Euro", "Euro"),
     "m³": ("cubic meter", "cubic meters"), "sq ft": ("square foot", "square feet"),
     "km": ("kilometer", "kilometers"), "m": ("meter", "meters"), "cm": ("centimeter", "centimeters"),
     "mm": ("millimeter", "millimeters"), "mi": ("mile", "miles"), "ft": ("foot", "feet"), "yd": ("yard", "yards"),
@@ -43,12 +60,20 @@ _UNITS = {
     "kW": ("kilowatt", "kilowatts"), "kWh": ("kilowatt hour", "kilowatt hours"), "V": ("volt", "volts"),
     "kcal": ("kilocalorie", "kilocalories"), "px": ("pixel", "pixels"), "%": ("percent", "percent"),
 }  # fmt: skip
+_COMMA = r"(?:\d{1,3}(?:\.\d{3})+|\d+),\d\d?"
+_DOTS = r"\d{1,3}(?:\.\d{3})+"
 _UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
-_SIGN = r"(?:(?<![\w.)\]])(?P<minus>[-−]))?"
+_SIGN = r"(?:(?<![\w.)\]%°])(?P<minus>-))?"
 _TO = r"\s?[-–—]\s?"
-_PER = r"(?:\s?/\s?(?P<per>[a-z]{2,9})(?!\w))?"
+_PER = r"(?:\s?/\s?(?P<per>[a-z]{2,9}|kWh|[hs])(?!\w))?"
 _VULGAR = {"½": "a half", "¼": "a quarter", "¾": "three quarters", "⅓": "a third", "⅔": "two thirds"}
-_PAIRS = {"24/7": "twenty four seven", "50/50": "fifty fifty", "9/11": "nine eleven"}
+_PAIRS = {
+    "24/7": "twenty four seven",
+    "50/50": "fifty fifty",
+    "50-50": "fifty fifty",
+    "10-4": "ten four",
+    "9/11": "nine eleven",
+}
 # Before a year, and behind one.
 _YEARLY = "in|since|until|till|from|by|during|before|after|year|around|late|early|of|mid|and|to"
 _FUNCTION = (
@@ -60,10 +85,29 @@ def _minus(found: "re.Match[str]") -> str:
     return "minus " if found["minus"] else ""
 
 
+def _per(found: "re.Match[str]") -> str:
+    return (
+        f" per {_UNITS.get(found['per'], ({'mo': 'month'}.get(found['per'], found['per']),))[0]}"
+        if found["per"]
+        else ""
+    )
+
+
+def _duration(found: "re.Match[str]") -> str:
+    parts = [
+        f"{number(found[name])} {name if is_one(found[name]) else name + 's'}"
+        for name in ("hour", "minute", "second")
+        if found[name]
+    ]
+    return " ".join(parts)
+
+
 def _money(found: "re.Match[str]") -> str:
     one, many, cent, cents = _CURRENCIES[found["sign"]]
+    if found.string[: found.start()].endswith((" a ", "A ")) and re.match(r"\s[a-z]", found.string[found.end() :]):
+        many = one  # a five dollar bill
     amount, scale = found["amount"], found["scale"]
-    per = f" per {found['per']}" if found["per"] else ""
+    per = _per(found)
     if scale:
         return f"{_minus(found)}{number(amount)} {_SCALES[scale.lower()]} {many}{per}"
     whole, _, small = amount.replace(",", "").partition(".")
@@ -84,8 +128,11 @@ def _money_range(found: "re.Match[str]") -> str:
 
 def _unit(found: "re.Match[str]") -> str:
     one, many = _UNITS[found["unit"]]
-    per = f" per {found['per']}" if found["per"] else ""
-    return f"{_minus(found)}{number(found['amount'])} {one if is_one(found['amount']) else many}{per}"
+    return f"{_minus(found)}{number(found['amount'])} {one if is_one(found['amount']) else many}{_per(found)}"
+
+
+def _times(found: "re.Match[str]") -> str:
+    return f"{number(found['amount'] or found['times'])} times"
 
 
 def _mixed(found: "re.Match[str]") -> str:
@@ -99,64 +146,134 @@ def _vulgar(found: "re.Match[str]") -> str:
     return f"{number(found['whole'])} and {part}" if found["whole"] else part.replace("a ", "one ", 1)
 
 
+_EUROPEAN = re.compile(
+    rf"(?<![\d.,])(?:(?:(?<=€)|(?<=€ ))(?:{_COMMA})(?!\d|[.,]\d)"
+    rf"|(?:{_COMMA})(?=\s?(?:€|EUR\b|(?:{_UNIT})(?!\w)))|(?:{_DOTS})(?=\s?(?:€|EUR\b|Euro\b)))"
+)
+
+
+def anglicised(text: str) -> str:
+    """The text with decimal points for decimal commas, where a unit or the euro says that a comma is one."""
+    return _EUROPEAN.sub(lambda found: found[0].translate(_SWAPPED), text)
+
+
+_SWAPPED = str.maketrans(",.", ".,")
+
 RULES = (
     Rule(r"(?P<value>(?:1[1-9]|20)\d0)'?s(?!\w)", lambda found: decade(int(found["value"]))),
     Rule(r"(?:['’]|(?<=the )|(?<=The ))(?P<value>[2-9]0)'?s(?!\w)", lambda found: decade(int(found["value"]))),
-    Rule(rf"(?P<sign>[$€£])(?P<low>{NUMBER}){_TO}(?:(?P=sign))?(?P<high>{NUMBER}){_SCALE}(?![\w.,]\d)", _money_range),
-    Rule(rf"{_SIGN}(?P<sign>[$€£¥₹])\s?(?P<amount>{NUMBER}|\.\d+){_SCALE}{_PER}", _money),
-    Rule(rf"(?P<amount>{NUMBER})\s?(?P<sign>[€£¥₹])(?P<minus>(?!))?(?P<scale>(?!))?{_PER}(?!\w)", _money),
+    Rule(
+        r"(?P<hour>\d+)\s?h(?:rs?)?\s?(?P<minute>[0-5]?\d)\s?m(?:ins?)?(?:\s?(?P<second>[0-5]?\d)\s?s(?:ec)?)?(?!\w)",
+        _duration,
+    ),
+    Rule(r"(?P<hour>(?!))?(?P<minute>\d+)\s?m(?:ins?)?\s?(?P<second>[0-5]?\d)\s?s(?:ec)?(?!\w)", _duration),
+    Rule(rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<sign>[€£$])(?P<scale>(?!))?(?!\w)", _money_range),
+    Rule(
+        rf"(?P<sign>{_CURRENCY})(?P<low>{NUMBER}){_TO}(?:(?P=sign))?(?P<high>{NUMBER}){_SCALE}(?![\w.,]\d)",
+        _money_range,
+    ),
+    Rule(rf"{_SIGN}(?P<sign>{_CURRENCY}|(?:{_CODE})(?=\s))\s?(?P<amount>{NUMBER}|(?<!\.)\.\d+){_SCALE}{_PER}", _money),
+    Rule(
+        rf"(?P<amount>{NUMBER})\s?(?P<sign>[€£¥₹]|(?<=\s)(?:{_CODE}|kr))(?P<minus>(?!))?(?P<scale>(?!))?{_PER}(?!\w)",
+        _money,
+    ),
     Rule(rf"(?P<amount>{NUMBER})\s?¢", lambda found: f"{number(found['amount'])} cents"),
     Rule(
-        rf"(?P<amount>{NUMBER})\s(?P<code>{'|'.join(_CODES)})(?!\w)",
-        lambda found: f"{number(found['amount'])} {_CODES[found['code']]}",
+        r"(?P<feet>\d+)\s?(?:ft\.?|feet)\s?(?P<inches>\d+)\s?(?:in\.(?=,|\s+[a-z]|$)|(?:in|inches)(?!\w))",
+        lambda found: (
+            f"{number(found['feet'])} {'foot' if is_one(found['feet']) else 'feet'} "
+            f"{number(found['inches'])} {'inch' if is_one(found['inches']) else 'inches'}{full_stop(found)}"
+        ),
     ),
     Rule(
         r"(?P<feet>\d)[′'](?P<inches>\d\d?)(?:[″\"])?(?!\w)",
         lambda found: f"{number(found['feet'])} foot {number(found['inches'])}",
     ),
     Rule(
-        rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<unit>{_UNIT})(?!\w)",
-        lambda found: f"{number(found['low'])} to {number(found['high'])} {_UNITS[found['unit']][1]}",
+        rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])",
+        lambda found: f"{number(found['low'])} to {number(found['high'])} {_UNITS[found['unit']][1]}{_per(found)}",
     ),
-    Rule(rf"{_SIGN}(?P<amount>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])", _unit),
+    Rule(rf"{_SIGN}(?P<amount>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])(?:\.(?=,|\s+[a-z]))?", _unit),
+    Rule(
+        rf"(?P<amount>{NUMBER})\s?in\.(?=,|\s+[a-z]|$)",
+        lambda found: f"{number(found['amount'])} {'inch' if is_one(found['amount']) else 'inches'}{full_stop(found)}",
+    ),
+    Rule(
+        r"(?:(?<=\d )|(?<=[½¼¾⅓⅔] ))(?P<unit>tsp|tbsp|oz|lb|mi)(?:\.(?=\s[a-z])|(?=[\s,]))",
+        lambda found: _UNITS[found["unit"]][0],
+    ),
+    Rule(
+        rf"(?P<amount>{NUMBER})[eE](?P<power>[-+]?\d{{1,3}})(?!\w)",
+        lambda found: (
+            f"{number(found['amount'])} times ten to the power of "
+            f"{'minus ' if found['power'][0] == '-' else ''}{number(found['power'].lstrip('+-'))}"
+        ),
+    ),
+    Rule(r"(?P<lines>1080|1440|2160)p(?!\w)", lambda found: f"{year(int(found['lines']))} P"),
+    Rule(rf"(?P<amount>{NUMBER})\s?[xX×](?![\w\s]|\s\d)|(?P<times>{NUMBER})[xX](?=\s[a-z])", _times),
+    Rule(r"x(?P<amount>\d{1,2})(?!\w)", lambda found: f"times {number(found['amount'])}"),
     Rule(rf"(?P<whole>\d+)?(?P<part>[{''.join(_VULGAR)}])", _vulgar),
-    Rule(r"(?P<pair>24/7|50/50|9/11)(?![\d/])", lambda found: _PAIRS[found["pair"]]),
+    Rule(r"(?P<pair>24/7|50[/-]50|10-4|9/11)(?![\d/-])", lambda found: _PAIRS[found["pair"]]),
     Rule(r"(?P<amount>[248])K(?!\w)", lambda found: f"{number(found['amount'])} K"),
+    Rule(
+        r"(?P<above>\d+\.\d+)/(?P<below>\d{1,3})(?![\w/])",
+        lambda found: f"{number(found['above'])} out of {number(found['below'])}",
+    ),
     Rule(r"(?P<whole>\d{1,3}) (?P<above>\d)/(?P<below>\d{1,2})(?![\d/])", _mixed),
     Rule(
-        r"(?P<above>\d{1,3})/(?P<below>[1-9]\d{0,2})(?![\d/])",
+        r"(?P<above>\d{1,3})/(?P<below>\d{1,3})(?![\d/])",
         lambda found: fraction(int(found["above"]), int(found["below"])),
     ),
     Rule(r"(?P<value>\d{1,4})(?:st|nd|rd|th)(?!\w)", lambda found: ordinal(int(found["value"]))),
-    Rule(r"(?P<wide>\d+)[x×](?P<high>\d+)(?!\w)", lambda found: f"{number(found['wide'])} by {number(found['high'])}"),
     Rule(
-        r"(?P<above>\d{1,2}):(?P<below>\d)(?!\d)", lambda found: f"{number(found['above'])} to {number(found['below'])}"
+        r"(?P<wide>\d+)(?:x|(?<=\d\d\d)×)(?P<high>\d+)(?!\w)",
+        lambda found: f"{number(found['wide'])} by {number(found['high'])}",
+    ),
+    Rule(
+        r"(?P<above>\d{1,2}(?:\.\d)?):(?P<below>\d)(?!\d)",
+        lambda found: f"{number(found['above'])} to {number(found['below'])}",
+    ),
+    Rule(
+        rf"(?P<before>(?:[Ff]rom|[Bb]etween)\s)(?P<low>{NUMBER})\s[-–—]\s(?P<high>{NUMBER})(?![\w-])",
+        lambda found: f"{found['before']}{number(found['low'])} to {number(found['high'])}",
     ),
     Rule(
         r"(?P<low>(?:1[1-9]|20)\d\d)[-–](?P<high>(?:1[1-9]|20)\d\d)(?!\w)",
         lambda found: f"{year(int(found['low']))} to {year(int(found['high']))}",
     ),
     Rule(
+        r"(?P<low>(?:19|20)\d\d)[-–](?P<high>\d\d)(?![\w-]|\.\d)",
+        lambda found: f"{year(int(found['low']))} to {cardinal(int(found['high']))}",
+    ),
+    Rule(
+        r"['’](?P<value>[0-9]\d)(?![\w'’])",
+        lambda found: f"{'oh ' if found['value'][0] == '0' else ''}{cardinal(int(found['value']))}",
+    ),
+    Rule(
         rf"(?P<low>{NUMBER})[-–—](?P<high>{NUMBER})(?![\w-])",
         lambda found: f"{number(found['low'])} to {number(found['high'])}",
     ),
     Rule(
-        rf"(?P<before>(?:{_YEARLY})\s)(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]|[.,:/-]\d|\s[a-z]+s\b)",
-        lambda found: f"{found['before']}{year(int(found['year']))}",
+        rf"(?P<before>(?:{_YEARLY}|©)\s)(?P<year>(?:1\d|20)\d\d)(?![\w%]|[.,:/-]\d|\s[a-z]+s\b)",
+        lambda found: f"{found['before'].replace('©', 'copyright')}{year(int(found['year']))}",
         ignore_case=True,
     ),
     Rule(
-        rf"(?P<year>(?:19|20)\d\d)(?=\W*$|\s(?:{_FUNCTION})\s|[,;:.!?)]\s)(?<!\d,\d\d\d)",
+        rf"(?P<year>(?:19|20)\d\d)(?=\W*$|\s(?:{_FUNCTION})\s|[,;:.!?)]+\s)(?<!\d,\d\d\d)",
         lambda found: year(int(found["year"])),
     ),
+    Rule(r"(?P<year>(?:1\d|20)\d\d)(?=(?:,| and| or) (?:1\d|20)\d\d(?!\w))", lambda found: year(int(found["year"]))),
     Rule(rf"{_SIGN}(?P<amount>\d{{7,}})(?![\w.,]\d)", lambda found: _minus(found) + grouped(found["amount"])),
     Rule(
-        rf"{_SIGN}(?P<amount>{NUMBER}|\.\d+)(?P<scale>[KM]|(?<=\.\d)B)(?!\w)",
+        rf"{_SIGN}(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?P<scale>[KM]|(?<=\.\d)B)(?!\w)",
         lambda found: f"{_minus(found)}{number(found['amount'])} {_SCALES[found['scale'].lower()]}",
     ),
-    Rule(rf"{_SIGN}(?P<amount>{NUMBER}|\.\d+)(?!\w)", lambda found: _minus(found) + number(found["amount"])),
+    Rule(
+        rf"{_SIGN}(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?!\w|\.\d)", lambda found: _minus(found) + number(found["amount"])
+    ),
 )
 INSIDE = (
+    Rule(r"(?P<amount>\d+\.\d+)(?=[^\W\d_])", lambda found: number(found["amount"]) + " "),
     Rule(r"(?P<amount>\d+)(?=[^\W\d_])", lambda found: digits(found["amount"]) + " ", inside=True),
     Rule(r"(?P<amount>\d+)", lambda found: " " + number(found["amount"]), inside=True),
 )

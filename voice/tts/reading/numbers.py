@@ -12,7 +12,7 @@ MONTHS = (
 )  # fmt: skip
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 FRACTIONS = {2: "half", 3: "third", 4: "quarter"}
-_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50}
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
 def _plain(text: str) -> str:
@@ -61,7 +61,7 @@ def is_one(text: str) -> bool:
 def year(value: int) -> str:
     """1999 as "nineteen ninety nine", 2005 as "two thousand five"."""
     century, rest = divmod(value, 100)
-    if not 11 <= century <= 20 or (century == 20 and rest < 10):
+    if not 10 <= century <= 20 or (century % 10 == 0 and rest < 10):
         return cardinal(value)
     if not rest:
         return f"{cardinal(century)} hundred"
@@ -84,8 +84,8 @@ def fraction(above: int, below: int) -> str:
 
 
 def roman(text: str) -> int | None:
-    """The value of a Roman numeral below 90; None for other letters, such as "IIII"."""
-    if not re.fullmatch(r"(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})", text) or not text:
+    """The value of a Roman numeral; None for other letters, such as "IIII"."""
+    if not re.fullmatch(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})", text) or not text:
         return None
     values = [_ROMAN[char] for char in text]
     return sum(-value if any(later > value for later in values[at + 1 :]) else value for at, value in enumerate(values))

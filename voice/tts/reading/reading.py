@@ -4,20 +4,32 @@ The written words remain what is shown, recorded and remembered; only synthesis 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from voice.tts.reading import addresses, amounts, times, words
-from voice.tts.reading.markdown import silent
+from anyascii import anyascii
+
+from voice.tts.reading import addresses, amounts, german, times, words
+from voice.tts.reading.plain import plain
 from voice.tts.reading.rule import Rule
 
-RULES = (
-    *addresses.RULES, *times.RULES, *words.ABBREVIATED, *amounts.RULES, *addresses.CODES, *amounts.INSIDE,
-    *words.SYMBOLS,
-)  # fmt: skip
-"""In order of preference, where several begin at the same character."""
+_FOREIGN = Rule(
+    r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\ufb1d-\ufdff\ufe70-\ufefc\U00020000-\U0003ffff]+",
+    lambda found: anyascii(found[0]).capitalize() if found[0][0].isupper() else anyascii(found[0]).lower(),
+    inside=True,
+)
+"""Words in other alphabets, which a voice would spell or call "Chinese letter"."""
+RULES: Mapping[str, Sequence[Rule]] = {
+    "en": (
+        *addresses.RULES, *times.RULES, *words.ABBREVIATED, *amounts.RULES, *addresses.CODES, *amounts.INSIDE,
+        *words.SYMBOLS, _FOREIGN,
+    ),
+    "de": (*german.RULES, _FOREIGN),
+}  # fmt: skip
+"""By language, in order of preference, where several begin at the same character."""
 _WORD = re.compile(r"\S+")
 _SPACES = re.compile(r"\s+")
+_ATTACHED = frozenset(",.;:!?")
 _DETACHED = re.compile(r"\s+(?=[,.;:!?])")
 
 
@@ -29,7 +41,7 @@ class SpokenWord:
     spoken: str
 
 
-def read_aloud(text: str, *, rules: Sequence[Rule] = RULES) -> list[SpokenWord]:
+def read_aloud(text: str, *, language: str | None = "en") -> list[SpokenWord]:
     """The words of a sentence, each with what is said for it.
 
     Where several written words are said together ("5:30 p.m.", "$5 million"), the words that are said are shared out
@@ -37,44 +49,46 @@ def read_aloud(text: str, *, rules: Sequence[Rule] = RULES) -> list[SpokenWord]:
 
     Args:
         text: the sentence.
-        rules: in order of preference; without any, only markup is left out, and symbols stay.
+        language: that of the voice; for one without rules, only markup is left out, and symbols stay.
     """
-    marked = silent(text)
-    kept = [index for index, is_markup in enumerate(marked) if not is_markup]
-    plain = "".join(text[index] for index in kept)
+    rules = RULES.get(language or "", ())
+    read = plain(text)
     spans = [(found.start(), found.end()) for found in _WORD.finditer(text)]
     said = [""] * len(spans)
     of_char = _owners(spans, len(text))
-    for start, end, spoken in _pieces(plain, rules):
-        owners = list(dict.fromkeys(of_char[kept[at]] for at in range(start, end) if of_char[kept[at]] is not None))
-        if owners:
-            _share(spoken, [owner for owner in owners if owner is not None], said)
-    tidy = _tidy if rules else str.strip
-    return [SpokenWord(text[start:end], tidy(spoken)) for (start, end), spoken in zip(spans, said, strict=True)]
+    for start, end, spoken in _pieces(amounts.anglicised(read.text) if language == "en" else read.text, rules):
+        _share(spoken, list(dict.fromkeys(of_char[read.origins[at]] for at in range(start, end))), said)
+    said = [_tidy(spoken) if rules else spoken.strip() for spoken in said]
+    for at, spoken in enumerate(said):
+        # A mark belongs to the word before it, where what stood between them is not said.
+        if (
+            rules
+            and spoken in _ATTACHED
+            and (before := next((to for to in range(at - 1, -1, -1) if said[to]), None)) is not None
+        ):
+            said[before], said[at] = said[before] + ("" if said[before][-1] in _ATTACHED else spoken), ""
+    return [SpokenWord(text[start:end], spoken) for (start, end), spoken in zip(spans, said, strict=True)]
 
 
-def speech(text: str) -> str:
+def speech(text: str, *, language: str | None = "en") -> str:
     """What is said for a sentence, as one text."""
-    return " ".join(word.spoken for word in read_aloud(text) if word.spoken)
+    return " ".join(word.spoken for word in read_aloud(text, language=language) if word.spoken)
 
 
-def _owners(spans: list[tuple[int, int]], length: int) -> list[int | None]:
-    """The word that each character belongs to."""
-    owners: list[int | None] = [None] * length
-    for word, (start, end) in enumerate(spans):
-        owners[start:end] = [word] * (end - start)
-    return owners
+def _owners(spans: list[tuple[int, int]], length: int) -> list[int]:
+    """The word that each character belongs to; white space to the word before it."""
+    owners: list[int] = []
+    for word, (start, _) in enumerate(spans):
+        owners += [max(word - 1, 0)] * (start - len(owners))
+    return owners + [max(len(spans) - 1, 0)] * (length - len(owners))
 
 
 def _pieces(text: str, rules: Sequence[Rule]) -> list[tuple[int, int, str]]:
     """The text as pieces: where each begins and ends, and what is said for it."""
     pieces, at = [], 0
     while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
         found = None
-        if not (text[at].isalpha() and at and text[at - 1].isalpha()):
+        if not text[at].isspace() and not (text[at].isalpha() and at and text[at - 1].isalpha()):
             found = next(
                 ((match, rule) for rule in rules if (match := rule.expression.match(text, at)) and match.end() > at),
                 None,

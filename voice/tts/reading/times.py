@@ -1,32 +1,33 @@
 """Dates and times of day."""
 
-import calendar
 import re
 
+from voice.language.abbreviations import SAID
 from voice.tts.reading.numbers import MONTHS, cardinal, ordinal, year
 from voice.tts.reading.rule import Rule
+from voice.tts.reading.words import full_stop
 
 _SHORT = {name[:3]: name for name in MONTHS} | {"Sept": "September"}
 _MONTH = rf"(?P<month>{'|'.join(MONTHS)}|(?:{'|'.join(sorted(_SHORT, key=len, reverse=True))})(?:\.|(?= \d)))"
 _YEAR = r"(?:,?\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]))?"
 _HALF = r"(?:\s?(?P<half>[ap])(?:m(?!\w)|\.\s?m\.?(?!\w)|M(?!\w)))"
-_WEEKDAYS = {name[:3]: name for name in calendar.day_name} | {
-    "Tues": "Tuesday",
-    "Thur": "Thursday",
-    "Thurs": "Thursday",
-}
+_WEEKDAYS = {short[:-1]: said for short, said in SAID["en"].items() if said.endswith("day")}
+_WEEKDAY = "|".join(sorted(_WEEKDAYS, key=len, reverse=True))
+_LAST = r"(?:\s?[-–]\s?(?P<last>[0-3]?\d)(?:st|nd|rd|th)?)?"
+_ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT)(?!\w)|(?P<offset>(?:\+|(?<=\d:\d\d:\d\d)-)\d\d)(?::?(?P<part>\d\d))?(?![\d:]))?"
 
 
 def _month(name: str) -> str:
     return _SHORT.get(name.rstrip("."), name)
 
 
-def _date(month: str, day: int, in_year: str | None) -> str:
-    return f"{month} {ordinal(day)}" + (f", {year(int(in_year))}" if in_year else "")
+def _date(month: str, day: int, in_year: str | None, last: str | None = None) -> str:
+    until = f" to {ordinal(int(last))}" if last else ""
+    return f"{month} {ordinal(day)}{until}" + (f", {year(int(in_year))}" if in_year else "")
 
 
 def _day(found: "re.Match[str]") -> str:
-    return _date(_month(found["month"]), int(found["day"]), found["year"])
+    return _date(_month(found["month"]), int(found["day"]), found["year"], found["last"])
 
 
 def _day_first(found: "re.Match[str]") -> str:
@@ -59,38 +60,66 @@ def _time(found: "re.Match[str]") -> str:
     elif half:
         said = f"{cardinal(hour)}{letters}"
     else:
-        said = f"{cardinal(hour)} o'clock" if 1 <= hour <= 12 else f"{cardinal(hour)} hundred"
-    seconds = found["second"]
-    return said + (f" and {cardinal(int(seconds))} seconds" if seconds else "") + _full_stop(found)
+        said = (
+            f"{cardinal(hour)} o'clock"
+            if 1 <= hour <= 12
+            else f"{cardinal(hour)} hundred{' hours' if found['hours'] else ''}"
+        )
+    if int(found["second"] or 0):
+        said += f" and {cardinal(int(found['second']))} seconds"
+    return said + _zone(found) + full_stop(found)
+
+
+def _zone(found: "re.Match[str]") -> str:
+    if found["offset"]:
+        sign, hours = found["offset"][0], int(found["offset"][1:])
+        part = f" {cardinal(int(found['part']))}" if int(found["part"] or 0) else ""
+        return f" U T C {'plus' if sign == '+' else 'minus'} {cardinal(hours)}{part}" if hours or part else " U T C"
+    return f" {' '.join(found['zone'].upper().replace('Z', 'UTC'))}" if found["zone"] else ""
 
 
 def _hour(found: "re.Match[str]") -> str:
-    return f"{cardinal(int(found['hour']))} {found['half'].upper()} M{_full_stop(found)}"
+    return f"{cardinal(int(found['hour']))} {found['half'].upper()} M{full_stop(found)}"
 
 
-def _full_stop(found: "re.Match[str]") -> str:
-    """The dot of "p.m." also ends the sentence, if nothing follows."""
-    return "." if found[0].endswith(".") and not found.string[found.end() :].strip("\"')”’ ") else ""
-
-
-_CLOCK = r"(?:[01]?\d|2[0-3])"
+_CLOCK = r"(?:[01]?\d|2[0-4])"
 RULES = (
+    Rule(
+        r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?:T|\s(?=\d\d:))(?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.\d+)?)?"
+        rf"(?P<half>(?!))?(?P<hours>(?!))?{_ZONE}",
+        lambda found: f"{_iso(found)} at {_time(found)}",
+    ),
     Rule(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])", _iso),
     Rule(r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4}|\d\d)(?![\d/])", _slashed),
     Rule(
         r"(?P<first>1[0-2]|0?[1-9])/(?P<second>2[1-9]|3[01])(?![\d/])",
         lambda found: f"{MONTHS[int(found['first']) - 1]} {ordinal(int(found['second']))}",
     ),
-    Rule(rf"{_MONTH}\s(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?!\w|[.,:/-]\d){_YEAR}", _day),
+    Rule(rf"{_MONTH}\s(?P<day>[0-3]?\d)(?:st|nd|rd|th)?{_LAST}(?!\w|[.,:/-]\d){_YEAR}", _day),
+    Rule(r"(?P<day>[0-3]?\d)\.(?P<month>[01]?\d)\.(?P<year>(?:1\d|20)\d\d)(?!\w|\.\d)", _iso),
     Rule(rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s{_MONTH}{_YEAR}", _day_first),
     Rule(
         rf"{_MONTH},?\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]|[.,:/-]\d)",
         lambda found: f"{_month(found['month'])} {year(int(found['year']))}",
     ),
     Rule(
-        rf"(?P<day>{'|'.join(sorted(_WEEKDAYS, key=len, reverse=True))})(?:\.|,)(?=\s(?:[A-Z]|\d))",
+        rf"(?P<one>{_WEEKDAY})\.?\s?[-–]\s?(?P<other>{_WEEKDAY})(?:\.|(?!\w))",
+        lambda found: f"{_WEEKDAYS[found['one']]} to {_WEEKDAYS[found['other']]}{full_stop(found)}",
+    ),
+    Rule(rf"(?P<day>{_WEEKDAY})(?=\s\d)", lambda found: _WEEKDAYS[found["day"]]),
+    Rule(
+        rf"(?P<day>{_WEEKDAY})(?:\.(?=\s\d)|,(?=\s(?:[A-Z]|\d)))",
         lambda found: _WEEKDAYS[found["day"]] + ",",
     ),
-    Rule(rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:]){_HALF}?", _time, ignore_case=True),
+    Rule(
+        rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])(?:{_HALF}|{_ZONE})(?P<hours>\sh(?:rs)?\b)?",
+        _time,
+        ignore_case=True,
+    ),
+    Rule(
+        rf"(?P<hour>{_CLOCK})[.](?P<minute>[0-5]\d)(?P<second>(?!))?{_HALF}(?P<hours>(?!))?(?P<zone>(?!))?(?P<offset>(?!))?",
+        _time,
+        ignore_case=True,
+    ),
     Rule(rf"(?P<hour>1[0-2]|0?[1-9]){_HALF}", _hour, ignore_case=True),
 )

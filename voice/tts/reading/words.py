@@ -1,23 +1,29 @@
 """Abbreviations, Roman numerals and symbols."""
 
 import re
+import unicodedata
 
-from voice.tts.reading.numbers import cardinal, ordinal, roman
+from voice.language import Language
+from voice.language.abbreviations import BEFORE_NUMBERS, SAID, dot_ends
+from voice.tts.reading.numbers import cardinal, digits, ordinal, roman, year
 from voice.tts.reading.rule import Rule
 
-_ABBREVIATIONS = {
-    "Mr.": "Mister", "Mrs.": "Missus", "Ms.": "Miz", "Prof.": "Professor", "Rev.": "Reverend", "Gov.": "Governor",
-    "Sen.": "Senator", "Gen.": "General", "Col.": "Colonel", "Capt.": "Captain", "Lt.": "Lieutenant",
-    "Sgt.": "Sergeant", "Jr.": "Junior", "Sr.": "Senior", "e.g.": "for example", "i.e.": "that is",
-    "vs.": "versus", "approx.": "approximately", "dept.": "department", "Dept.": "Department", "est.": "estimated",
-    "Inc.": "Incorporated", "Ltd.": "Limited", "Corp.": "Corporation", "Ave.": "Avenue", "Rd.": "Road",
-    "Blvd.": "Boulevard", "Ln.": "Lane", "Apt.": "Apartment", "Mt.": "Mount", "Ph.D.": "P H D",
-    "a.k.a.": "also known as",
-    "w/o": "without", "w/": "with", "c/o": "care of", "ext.": "extension", "Fig.": "Figure", "fig.": "figure",
-    "max.": "maximum", "U.S.": "U S", "U.K.": "U K", "U.S.A.": "U S A", "etc.": "et cetera",
-}  # fmt: skip
-_ABBREVIATION = "|".join(map(re.escape, sorted(_ABBREVIATIONS, key=len, reverse=True)))
-_CAPITALS = {"US": "U S", "UK": "U K", "EU": "E U", "AI": "A I", "TV": "T V", "ID": "I D"}
+_SAID = SAID["en"]
+_ABBREVIATION = "|".join(
+    re.escape(short) + (r"(?=\s?\d)" if short.lower() in BEFORE_NUMBERS else "")
+    for short in sorted(_SAID, key=len, reverse=True)
+)
+_CAPITALS = {
+    "US": "U S",
+    "UK": "U K",
+    "EU": "E U",
+    "AI": "A I",
+    "TV": "T V",
+    "ID": "I D",
+    "IP": "I P",
+    "WWI": "World War one",
+    "WWII": "World War two",
+}
 _PARTS = "Chapter|Part|Section|Volume|Act|War|Type|Phase|Article|Level|Book|Appendix|Bowl"
 _RULERS = (
     "Henry|Louis|Elizabeth|Charles|George|Edward|William|James|Richard|Philip|Paul|Benedict|Pius|Francis|Napoleon|"
@@ -26,9 +32,12 @@ _RULERS = (
 _SYMBOLS = {
     "&": "and", "=": "equals", "+": "plus", "×": "times", "÷": "divided by", "≈": "about", "≤": "at most",
     "≥": "at least", "≠": "is not", "±": "plus or minus", "→": "to", "←": "from", "<": "less than",
-    ">": "greater than", "§": "section", "©": "copyright", "®": "", "™": "",
+    ">": "greater than", "§": "section", "©": "copyright", "®": "", "™": "", "¶": "paragraph", "∞": "infinity",
+    "∑": "the sum of", "∫": "the integral of",
+    "°": "degrees", "<=": "at most", ">=": "at least", "!=": "is not", "==": "equals", "&&": "and", "||": "or",
+    "->": "to", "=>": "to", "<-": "from",
 }  # fmt: skip
-_SYMBOL = "[" + "".join(re.escape(symbol) for symbol in _SYMBOLS) + "]"
+_SYMBOL = "|".join(map(re.escape, sorted(_SYMBOLS, key=len, reverse=True)))
 
 
 def _ruler(found: "re.Match[str]") -> str:
@@ -41,40 +50,99 @@ def _part(found: "re.Match[str]") -> str:
     return f"{found['name']} {cardinal(value)}" if value else found[0]
 
 
+def full_stop(found: "re.Match[str]", language: Language = "en") -> str:
+    """The dot of "p.m." ends the sentence, too, if nothing follows or what begins another one."""
+    if not found[0].endswith("."):
+        return ""
+    after = found.string[found.end() :]
+    ends = not after.strip("\"')”’ ") or dot_ends(found.string[: found.end()], after, language=language)
+    return "." if ends else ""
+
+
 def _abbreviation(found: "re.Match[str]") -> str:
-    """At the end of a sentence the full stop is the sentence's, too."""
-    said = _ABBREVIATIONS[found["short"]]
-    ends = found["short"].endswith(".") and not found.string[found.end() :].strip("\"')”’ ")
-    return said + ("." if ends else "")
+    return _SAID[found[0]] + full_stop(found)
 
 
+def _saint_or_street(found: "re.Match[str]") -> str:
+    """A street's name stands before it, a saint's after it."""
+    before = re.search(r"(?:^|\s)(\S+)\s$", found.string[: found.start()])
+    after = re.match(r"\s([A-Z][a-z]+)", found.string[found.end() :])
+    named = before and re.fullmatch(r"[A-Z][\w'’]+|\d+(?:st|nd|rd|th)", before[1])
+    if after and (_SAINTS.fullmatch(after[1]) or not named) and not full_stop(found):
+        return "Saint"
+    return "Street" + full_stop(found)
+
+
+def _doctor_or_drive(found: "re.Match[str]") -> str:
+    follows = re.match(r"\s[A-Z]", found.string[found.end() :])
+    return "Doctor" if follows and not full_stop(found) else "Drive" + full_stop(found)
+
+
+def _standing_numeral(found: "re.Match[str]") -> str:
+    value = roman(found[0])
+    if value is None:
+        return found[0]
+    return year(value) if value > 1000 else cardinal(value)
+
+
+_SAINTS = re.compile(
+    r"Louis|Paul|Petersburg|John|Peter|Patrick|Mary|Andrew|Andrews|George|James|Joseph|Thomas|Nicholas|"
+    r"Francis|Lucia|Kitts|Vincent|Helena|Moritz|Bernard|Valentine|Augustine|Charles|Cloud|Croix|Ives|"
+    r"Albans|Pancras|Martin|Anthony|Michael|Gallen|Tropez|Stephen|Luke|Mark|Matthew|Catharines|Anne|Denis|"
+    r"Germain|Jude|Clair|Elizabeth|Lawrence|Basil"
+)
 ABBREVIATED = (
-    Rule(rf"(?P<name>{_RULERS}) (?P<numeral>[IVXL]{{1,8}})(?![\w'’])", _ruler),
-    Rule(rf"(?P<name>{_PARTS}) (?P<numeral>[IVXL]{{1,8}})(?![\w'’])", _part),
-    Rule(r"St\.(?=\s[A-Z])(?<!\d St\.)(?<![a-z] St\.)", lambda found: "Saint"),
-    Rule(r"(?:St|st)\.?(?=\s*(?:[,.]|$))", lambda found: "Street"),
-    Rule(r"St\.", lambda found: "Street"),
-    Rule(r"Dr\.(?=\s[A-Z])", lambda found: "Doctor"),
-    Rule(r"Dr\.", lambda found: "Drive"),
-    Rule(r"[Nn]o\. ?(?=\d)|#(?=\d)", lambda found: "number "),
-    Rule(rf"(?P<short>{_ABBREVIATION})(?!\w)", _abbreviation),
-    Rule(rf"(?P<capitals>{'|'.join(_CAPITALS)})(?![\w])", lambda found: _CAPITALS[found["capitals"]]),
+    Rule(rf"(?P<name>{_RULERS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", _ruler),
+    Rule(rf"(?P<name>{_PARTS}) (?P<numeral>[IVXL]{{1,8}})(?!\w|['’](?!s\b))", _part),
+    Rule(r"(?:[IVX]{2,6}|M[MDCLXVI]{4,12})(?![\w'’-])", _standing_numeral),
+    Rule(r"St\.", _saint_or_street),
+    Rule(r"St(?=\s*(?:,|$))", lambda found: "Street"),
+    Rule(r"Dr\.", _doctor_or_drive),
+    Rule(r"(?<![.?!] )[Nn]o\. ?(?=\d)|#(?=\d|[A-Z]-?\d)", lambda found: "number "),
+    Rule(r"Sec\.(?=\s?\d)", lambda found: "Section"),
+    Rule(rf"(?:{_ABBREVIATION})(?!\w)", _abbreviation),
+    Rule(rf"(?P<capitals>{'|'.join(_CAPITALS)})(?![\w$])", lambda found: _CAPITALS[found["capitals"]]),
+    Rule(r"(?:Ctrl|Cmd)(?!\w)", lambda found: {"Ctrl": "Control", "Cmd": "Command"}[found[0]]),
+    Rule(r"(?P<letter>[^\W\d_])(?P=letter){4,}", lambda found: found["letter"].lower() * 3),
+    Rule(r"(?P<part>[^\W\d_]{2,3})(?P=part){4,}", lambda found: found["part"] * 3),
+    Rule(r"(?P<first>[a-z]{2,})(?P<second>[A-Z][a-z]+)(?!\w)", lambda found: f"{found['first']} {found['second']}"),
+    Rule(r"[Α-Ωα-ω](?![Α-ωά-ώ])", lambda found: unicodedata.name(found[0]).split()[-1].lower() + " ", inside=True),
+)
+# What a range may begin with.
+_FROM = (
+    r"(?:(?<=\d)|(?<=[%°€£])|(?<=\d[a-zA-Z])|(?<=\d[ap]m)|(?<=[AP]M)|(?<=[ap]\.m\.)|(?<=\d(?:st|nd|rd|th))|(?<=°[CF]))"
 )
 SYMBOLS = (
     Rule(r"~(?=\s?[\d$€£])", lambda found: "about "),
-    Rule(r"√(?=\d)", lambda found: "the square root of ", inside=True),
+    Rule(r"√", lambda found: "the square root of ", inside=True),
+    Rule(r"(?<=\bI )[♥❤](?=\s)", lambda found: "love", inside=True),
+    Rule(r"\*(?P<digits>\d+)(?!\w)", lambda found: f"star {digits(found['digits'])}"),
+    Rule(r"(?<=\d)#(?!\w)", lambda found: " pound", inside=True),
+    Rule(r"(?<=\d )/(?= \d)", lambda found: " divided by ", inside=True),
     Rule(r"(?<=\w)²", lambda found: " squared", inside=True),
     Rule(r"(?<=\w)³", lambda found: " cubed", inside=True),
     Rule(r"(?<=the )WHO(?!\w)", lambda found: "W H O"),
-    Rule(r"\^(?=\s?[\w(])", lambda found: " to the power of ", inside=True),
+    Rule(r"\^(?=\s?-?[\w(])", lambda found: " to the power of ", inside=True),
     Rule(r"(?<=\d)\*(?=\d)|(?<=\d )\*(?= \d)", lambda found: " times ", inside=True),
-    Rule(r"(?<=\d )[-−](?= \d)", lambda found: " minus ", inside=True),
+    Rule(r"(?<!\S)[*](?!\S)", lambda found: "star", inside=True),
+    Rule(r"(?<!\S)#(?!\w)", lambda found: "pound", inside=True),
+    Rule(r"(?:(?<=[=(+*/<>±] )|(?<=[(=]))-(?=[\w(])", lambda found: "minus ", inside=True),
+    Rule(r"(?<=\d )-(?= \d)", lambda found: " minus ", inside=True),
+    Rule(r"(?<=[\dmt.] )x(?= \d)", lambda found: " by ", inside=True),
+    Rule(r"(?<!\S)@(?!\S)", lambda found: "at", inside=True),
+    Rule(r"(?<= )/(?= )", lambda found: "or", inside=True),
+    Rule(r"(?<=[a-z])/(?=(?:min|sec|hour|day|week|month|year|h|s)\b)", lambda found: " per ", inside=True),
     Rule(r"(?<=and)/(?=or)", lambda found: " ", inside=True),
-    Rule(r"\|", lambda found: ",", inside=True),
+    Rule(r"\|(?!\|)(?<!\|\|)", lambda found: ", ", inside=True),
     Rule(r"(?<=\d)\+(?!\w)", lambda found: " plus", inside=True),
     Rule(r"<br\s?/?>", lambda found: ", ", inside=True),
-    Rule(r"(?<=[\d%Mm])[–—](?=[$€£]?\d)", lambda found: " to ", inside=True),
-    Rule(r"(?<=C)#(?!\d)", lambda found: " sharp", inside=True),
+    Rule(
+        r"(?:(?<=[ap]\.m\. )|(?<=[ap]m )|(?<=[AP]M )|(?<=[%°] ))[-–—](?=\s?[$€£]?\d)|(?<=\d )[–—](?= \d)",
+        lambda found: "to",
+        inside=True,
+    ),
+    Rule(rf"{_FROM}(?:-|[–—]\s?)(?=[$€£]?\d)", lambda found: " to ", inside=True),
+    Rule(r"(?<=[A-G])#(?!\w)", lambda found: " sharp", inside=True),
     Rule(r"(?<=[^\W\d])[/](?=[^\W\d])", lambda found: " or ", inside=True),
     Rule(r"(?<=\w)_(?=\w)", lambda found: " ", inside=True),
     Rule(rf"(?P<symbol>{_SYMBOL})", lambda found: f" {_SYMBOLS[found['symbol']]} ", inside=True),

@@ -130,3 +130,17 @@ def test_text_without_marks_is_cut_between_words(size: int) -> None:
 def test_text_without_white_space_is_cut_all_the_same() -> None:
     assert "".join(cut("x" * 2000, 9)) == "x" * 2000
     assert max(map(len, sentences("x" * 2000))) <= LONGEST + 1
+
+
+def test_only_an_abbreviation_waits_for_the_next_word() -> None:
+    splitter = ClauseSplitter(begun=True)
+    assert splitter.feed("It is open. ") == ["It is open."]
+    assert splitter.feed("It closes at 5 p.m. The") == []
+    assert splitter.feed(" shop ") == ["It closes at 5 p.m."]
+    assert splitter.feed("is near. Ask Dr. Lee. ") == ["The shop is near.", "Ask Dr. Lee."]
+
+
+@pytest.mark.parametrize("text", ["It works.[3, 4] ", 'It works."[1] ', "It works.\u200b ", "**It works.** "])
+def test_what_closes_after_a_mark_does_not_hide_it(text: str) -> None:
+    assert ClauseSplitter(begun=True).feed(text) == [text.strip()]
+    assert ClauseSplitter().feed("As shown in the papers [1, 2] and &amp; more") == []

@@ -75,10 +75,12 @@ class Flood:
                 self.ends[type(error).__name__] += 1
                 await asyncio.sleep(0.01)
                 continue
+            writer.write(shake)
+            if shake:
+                with suppress(OSError, EOFError):
+                    await reader.readuntil(b"\r\n\r\n")
             reading = asyncio.create_task(self._read(reader, framed=bool(shake)) if reads else asyncio.sleep(1e9))
             with suppress(OSError):
-                writer.write(shake)
-                await asyncio.sleep(0.2 if shake else 0)
                 for piece in pieces():
                     if self.over or reading.done():
                         break
@@ -102,7 +104,6 @@ class Flood:
                 while data := await reader.read(1 << 16):
                     end = data[9:12].decode("latin-1") if data[:5] == b"HTTP/" else end
             else:
-                end = (await reader.readuntil(b"\r\n\r\n"))[9:12].decode()
                 while True:
                     first, second = await reader.readexactly(2)
                     length = second & 127
@@ -112,6 +113,7 @@ class Flood:
                     payload = await reader.readexactly(length)
                     if first & 15 == 8:
                         end = str(int.from_bytes(payload[:2]))
+                        break
         except (OSError, EOFError):
             pass
         self.ends[end] += 1
@@ -247,5 +249,4 @@ async def _main(port: int, name: str, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    os.nice(5)
     asyncio.run(_main(int(sys.argv[1]), sys.argv[2], float(sys.argv[3])))

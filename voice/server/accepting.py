@@ -55,7 +55,7 @@ class Acceptor:
                     opening = asyncio.create_task(self._open(loop, connection))
                     self._shaking.add(opening)
                     opening.add_done_callback(self._shaking.discard)
-                    await asyncio.sleep(self._opened.wait(loop.time()))
+                    await asyncio.sleep(self._opened.wait(loop.time()) or 0)
                 else:
                     self._say(loop.time())
                     await asyncio.sleep(RETRY_AFTER)

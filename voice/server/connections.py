@@ -26,6 +26,7 @@ from voice.server.limits import (
     MOST_WAITING,
     OPENED_A_SECOND,
     OPENED_AT_ONCE,
+    READ_BYTES,
     READ_WITHIN,
     REQUEST_WITHIN,
     Bucket,
@@ -106,6 +107,8 @@ class BoundedHTTP(TolerantHTTP):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and wait for its request."""
         super().connection_made(transport)
+        # What asyncio has read is parsed without a pause.
+        transport.max_size = READ_BYTES  # type: ignore[attr-defined]
         if refused := self._refused():
             self._say(refused)
             transport.abort()

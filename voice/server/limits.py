@@ -34,14 +34,22 @@ FRAMES_A_SECOND, FRAMES_AT_ONCE = 400.0, 4000
 what a client sends again that was away for half a minute."""
 CONTROLS_A_SECOND, CONTROLS_AT_ONCE = 10.0, 50
 """Pings and pongs."""
-RTVI_A_SECOND, RTVI_AT_ONCE = 50.0, 200
+RTVI_A_SECOND, RTVI_AT_ONCE = 20.0, 200
 """RTVI messages."""
+READ_A_SECOND, READ_AT_ONCE = 1000.0, 64
+"""Messages that are taken from one client's socket; it is not read meanwhile, so nobody else waits for them."""
+RTVI_READ_A_SECOND, RTVI_READ_AT_ONCE = 50.0, 10
+"""Those that hold no audio: each passes through the whole pipeline."""
+READ_BYTES = 16 << 10
+"""Bytes that are read from a socket at once."""
 CHARACTERS_A_SECOND, CHARACTERS_AT_ONCE = float(64 << 10), 256 << 10
 """Characters of RTVI messages."""
 LONGEST_TEXT = 2000
 """Characters of a text that a client sends in place of speech: two minutes of it."""
-ASKED_A_SECOND, ASKED_AT_ONCE = 2.0, 20
-"""Messages that interrupt an answer or ask for one: a caller says one in some seconds."""
+ASKED_A_SECOND, ASKED_AT_ONCE = 2.0, 3
+"""Messages that interrupt an answer or ask for one and are handled; others wait. A caller says one in some seconds."""
+ASKED_WITHIN = 5.0
+"""Seconds for which such a message waits at most; a later one is refused."""
 MOST_QUEUED = 100
 """RTVI messages that wait to be handled; further ones are dropped."""
 MOST_WAITING = 64
@@ -78,11 +86,14 @@ class Bucket:
         self._level -= tokens
         return True
 
-    def wait(self, now: float) -> float:
-        """Take a token in any case; returns the seconds until it comes, 0 if it is there."""
+    def wait(self, now: float, longest: float = float("inf")) -> float | None:
+        """Take a token that may be yet to come; returns the seconds until then, None if more than `longest`."""
         self._fill(now)
+        wait = max(0.0, (1.0 - self._level) / self._rate)
+        if wait > longest:
+            return None
         self._level -= 1.0
-        return max(0.0, -self._level / self._rate)
+        return wait
 
     def _fill(self, now: float) -> None:
         if now > self._then:

@@ -4,6 +4,7 @@ pipecat's processor takes whatever a client sends, also messages that only a ser
 errors, which two servers then send to each other without end.
 """
 
+import asyncio
 import logging
 import time
 from typing import Any
@@ -24,7 +25,7 @@ from pydantic import BaseModel
 from voice.asr.revised_transcript import RevisedTranscriptionFrame
 from voice.redaction import redacted
 from voice.server.client_messages import Brief
-from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, LONGEST_TEXT, MOST_QUEUED, Bucket
+from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, LONGEST_TEXT, MOST_QUEUED, Bucket
 from voice.turns.turn_frames import SilenceAskedFrame
 from voice.turns.turn_so_far import joined
 from voice.wire.requests import InterruptRequest
@@ -109,10 +110,13 @@ class CallRTVI(RTVIProcessor):
             if isinstance(content, str) and len(content) > LONGEST_TEXT:
                 await self._send_error_response(message.id, f"a text may have {LONGEST_TEXT} characters at most")
                 return
-        if _asks(message) and not self._asked.take(time.monotonic()):
-            self._warn("a client asks for answers or interrupts them too often")
-            await self._send_error_response(message.id, f"more than {ASKED_A_SECOND:g} requests of this kind a second")
-            return
+        if _asks(message):
+            wait = self._asked.wait(time.monotonic(), ASKED_WITHIN)
+            if wait is None:
+                self._warn("a client asks for answers or interrupts them too often")
+                await self._send_error_response(message.id, f"more than {ASKED_A_SECOND:g} requests a second")
+                return
+            await asyncio.sleep(wait)
         await super()._handle_message(message, user_id)
 
     async def _handle_send_text(self, data: rtvi.SendTextData, message_id: str, user_id: str | None = None) -> None:

@@ -33,12 +33,16 @@ from voice.server.limits import (
     CHARACTERS_AT_ONCE,
     LARGEST_AUDIO,
     LARGEST_TEXT,
+    READ_A_SECOND,
+    READ_AT_ONCE,
     RTVI_A_SECOND,
     RTVI_AT_ONCE,
+    RTVI_READ_A_SECOND,
+    RTVI_READ_AT_ONCE,
     Bucket,
 )
 from voice.server.output import HeadStartOutput
-from voice.server.resuming.resumable_socket import DROPPED, STOPPED, ResumableSocket
+from voice.server.resuming.resumable_socket import AUDIO, DROPPED, STOPPED, ResumableSocket
 from voice.wire.endpoint import IN_RATE
 
 WINDOW_BYTES = 2 * 512
@@ -200,8 +204,13 @@ class CallClient(FastAPIWebsocketClient):
         return self._messages()
 
     async def _messages(self) -> AsyncIterator[bytes | str]:
+        audio, others = Bucket(READ_A_SECOND, READ_AT_ONCE), Bucket(RTVI_READ_A_SECOND, RTVI_READ_AT_ONCE)
         while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
             data = message.get("bytes")
+            # Text is the eval harness's, its audio, too.
+            bucket = audio if data is None or data[:1] == AUDIO else others
+            if wait := bucket.wait(time.monotonic()):
+                await asyncio.sleep(wait)
             yield message["text"] if data is None else data
         if message.get("refused"):
             self.gone = f"refused: {message['reason']}"

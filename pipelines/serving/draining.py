@@ -8,7 +8,10 @@ from types import FrameType
 
 import uvicorn
 
+from voice.server.accepting import Acceptor
 from voice.server.calls import Calls
+from voice.server.connections import BoundedHTTP
+from voice.server.limits import OPENED_A_SECOND, OPENED_AT_ONCE, Bucket
 
 LOOKED_EVERY = 0.1
 log = logging.getLogger(__name__)
@@ -31,14 +34,32 @@ class DrainingServer(uvicorn.Server):
         self._calls, self._within = calls, within
         self._loop: asyncio.AbstractEventLoop | None = None
         self._draining: asyncio.Task[None] | None = None
+        self._accepting: list[asyncio.Task[None]] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen; signals come to this loop from now on."""
+        """Accept connections; signals come to this loop from now on."""
         self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)
+        await super().startup([])
+        opened = Bucket(OPENED_A_SECOND, OPENED_AT_ONCE)
+
+        def protocol() -> BoundedHTTP:
+            return BoundedHTTP(self.config, self.server_state, self.lifespan.state, opened=opened)
+
+        for sock in sockets or []:
+            accepting = asyncio.create_task(Acceptor(sock, protocol, opened, self.config.ssl).accept())
+            accepting.add_done_callback(self._accepted)
+            self._accepting.append(accepting)
+
+    def _accepted(self, accepting: asyncio.Task[None]) -> None:
+        """End when no more connections can be accepted."""
+        if not accepting.cancelled() and (error := accepting.exception()):
+            log.error("no more connections can be accepted: %s", error)
+            self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End what is left; calls whose clients are away cannot be told."""
+        for accepting in self._accepting:
+            accepting.cancel()
         self._calls.end_waiting()
         await super().shutdown(sockets)
 

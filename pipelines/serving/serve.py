@@ -24,11 +24,12 @@ from pipelines.tracing.destination import tracer
 from voice.server.access import Access
 from voice.server.app import create_app
 from voice.server.calls import Calls
-from voice.server.connections import BoundedHTTP, BoundedWebSocket
+from voice.server.connections import BoundedWebSocket
 from voice.server.interventions import Interventions
+from voice.server.limits import LARGEST_MESSAGE
 from voice.server.listening import listen, stdin_closed
 from voice.server.loop.loop_watch import LoopWatch
-from voice.wire.endpoint import LARGEST_MESSAGE, call_url, page_url
+from voice.wire.endpoint import call_url, page_url
 
 
 async def serve_agent(
@@ -125,7 +126,7 @@ def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Co
     return uvicorn.Config(
         create_app(calls, access),
         log_level="warning",
-        http=BoundedHTTP,
+        http="h11",
         ws=BoundedWebSocket,
         ssl_certfile=address.tls_cert,
         ssl_keyfile=address.tls_key,

@@ -31,7 +31,7 @@ from voice.wire.resumption import GONE, RESUME_PARAMETER
 MOST_CALLS = 32
 """Calls that a server takes at once, unless it is set: more than two cores can answer in time."""
 MOST_BEGINNING = 16
-"""Calls that may wait to begin; each takes some 0.1 s of the event loop."""
+"""Calls that may wait to begin; each takes 40 ms of the event loop."""
 MOST_FROM_ONE = 8
 """Calls that a server takes at once from one other machine, unless it is set."""
 LONGEST_CALL = 3600.0
@@ -39,8 +39,8 @@ LONGEST_CALL = 3600.0
 RESUME_WITHIN = 30.0
 """Seconds for which a call waits for a client whose connection broke, unless it is set."""
 NO_SUCH_CALL = "There is no such call to take up again: it has ended, waited too long, or lost too much; call anew."
-BEGIN_EVERY = 0.05
-"""Seconds left to the other calls after each beginning."""
+BEGIN_EVERY = 0.1
+"""Seconds between two beginnings at least, which leaves most of the event loop to the calls under way."""
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +99,7 @@ class Calls:
         self._most = most
         self._begins = asyncio.Lock()
         self._beginning = 0
+        self._next_begins = 0.0
         self._from_one, self._longest, self._idle = from_one, longest, idle
         self._callers: Counter[str] = Counter()
         """The calls under way by address."""
@@ -207,10 +208,10 @@ class Calls:
         self._beginning += 1
         try:
             async with self._begins:
-                worker = self.agent.build_call(transport, sample_rate=rate)
-                if self._beginning > 1:
-                    await asyncio.sleep(BEGIN_EVERY)
-                return worker
+                # Also after calls that have ended already: clients may call and hang up again and again.
+                await asyncio.sleep(self._next_begins - time.monotonic())
+                self._next_begins = time.monotonic() + BEGIN_EVERY
+                return self.agent.build_call(transport, sample_rate=rate)
         finally:
             self._beginning -= 1
 

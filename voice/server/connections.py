@@ -1,12 +1,12 @@
-"""Bounds on a server's connections: how many there are, how long they may say nothing, and how slowly they may read.
+"""Connections of a server: how long they may say nothing, how slowly they may read, and what they may send.
 
 uvicorn has no settings for these. A client that connects and sends no request would be kept for ever, one that never
-reads would fill the memory, and a server without free descriptors would log a traceback for each waiting connection.
+reads would fill the memory, and one that sends without end would keep the event loop from the calls of others.
 """
 
 import asyncio
 import logging
-import resource
+from collections.abc import Callable
 from typing import Any
 
 import h11
@@ -14,25 +14,30 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from voice.server.access import is_local_address
+from voice.server.limits import (
+    CONTROLS_A_SECOND,
+    CONTROLS_AT_ONCE,
+    FRAMES_A_SECOND,
+    FRAMES_AT_ONCE,
+    LARGEST_BODY,
+    LARGEST_HEAD,
+    MOST_HEADERS,
+    MOST_UNREAD,
+    MOST_WAITING,
+    OPENED_A_SECOND,
+    OPENED_AT_ONCE,
+    READ_BYTES,
+    READ_WITHIN,
+    REQUEST_WITHIN,
+    Bucket,
+    most_connections,
+)
 
-REQUEST_WITHIN = 10.0
-"""Seconds from connecting to a whole request."""
-READ_WITHIN = 5.0
-"""Seconds for which a client may read nothing while audio waits for it: more than any jitter buffer holds."""
-MOST_UNREAD = 1 << 20
-"""Bytes that may wait for a client; pongs are written without waiting for it."""
-DESCRIPTORS_OF_A_CALL = 4
-MOST_WAITING = 64
-"""Messages of a client that may wait to be handled before its socket is not read: a second of audio."""
 SAID_EVERY = 10.0
 """Seconds between two warnings that connections are refused."""
+SLICE = 2048
+"""Bytes that are parsed before what they hold is judged: some 300 of the smallest frames."""
 log = logging.getLogger(__name__)
-
-
-def most_connections() -> int:
-    """How many connections leave enough descriptors for calls: a quarter of those that the process may open."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(16, min(soft, 4096) // DESCRIPTORS_OF_A_CALL)
 
 
 class TolerantHTTP(H11Protocol):
@@ -63,24 +68,75 @@ class TolerantWebSocket(WebSocketsSansIOProtocol):
         self.transport.close()
 
 
+class RequestReader(h11.Connection):
+    """Reads requests, and refuses those with a body that no address of the server needs."""
+
+    def next_event(self) -> Any:
+        """The next event.
+
+        Raises:
+            h11.RemoteProtocolError: the request is broken, or its body may be long.
+        """
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            for name, value in event.headers:
+                # Each chunk of a body is an event, even if it has one byte.
+                if name == b"transfer-encoding" or (name == b"content-length" and int(value) > LARGEST_BODY):
+                    self._process_error(self.their_role)
+                    raise h11.RemoteProtocolError("the body is too large, or chunked", error_status_hint=413)
+        return event
+
+
 class BoundedHTTP(TolerantHTTP):
-    """HTTP connections, each with a whole request in time.
+    """HTTP connections, each with a whole request in time, and one request after the other.
 
     There are at most `most_connections`, and at most half as many from one other machine, so that it does not keep
-    everybody else out.
+    everybody else out. Further requests on a connection wait for their turn among all that the server is asked.
     """
 
     _patience: asyncio.TimerHandle | None = None
     _quiet_until = 0.0
 
+    def __init__(self, *args: Any, opened: Bucket | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.conn = RequestReader(h11.SERVER, LARGEST_HEAD)
+        self._opened = opened or Bucket(OPENED_A_SECOND, OPENED_AT_ONCE)
+        self._may_begin = True
+        self._head = self._lines = 0
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and wait for its request."""
         super().connection_made(transport)
+        # What asyncio has read is parsed without a pause.
+        transport.max_size = READ_BYTES  # type: ignore[attr-defined]
         if refused := self._refused():
             self._say(refused)
             transport.abort()
             return
         self._patience = self.loop.call_later(REQUEST_WITHIN, self._give_up)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, unless a request's head is too large; a further request waits for its turn."""
+        if self.conn.their_state is h11.IDLE:
+            head = data.partition(b"\r\n\r\n")[0]
+            self._head, self._lines = self._head + len(head), self._lines + head.count(b"\n")
+            if self._head > LARGEST_HEAD or self._lines > MOST_HEADERS or len(data) > LARGEST_HEAD + LARGEST_BODY:
+                self._say("a request has too many headers, or too long ones")
+                self.transport.write(b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\n\r\n")
+                self.transport.close()
+                return
+            if not self._may_begin:
+                self._may_begin = True
+                if wait := self._opened.wait(self.loop.time()):
+                    self.transport.pause_reading()
+                    self.loop.call_later(wait, self._go_on, data)
+                    return
+        super().data_received(data)
+
+    def _go_on(self, data: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.resume_reading()
+            super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has gone."""
@@ -110,7 +166,10 @@ class BoundedHTTP(TolerantHTTP):
             log.warning("connections are refused: %s", why)
 
     def on_response_complete(self) -> None:
-        """The next request has to come in time, too."""
+        """The next request has to come in time, too; one that did not wait for the answer gets none."""
+        self._may_begin, self._head, self._lines = False, 0, 0
+        if self.conn.trailing_data[0]:
+            self.transport.close()
         super().on_response_complete()
         self._stop_waiting()
         self._patience = self.loop.call_later(REQUEST_WITHIN, self._give_up)
@@ -126,14 +185,94 @@ class BoundedHTTP(TolerantHTTP):
 
 
 class BoundedWebSocket(TolerantWebSocket):
-    """WebSockets whose client reads what it is sent.
+    """WebSockets whose client reads what it is sent, and sends no more frames than a client needs.
 
-    uvicorn stops reading a socket after each message until it has been handled, which takes two calls of the system;
-    here it stops when `MOST_WAITING` messages wait.
+    One that sends more is told so and dropped. uvicorn stops reading a socket after each message until it has been
+    handled, which takes two calls of the system; here it stops when `MOST_WAITING` messages wait.
     """
 
     _unread: asyncio.TimerHandle | None = None
     _paused = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._frames = Bucket(FRAMES_A_SECOND, FRAMES_AT_ONCE)
+        self._controls = Bucket(CONTROLS_A_SECOND, CONTROLS_AT_ONCE)
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, until something is refused."""
+        for start in range(0, len(data), SLICE):
+            if self.transport.is_closing():
+                break
+            super().data_received(data[start : start + SLICE])
+
+    def handle_text(self, event: Any) -> None:
+        """A message of text, or its first fragment."""
+        self._bounded(super().handle_text, event)
+
+    def handle_bytes(self, event: Any) -> None:
+        """A message, or its first fragment."""
+        self._bounded(super().handle_bytes, event)
+
+    def handle_cont(self, event: Any) -> None:
+        """A further fragment of a message."""
+        self._bounded(super().handle_cont, event)
+
+    def _bounded(self, handle: Callable[[Any], None], event: Any) -> None:
+        if self.transport.is_closing():
+            return
+        if self._frames.take(self.loop.time()):
+            handle(event)
+        else:
+            self._refuse(1008, f"more than {FRAMES_A_SECOND:g} messages a second came")
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless there are too many, or the client does not read the answers."""
+        if not self._takes_control():
+            return
+        super().handle_ping()
+        if self.transport.get_write_buffer_size() > MOST_UNREAD:
+            self._cut()
+
+    def handle_pong(self, event: Any) -> None:
+        """Take a pong, unless there are too many."""
+        if self._takes_control():
+            super().handle_pong(event)
+
+    def _takes_control(self) -> bool:
+        if self.transport.is_closing():
+            return False
+        if self._controls.take(self.loop.time()):
+            return True
+        self._refuse(1008, f"more than {CONTROLS_A_SECOND:g} pings or pongs a second came")
+        return False
+
+    def send_receive_event_to_app(self) -> None:
+        """Pass a message on, unless it is text that is not UTF-8: uvicorn would print a traceback."""
+        if self.curr_msg_data_type == "text" and not self.close_sent:
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self._refuse(1007, "a message of text is not UTF-8")
+                return
+        super().send_receive_event_to_app()
+
+    def _refuse(self, code: int, reason: str) -> None:
+        """Close for what the client has sent, without waiting for it."""
+        if self.close_sent:
+            self.transport.close()
+            return
+        self.conn.fail(code, reason)
+        self.handle_parser_exception()
+
+    def handle_parser_exception(self) -> None:
+        """Close for what the client has sent, and tell the application why."""
+        close = self.conn.close_sent
+        if close is not None and not self.close_sent:
+            log.warning("a client was refused: %s", close.reason)
+            why = {"type": "websocket.disconnect", "code": close.code, "reason": close.reason, "refused": True}
+            self.queue.put_nowait(why)  # type: ignore[arg-type]
+        super().handle_parser_exception()
 
     @property
     def read_paused(self) -> bool:
@@ -165,12 +304,6 @@ class BoundedWebSocket(TolerantWebSocket):
         """The client has gone."""
         self._stop_waiting()
         super().connection_lost(exc)
-
-    def handle_ping(self) -> None:
-        """Answer a ping, unless the client does not read the answers."""
-        super().handle_ping()
-        if self.transport.get_write_buffer_size() > MOST_UNREAD:
-            self._cut()
 
     def _cut(self) -> None:
         log.warning("a call was cut off: its client does not read what it is sent")

@@ -4,7 +4,9 @@ pipecat's processor takes whatever a client sends, also messages that only a ser
 errors, which two servers then send to each other without end.
 """
 
+import asyncio
 import logging
+import time
 from typing import Any
 
 from pipecat.frames.frames import (
@@ -12,23 +14,24 @@ from pipecat.frames.frames import (
     Frame,
     InputTransportMessageFrame,
     InterimTranscriptionFrame,
+    OutputTransportMessageUrgentFrame,
     TranscriptionFrame,
     UserStartedSpeakingFrame,
 )
 from pipecat.processors.frameworks.rtvi import RTVIObserver, RTVIObserverParams, RTVIProcessor
 from pipecat.processors.frameworks.rtvi import models as rtvi
+from pydantic import BaseModel
 
 from voice.asr.revised_transcript import RevisedTranscriptionFrame
 from voice.redaction import redacted
+from voice.server.client_messages import Brief
+from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, LONGEST_TEXT, MOST_QUEUED, Bucket
 from voice.turns.turn_frames import SilenceAskedFrame
 from voice.turns.turn_so_far import joined
+from voice.wire.requests import InterruptRequest
 
-LONGEST_TEXT = 2000
-"""Characters of a text that a client sends in place of speech: two minutes of it."""
 TAKEN = frozenset(["client-ready", "client-message", "send-text", "disconnect-bot"])
 """The types of messages that are handled."""
-MOST_WAITING = 100
-"""Messages that wait to be handled; further ones are dropped."""
 MOST_WARNINGS = 3
 """Warnings in a call about messages that are not handled."""
 log = logging.getLogger(__name__)
@@ -72,6 +75,15 @@ class CallRTVI(RTVIProcessor):
 
     _warnings = 0
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._asked = Bucket(ASKED_A_SECOND, ASKED_AT_ONCE)
+
+    async def push_transport_message(self, model: BaseModel, exclude_none: bool = True) -> None:
+        """Send a message to the client."""
+        message = Brief(model.model_dump(exclude_none=exclude_none))
+        await self.push_frame(OutputTransportMessageUrgentFrame(message=message))
+
     def create_rtvi_observer(self, *, params: RTVIObserverParams | None = None, **options: Any) -> RTVIObserver:
         """What tells the client what happens in the call."""
         return CallRTVIObserver(self, params=params, **options)
@@ -82,8 +94,8 @@ class CallRTVI(RTVIProcessor):
             self._warn("a client sent a message that is not RTVI; it is ignored")
         elif str(frame.message.get("type", "")).startswith("error"):
             self._warn("a client sent an error; errors are not answered")
-        elif self._message_queue.qsize() >= MOST_WAITING:
-            self._warn(f"more than {MOST_WAITING} messages of a client wait; further ones are dropped")
+        elif self._message_queue.qsize() >= MOST_QUEUED:
+            self._warn(f"more than {MOST_QUEUED} messages of a client wait; further ones are dropped")
         else:
             await super()._handle_transport_message(frame)
 
@@ -98,6 +110,13 @@ class CallRTVI(RTVIProcessor):
             if isinstance(content, str) and len(content) > LONGEST_TEXT:
                 await self._send_error_response(message.id, f"a text may have {LONGEST_TEXT} characters at most")
                 return
+        if _asks(message):
+            wait = self._asked.wait(time.monotonic(), ASKED_WITHIN)
+            if wait is None:
+                self._warn("a client asks for answers or interrupts them too often")
+                await self._send_error_response(message.id, f"more than {ASKED_A_SECOND:g} requests a second")
+                return
+            await asyncio.sleep(wait)
         await super()._handle_message(message, user_id)
 
     async def _handle_send_text(self, data: rtvi.SendTextData, message_id: str, user_id: str | None = None) -> None:
@@ -115,3 +134,9 @@ class CallRTVI(RTVIProcessor):
         if self._warnings <= MOST_WARNINGS:
             more = "; further such warnings of this call are left out" if self._warnings == MOST_WARNINGS else ""
             log.warning("%s%s", what, more)
+
+
+def _asks(message: rtvi.Message) -> bool:
+    """Whether a message asks for an answer or interrupts one, which takes work of the whole pipeline."""
+    topic = (message.data or {}).get("t") if message.type == "client-message" else None
+    return message.type == "send-text" or topic == InterruptRequest.topic

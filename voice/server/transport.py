@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError
 from pipecat.audio.resamplers.base_audio_resampler import BaseAudioResampler
 from pipecat.audio.utils import create_stream_resampler
 from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessageFrame
+from pipecat.frames.protobufs import frames_pb2
 from pipecat.serializers.protobuf import ProtobufFrameSerializer
 from pipecat.transports.websocket.fastapi import (
     FastAPIWebsocketClient,
@@ -22,19 +23,27 @@ from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
 from voice.server.bookkeeping import Account
+from voice.server.client_messages import read_message
 from voice.server.closing import CLOSE_WITHIN, Ending, shortened
 from voice.server.evals.harness import Harness
+from voice.server.limits import (
+    AHEAD,
+    BEHIND,
+    CHARACTERS_A_SECOND,
+    CHARACTERS_AT_ONCE,
+    LARGEST_AUDIO,
+    LARGEST_TEXT,
+    READ_A_SECOND,
+    READ_AT_ONCE,
+    RTVI_A_SECOND,
+    RTVI_AT_ONCE,
+    RTVI_READ_A_SECOND,
+    RTVI_READ_AT_ONCE,
+    Bucket,
+)
 from voice.server.output import HeadStartOutput
-from voice.server.resuming.resumable_socket import DROPPED, STOPPED, ResumableSocket
+from voice.server.resuming.resumable_socket import AUDIO, DROPPED, STOPPED, ResumableSocket
 from voice.wire.endpoint import IN_RATE
-
-AHEAD = 10.0
-"""Seconds by which audio may run ahead of real time. More cannot have been spoken into a microphone, and recognising
-it would take the cores from the calls under way."""
-
-MESSAGES_A_SECOND = 400
-"""Messages that a client may send in a second, on average of `AHEAD` seconds: six times as many as one for each 16 ms
-of audio."""
 
 WINDOW_BYTES = 2 * 512
 """Bytes of a window of the voice detector, 32 ms."""
@@ -50,7 +59,7 @@ class StrictSerializer(ProtobufFrameSerializer):
     A client may send audio and messages. pipecat would also take frames that only a server should send, such as text
     to be spoken as the bot's words. Audio of other rates is resampled.
 
-    `refusal` holds the reason after a message was refused.
+    `refusal` holds the reason after a message was refused, and `code` the one of WebSocket.
 
     Args:
         clock: seconds, monotonic.
@@ -58,17 +67,21 @@ class StrictSerializer(ProtobufFrameSerializer):
 
     heard: Callable[[], None] = staticmethod(lambda: None)
     """Called with each frame of audio that is passed on; set per call."""
+    behind = BEHIND
+    """Seconds of audio that may be late; set per call."""
     takes_harness = False
     """Whether the client may be pipecat's eval harness; set per call."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.refusal: str | None = None
+        self.code = 1007
         self.last_message = clock()
         """When the last message came."""
         self._clock = clock
         self._heard_until: float | None = None
-        self._read_until: float | None = None
+        self._messages = Bucket(RTVI_A_SECOND, RTVI_AT_ONCE)
+        self._characters = Bucket(CHARACTERS_A_SECOND, CHARACTERS_AT_ONCE)
         self._resampler: BaseAudioResampler | None = None
         self._unheard = bytearray()
         self._harness: Harness | None = None
@@ -83,27 +96,42 @@ class StrictSerializer(ProtobufFrameSerializer):
 
         Raises:
             WireError: it is not a frame that a client may send, its message is not a JSON object, its audio is not
-                mono s16 in real time, or messages come too fast.
+                mono s16 in real time, it is too large, or messages come too fast.
         """
-        self._check_rate()
+        self.last_message = self._clock()
         is_first, self._is_first = self._is_first, False
-        if isinstance(data, str) and is_first and (harness := self._connecting(data)):
+        if isinstance(data, str) and is_first and len(data) <= LARGEST_TEXT and (harness := self._connecting(data)):
             self._harness = harness
             return harness.configuration()
         if isinstance(data, str) and self._harness:
             return await self._from(self._harness, data)
+        if len(data) > LARGEST_AUDIO:
+            raise self._refuse(f"a message may have {LARGEST_AUDIO >> 10} kB at most", 1009)
         try:
+            packed = frames_pb2.Frame.FromString(data)
+            if packed.WhichOneof("frame") == "message":
+                return await self._message(packed.message.data)
             frame = await super().deserialize(data)
-        except (DecodeError, TypeError, ValueError, RecursionError, ZeroDivisionError) as error:
+        except (DecodeError, TypeError, ValueError, ZeroDivisionError) as error:
             # pipecat divides the length of audio by its number of channels.
             raise self._refuse("a message is not a pipecat protobuf frame") from error
-        if isinstance(frame, InputAudioRawFrame):
-            return await self._audio(frame)
-        if not isinstance(frame, InputTransportMessageFrame):
+        if not isinstance(frame, InputAudioRawFrame):
             raise self._refuse("a message holds no frame that a client may send")
-        if not isinstance(frame.message, dict):
-            raise self._refuse("a message is not a JSON object")
-        return frame
+        return await self._audio(frame)
+
+    async def _message(self, text: str) -> Frame:
+        """The frame of a message that is bounded before it is parsed."""
+        if len(text) > LARGEST_TEXT:
+            raise self._refuse(f"a message of RTVI may have {LARGEST_TEXT} characters at most", 1009)
+        now = self._clock()
+        if not self._messages.take(now):
+            raise self._refuse(f"more than {RTVI_A_SECOND:g} messages of RTVI a second came", 1008)
+        if not self._characters.take(now, len(text)):
+            raise self._refuse(f"more than {CHARACTERS_A_SECOND:g} characters of RTVI a second came", 1008)
+        try:
+            return InputTransportMessageFrame(message=read_message(text))
+        except WireError as error:
+            raise self._refuse(str(error)) from error
 
     def _connecting(self, first: str) -> Harness | None:
         """The harness whose first message this is, if it is one and may be one."""
@@ -154,21 +182,15 @@ class StrictSerializer(ProtobufFrameSerializer):
         self.heard()
         return InputAudioRawFrame(audio=windows, sample_rate=IN_RATE, num_channels=1)
 
-    def _check_rate(self) -> None:
-        now = self.last_message = self._clock()
-        self._read_until = max(now, self._read_until or now) + 1 / MESSAGES_A_SECOND
-        if self._read_until - now > AHEAD:
-            raise self._refuse(f"more than {MESSAGES_A_SECOND} messages a second came")
-
     def _check_pace(self, seconds: float) -> None:
         # Counted since the first audio: what a slow network held back may arrive all at once.
         now = self._clock()
-        self._heard_until = (now if self._heard_until is None else self._heard_until) + seconds
+        self._heard_until = max(now - self.behind, now if self._heard_until is None else self._heard_until) + seconds
         if self._heard_until - now > AHEAD:
-            raise self._refuse(f"audio came more than {AHEAD:g} s ahead of real time")
+            raise self._refuse(f"audio came more than {AHEAD:g} s ahead of real time", 1008)
 
-    def _refuse(self, reason: str) -> WireError:
-        self.refusal = reason
+    def _refuse(self, reason: str, code: int = 1007) -> WireError:
+        self.refusal, self.code = reason, code
         return WireError(reason)
 
 
@@ -182,10 +204,17 @@ class CallClient(FastAPIWebsocketClient):
         return self._messages()
 
     async def _messages(self) -> AsyncIterator[bytes | str]:
+        audio, others = Bucket(READ_A_SECOND, READ_AT_ONCE), Bucket(RTVI_READ_A_SECOND, RTVI_READ_AT_ONCE)
         while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
             data = message.get("bytes")
+            # Text is the eval harness's, its audio, too.
+            bucket = audio if data is None or data[:1] == AUDIO else others
+            if wait := bucket.wait(time.monotonic()):
+                await asyncio.sleep(wait)
             yield message["text"] if data is None else data
-        if (code := message.get("code")) == STOPPED:
+        if message.get("refused"):
+            self.gone = f"refused: {message['reason']}"
+        elif (code := message.get("code")) == STOPPED:
             self.gone = "the server was stopped"
         elif code in DROPPED and "reason" not in message:
             # Who closes without a code has none either, but gives a reason, "" where it is empty.
@@ -227,6 +256,7 @@ class CallTransport(FastAPIWebsocketTransport):
         if resumable:
             # While the client is away, a chunk of audio waits for it.
             params.audio_out_write_timeout_secs += resumable.within
+            self.serializer.behind += resumable.within
         # A resumable socket has what pipecat uses of a WebSocket.
         super().__init__(cast(WebSocket, websocket), params)
         self._client: CallClient = CallClient(cast(WebSocket, websocket), self._callbacks)
@@ -278,7 +308,7 @@ class CallTransport(FastAPIWebsocketTransport):
         if self._why_ended is not None:
             return Ending(1011, self._why_ended, "given up")
         refusal = self.serializer.refusal
-        return None if refusal is None else Ending(1007, refusal, "refused")
+        return None if refusal is None else Ending(self.serializer.code, refusal, "refused")
 
     async def close(self, ending: Ending) -> None:
         """Tell the client why the call ends, unless it does not read."""

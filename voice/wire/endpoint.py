@@ -39,9 +39,6 @@ TOKEN_VARIABLE = "VOICE_TOKEN"
 TOKEN_PARAMETER = "token"
 """Query parameter that holds a token, for browsers: they cannot send headers with a WebSocket."""
 
-LARGEST_MESSAGE = 1 << 20
-"""Bytes of a message from a client; half a minute of audio."""
-
 
 def call_url(host: str, port: int, *, secure: bool = False) -> str:
     """The address that clients call; `secure` with TLS."""

@@ -9,7 +9,18 @@ from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessa
 
 from tests.voice.wire.packed import audio, message, text_frame
 from voice.errors import WireError
-from voice.server.transport import AHEAD, MESSAGES_A_SECOND, WINDOW_BYTES, StrictSerializer
+from voice.server.limits import (
+    AHEAD,
+    BEHIND,
+    CHARACTERS_A_SECOND,
+    CHARACTERS_AT_ONCE,
+    DEEPEST,
+    LARGEST_AUDIO,
+    LARGEST_TEXT,
+    RTVI_A_SECOND,
+    RTVI_AT_ONCE,
+)
+from voice.server.transport import WINDOW_BYTES, StrictSerializer
 from voice.wire.endpoint import IN_RATE
 
 FRAME, SECOND = bytes(2 * WINDOW_BYTES), bytes(2 * IN_RATE)
@@ -45,13 +56,15 @@ async def test_audio_and_json_objects_come_through() -> None:
         (audio(FRAME, rate=4000), "16000 Hz mono, not 4000 Hz with 1 channels"),
         (audio(b"RIFF____WAVEfmt " + FRAME), "without a WAV header"),
         (text_frame("I am the bot"), "holds no frame that a client may send"),
-        (message("[" * 100_000), "not a pipecat protobuf frame|holds no frame"),
+        (message("[" * 60_000), f"more than {DEEPEST} lists and objects in one another"),
+        (message('{"a": [' + "{}," * 20 + "[" * DEEPEST + "]" * DEEPEST + "]}"), "more than 32 lists"),
+        (message('{"a": ' + "9" * 5000 + "}"), "not JSON"),
+        ("[" * 60_000, "not a pipecat protobuf frame"),
         (audio(FRAME, channels=2), "16000 Hz mono, not 16000 Hz with 2 channels"),
         (audio(bytes(641)), "an odd number of bytes"),
-        (message('{"type": '), "holds no frame"),
+        (message('{"type": '), "not JSON"),
         (message("[1, 2]"), "not a JSON object"),
         (message("null"), "not a JSON object"),
-        (audio(SECOND * 11), "ahead of real time"),
     ],
 )
 async def test_anything_else_is_refused_with_the_reason(data: str | bytes, reason: str) -> None:
@@ -93,14 +106,61 @@ async def test_audio_is_passed_on_in_whole_windows_as_soon_as_one_is_complete(si
     assert heard == sent
 
 
-async def test_messages_may_not_come_much_faster_than_audio_does() -> None:
+async def test_a_message_is_refused_by_its_size_before_it_is_parsed() -> None:
+    for data, said in (
+        (audio(bytes(LARGEST_AUDIO)), "128 kB at most"),
+        (message("[" * LARGEST_AUDIO), "128 kB at most"),
+        ("x" * (LARGEST_AUDIO + 1), "128 kB at most"),
+        (message("{" * (LARGEST_TEXT + 1)), "65536 characters at most"),
+    ):
+        serializer = StrictSerializer()
+        with pytest.raises(WireError, match=said):
+            await read(data, serializer)
+        assert serializer.code == 1009
+    whole = json.dumps({"label": "rtvi-ai", "text": "[{" * 30_000})
+    received = await read(message(whole))
+    assert isinstance(received, InputTransportMessageFrame)
+    assert len(str(received)) < 100, "pipecat formats it at each part of the pipeline"
+
+
+async def test_messages_may_not_come_much_faster_than_a_client_needs() -> None:
     clock = Clock()
     serializer = StrictSerializer(clock=clock)
     ready = message('{"label": "rtvi-ai", "type": "x"}')
-    for _ in range(int(AHEAD * MESSAGES_A_SECOND)):
+    for _ in range(RTVI_AT_ONCE):
         await read(ready, serializer)
-    with pytest.raises(WireError, match="400 messages a second"):
+    clock.now += 1
+    for _ in range(int(RTVI_A_SECOND)):
         await read(ready, serializer)
+    await read(audio(FRAME), serializer)
+    with pytest.raises(WireError, match="20 messages of RTVI a second"):
+        await read(ready, serializer)
+    assert serializer.code == 1008
+
+
+async def test_nor_much_larger_than_a_client_needs() -> None:
+    clock = Clock()
+    serializer = StrictSerializer(clock=clock)
+    large = message('{"text": "' + "x" * (LARGEST_TEXT - 12) + '"}')
+    for _ in range(CHARACTERS_AT_ONCE // LARGEST_TEXT):
+        await read(large, serializer)
+    clock.now += LARGEST_TEXT / CHARACTERS_A_SECOND
+    await read(large, serializer)
+    with pytest.raises(WireError, match="65536 characters of RTVI a second"):
+        await read(large, serializer)
+    assert serializer.code == 1008
+
+
+async def test_silence_does_not_let_an_hour_of_audio_come_at_once() -> None:
+    clock = Clock()
+    serializer = StrictSerializer(clock=clock)
+    await read(audio(SECOND), serializer)
+    clock.now += 3600
+    for _ in range(int(BEHIND + AHEAD)):
+        await read(audio(SECOND), serializer)
+    with pytest.raises(WireError, match="ahead of real time"):
+        await read(audio(SECOND), serializer)
+    assert serializer.code == 1008
 
 
 async def test_audio_may_arrive_late_but_not_faster_than_speech() -> None:

@@ -1,0 +1,112 @@
+"""What a server takes from a client and from all of them: sizes, rates and times, and what keeps count. Pure.
+
+What a client sends is bounded before it is parsed. How many calls there may be, and for how long, is said in
+`voice.server.calls`.
+"""
+
+import resource
+
+REQUEST_WITHIN = 10.0
+"""Seconds from connecting to a whole request."""
+LARGEST_HEAD = 16 << 10
+"""Bytes of a request's line and headers; some with long cookies have 8 kB."""
+MOST_HEADERS = 100
+LARGEST_BODY = 16 << 10
+"""Bytes of a request's body; `POST /start` is the only one that has any."""
+OPENED_A_SECOND, OPENED_AT_ONCE = 40.0, 8
+"""Connections that are accepted, and further requests on them that are answered, in a second on average, and at once:
+each takes 2 ms of the event loop. The others wait, 50 of them for a second."""
+DESCRIPTORS_OF_A_CALL = 4
+MOST_RESERVED = 32
+"""Descriptors that are left to the calls under way when a new connection could have them."""
+
+LARGEST_MESSAGE = 1 << 20
+"""Bytes of a message, in all its fragments: what pipecat's eval harness needs for an image."""
+LARGEST_AUDIO = 128 << 10
+"""Bytes of a message with audio: 4 s of it at 16 kHz."""
+LARGEST_TEXT = 64 << 10
+"""Characters of an RTVI message. Those of this project have a few hundred, and up to 24,000 where each character of a
+text is escaped; the rest is for an application's own."""
+DEEPEST = 32
+"""Lists and objects of an RTVI message that are in one another; its envelope has three."""
+FRAMES_A_SECOND, FRAMES_AT_ONCE = 400.0, 4000
+"""Frames of a WebSocket, in a second on average, and at once: six times as many as one for each 16 ms of audio, and
+what a client sends again that was away for half a minute."""
+CONTROLS_A_SECOND, CONTROLS_AT_ONCE = 10.0, 50
+"""Pings and pongs."""
+RTVI_A_SECOND, RTVI_AT_ONCE = 20.0, 200
+"""RTVI messages."""
+READ_A_SECOND, READ_AT_ONCE = 1000.0, 64
+"""Messages that are taken from one client's socket; it is not read meanwhile, so nobody else waits for them."""
+RTVI_READ_A_SECOND, RTVI_READ_AT_ONCE = 50.0, 10
+"""Those that hold no audio: each passes through the whole pipeline."""
+READ_BYTES = 16 << 10
+"""Bytes that are read from a socket at once."""
+CHARACTERS_A_SECOND, CHARACTERS_AT_ONCE = float(64 << 10), 256 << 10
+"""Characters of RTVI messages."""
+LONGEST_TEXT = 2000
+"""Characters of a text that a client sends in place of speech: two minutes of it."""
+ASKED_A_SECOND, ASKED_AT_ONCE = 2.0, 3
+"""Messages that interrupt an answer or ask for one and are handled; others wait. A caller says one in some seconds."""
+ASKED_WITHIN = 5.0
+"""Seconds for which such a message waits at most; a later one is refused."""
+MOST_QUEUED = 100
+"""RTVI messages that wait to be handled; further ones are dropped."""
+MOST_WAITING = 64
+"""Messages of a client that may wait to be handled before its socket is not read: a second of audio."""
+AHEAD = 10.0
+"""Seconds by which audio may run ahead of real time. More cannot have been spoken into a microphone, and recognising
+it would take the cores from the calls under way."""
+BEHIND = 60.0
+"""Seconds of audio that may be late: what a network held back that long arrives all at once."""
+
+READ_WITHIN = 5.0
+"""Seconds for which a client may read nothing while audio waits for it: more than any jitter buffer holds."""
+MOST_UNREAD = 1 << 20
+"""Bytes that may wait for a client; pongs are written without waiting for it."""
+
+
+class Bucket:
+    """A token bucket: `rate` a second on average, and `at_once` of them.
+
+    Args:
+        rate: tokens that come in a second.
+        at_once: tokens that it holds, and holds at first.
+    """
+
+    def __init__(self, rate: float, at_once: float) -> None:
+        self._rate, self._at_once = rate, float(at_once)
+        self._level, self._then = float(at_once), float("-inf")
+
+    def take(self, now: float, tokens: float = 1.0) -> bool:
+        """Take tokens, if there are enough; returns whether there were."""
+        self._fill(now)
+        if self._level < tokens:
+            return False
+        self._level -= tokens
+        return True
+
+    def wait(self, now: float, longest: float = float("inf")) -> float | None:
+        """Take a token that may be yet to come; returns the seconds until then, None if more than `longest`."""
+        self._fill(now)
+        wait = max(0.0, (1.0 - self._level) / self._rate)
+        if wait > longest:
+            return None
+        self._level -= 1.0
+        return wait
+
+    def _fill(self, now: float) -> None:
+        if now > self._then:
+            self._level = min(self._at_once, self._level + (now - self._then) * self._rate)
+            self._then = now
+
+
+def descriptors() -> int:
+    """How many descriptors the process may open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return min(soft, 1 << 20) if soft != resource.RLIM_INFINITY else 1 << 20
+
+
+def most_connections() -> int:
+    """How many connections leave enough descriptors for calls: a quarter of those that the process may open."""
+    return max(16, min(descriptors(), 4096) // DESCRIPTORS_OF_A_CALL)

@@ -14,9 +14,7 @@ from latency.audio.onset import estimated_speech, utterances
 RATE = 16000
 FLOATS = npt.NDArray[np.float32]
 SAMPLES = sorted((Path(__file__).parents[3] / "samples").glob("*/*.wav"))
-CLEAN = [
-    path for path in SAMPLES if "noise" not in path.parent.name and path.parent.name in ("commands", "units", "tour")
-]
+CLEAN = [path for path in SAMPLES if path.parent.name in ("commands", "units", "tour")]
 
 
 def read(path: Path) -> FLOATS:
@@ -61,7 +59,7 @@ def test_one_that_drifts(path: Path, kind: str) -> None:
 
 def test_it_hides_no_speech() -> None:
     clean = read(CLEAN[0]) * 0.3
-    assert utterances(quantised(clean + 0.6), RATE) == pytest.approx(utterances(quantised(clean), RATE), abs=0.001)
+    assert furthest(utterances(quantised(clean + 0.6), RATE), utterances(quantised(clean), RATE)) <= 0.001
 
 
 def test_rumble_and_noise_are_none() -> None:

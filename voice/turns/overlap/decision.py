@@ -188,6 +188,10 @@ class Overlap:
             if self._until is None and meaning is Meaning.NOTHING and not self._is_far():
                 return self._end(Action.STOP, "at_once", now)
             held_too_long = False
+            if self._until is not None and now - self._until >= LISTENS:
+                # The answer goes on, but a request is not lost because its words are late.
+                was, self._let_go = self._let_go, True
+                return None if was else self._resume("no_words", now)
         if held_too_long or (self._until is not None and now - self._until >= LISTENS):
             return self._end(Action.RESUME, "no_words", now)
         if now - self.record.onset >= self._rules.decide and not self._let_go:

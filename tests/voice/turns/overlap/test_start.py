@@ -215,6 +215,18 @@ async def test_the_words_of_early_speech_are_awaited() -> None:
     assert call.started == 1
 
 
+async def test_words_that_come_too_late_for_the_silence_still_stop_the_answer() -> None:
+    call = await early("awaited")
+    await call.gives(SPEECH)
+    await call.audio(0.4)
+    await call.gives(SILENCE)
+    await call.audio(6.0)
+    assert call.voice.done == ["silence", "resume"]
+    assert (call.started, call.set_aside) == (0, 0)
+    await call.gives(final("what day is it today"))
+    assert call.started == 1
+
+
 async def test_likely_speech_ducks_and_a_stop_starts_the_turn() -> None:
     call = await speaking()
     call.vad.is_likely = call.vad.may_be_starting = True

@@ -124,7 +124,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         if settings.call.part_ms:
             service.part_rules = PartRules(settings.call.part_ms / 1000, phrases.go_on, words)
     spoken = SpokenWords(words)
-    own_voice = OwnVoiceGate(spoken)
+    own_voice = OwnVoiceGate(spoken, language=TURN_WORDS[engines.settings.language])
     strategies = UserTurnStrategies(start=_turn_starts(engines, vad, stop, transport, own_voice), stop=[stop])
     user = JoiningUserAggregator(
         context,
@@ -229,6 +229,7 @@ def _turn_starts(
                     set_aside=stop.set_aside,
                     whole_request=whole,
                     is_own=own_voice.is_own,
+                    awaits_answer=lambda: stop.awaits_answer,
                     hears_itself=lambda: own_voice.hearing.hears_itself,
                     language=TURN_WORDS[engines.settings.language],
                 )

@@ -24,6 +24,7 @@ from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.language.phrases import ENGLISH
 from voice.redaction import redacted
+from voice.text_file import read_text
 from voice.turns.early import EXTRA
 from voice.turns.endpointing import RISK
 
@@ -186,13 +187,13 @@ def load(
     """
     path = Path(pipeline) if pipeline.endswith(".toml") or "/" in pipeline else FOLDER / f"{pipeline}.toml"
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_text(path))
     except FileNotFoundError:
         known = ["auto", *names()]
         others = f"; use one of {', '.join(known)}, or the path of a .toml file."
         meant = did_you_mean(pipeline, known)
         raise ConfigurationError(f'There is no pipeline "{pipeline}"{meant or others}') from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (OSError, UnicodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         why = error.strerror if isinstance(error, OSError) else error
         raise ConfigurationError(f"{path} cannot be read as a pipeline file: {why}.") from error

@@ -8,6 +8,8 @@
   100 ms away, like the "s" of "stop"; a breath is further away.
 * Voices less than 300 ms apart are one utterance. It starts and ends at their first and last sample above the limit.
 
+An offset of the whole waveform, which nobody hears, is removed first (`latency.audio.offset`).
+
 Digital silence is no noise, so the bot's channel, which comes from our own playout, is judged by its level alone.
 
 Sound that noise hides is not found. Compared with what the same rule finds in the clean recording, at least 97 % of
@@ -23,6 +25,7 @@ import numpy as np
 
 from latency.audio import loudness as frames
 from latency.audio.loudness import Channel, Floats, Ranges, Span, as_floats, decibels
+from latency.audio.offset import without_offset
 from latency.audio.spectrum import standing_out
 from latency.audio.voicing import is_voice
 
@@ -67,7 +70,7 @@ def utterances(channel: Channel, rate: int, *, pause: float = UTTERANCE_PAUSE) -
     Raises:
         ValueError: The array is not one channel.
     """
-    samples = as_floats(channel)
+    samples = without_offset(as_floats(channel), rate)
     levels = frames.levels(samples, rate)
     return _voices(samples, rate, levels, _sounds(samples, rate, levels), pause)
 
@@ -87,7 +90,7 @@ def estimated_speech(channel: Channel, rate: int) -> list[Span]:
     Raises:
         ValueError: The array is not one channel.
     """
-    samples = as_floats(channel)
+    samples = without_offset(as_floats(channel), rate)
     levels = frames.levels(samples, rate)
     quietest, loudest = frames.extremes(levels)
     if quietest is None or loudest is None:
@@ -106,7 +109,7 @@ def estimated_speech(channel: Channel, rate: int) -> list[Span]:
 
 def sounds(channel: Channel, rate: int) -> list[Span]:
     """Sustained sounds above the limit, voices or not, without a pause of 10 ms; arguments as for `utterances`."""
-    samples = as_floats(channel)
+    samples = without_offset(as_floats(channel), rate)
     return [Span(a / rate, b / rate) for a, b in _sounds(samples, rate, frames.levels(samples, rate)).tolist()]
 
 

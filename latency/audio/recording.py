@@ -77,6 +77,30 @@ def extent(path: Path) -> RecordedTime | None:
         RecordingError: It is no WAV, or of another format.
         OSError: It cannot be read.
     """
+    found = _layout(path)
+    return None if found is None else RecordedTime(found[1] / RATE, found[2] / RATE)
+
+
+def read(path: Path) -> "npt.NDArray[np.int16] | None":
+    """Read the existing part of a recording: int16, shape (samples, 2); None when it ends before its first sample.
+
+    Raises:
+        RecordingError, OSError: See `extent`.
+    """
+    import numpy as np
+
+    found = _layout(path)
+    if found is None:
+        return None
+    first, there, _ = found
+    with path.open("rb") as raw:
+        raw.seek(first)
+        data = raw.read(there * CHANNELS * BYTES)
+    return np.frombuffer(data, "<i2").reshape(-1, CHANNELS)
+
+
+def _layout(path: Path) -> tuple[int, int, int] | None:
+    """Where the samples begin, in bytes; how many of each channel exist, and how many the header promises."""
     size = path.stat().st_size
     if size < HEADER:
         return None
@@ -92,20 +116,5 @@ def extent(path: Path) -> RecordedTime | None:
             f"{CHANNELS}, {BYTES * 8}, {RATE}: left the user, right the bot"
         )
     there = (size - first) // (CHANNELS * BYTES)
-    return RecordedTime(min(there, frames) / RATE, frames / RATE)
-
-
-def read(path: Path) -> "npt.NDArray[np.int16] | None":
-    """Read the existing part of a recording: int16, shape (samples, 2); None when it ends before its first sample.
-
-    Raises:
-        RecordingError, OSError: See `extent`.
-    """
-    import numpy as np
-
-    if extent(path) is None:
-        return None
-    with wave.open(str(path), "rb") as file:
-        data = file.readframes(file.getnframes())
-    whole = len(data) - len(data) % (CHANNELS * BYTES)
-    return np.frombuffer(data[:whole] if whole < len(data) else data, "<i2").reshape(-1, CHANNELS)
+    # Without a size, its recorder was stopped before it knew one.
+    return first, min(there, frames or there), frames or there

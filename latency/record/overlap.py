@@ -9,7 +9,8 @@ Because = Literal[
     "at_once", "stop_word", "request", "answer", "words", "no_words", "backchannel", "nothing_heard", "own_words",
     "short", "far", "no_speech",
 ]  # fmt: skip
-"""Why an answer was stopped or resumed. Stopped: at once, without asking for words; for words that stop a speaker, a
+"""Why an answer was stopped or resumed. Stopped: for any words, since it had
+hardly begun or was still awaited (at_once); for words that stop a speaker, a
 whole request, an answer to the agent's question, or other words that went on; or without any words, since the
 recogniser failed. Resumed: the words were backchannels, none, or the agent's own; the sound was short and asked for
 nothing, too soft to be the caller's, or no speech; or no words came."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from voice.errors import ComponentError
 from voice.llm.catalog.catalog import load_catalog, measured_file
+from voice.text_file import read_text
 
 HEAD = "# Written by latency probe; remove a table, or the file, to go back to the published figures.\n"
 
@@ -22,7 +23,7 @@ def keep(figures: Mapping[str, Mapping[str, Any]]) -> Path:
     load_catalog()
     path = measured_file()
     try:
-        before = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        before = tomllib.loads(read_text(path)) if path.exists() else {}
         tables = {**before.get("tiers", {}), **figures}
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_suffix(".new")

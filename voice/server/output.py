@@ -163,6 +163,10 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
 
     async def _wait_silently(self) -> None:
         """Take back what the client has not played, wait for the decision, and take the answer up again."""
+        if not self._is_sounding:
+            # Nothing of the answer has been sent yet.
+            await self._may_sound.wait()
+            return
         unheard = max(0.0, (self._played_until or 0.0) - time.monotonic())
         await self._write_frame(InterruptionFrame())
         self._played_until = None
@@ -174,9 +178,14 @@ class HeadStartOutput(FastAPIWebsocketOutputTransport):
                 return
             await self._send(audio)
 
+    @property
+    def _is_sounding(self) -> bool:
+        """Whether the client is still playing what it was sent."""
+        return self._played_until is not None and self._played_until > time.monotonic()
+
     async def _hold(self) -> None:
         """Before the first sound of an utterance, wait until it is clear that the caller is silent."""
-        if self._played_until is not None and self._played_until > time.monotonic():
+        if self._is_sounding:
             return
         for _ in range(round(LONGEST_HOLD / HOLD_STEP)):
             if self._interrupted or not self.user_may_be_starting():

@@ -34,6 +34,10 @@ class Waiting:
         """The call is answered, or no longer expects an answer."""
         self.since.pop(call, None)
 
+    def waits(self, call: int, now: float) -> bool:
+        """Whether this call waits, for no longer than `LONGEST_WAIT`."""
+        return call in self.since and now - self.since[call] < LONGEST_WAIT
+
     def others(self, call: int, now: float) -> bool:
         """Whether another call waits; one that has waited for `LONGEST_WAIT` holds up no other."""
         return any(other != call and now - at < LONGEST_WAIT for other, at in self.since.items())

@@ -120,6 +120,7 @@ class TurnStop(BaseUserTurnStopStrategy):
         """A turn begins."""
         self._waiting.end(id(self))
         continues = self.turn.begin()
+        self._weighing.committed = self.turn.committed if continues else ""
         if continues:
             self.speculation.extra.turn_goes_on()
         if continues and self.turn.committed:
@@ -135,6 +136,11 @@ class TurnStop(BaseUserTurnStopStrategy):
         self._weighing.forget()
         # A speculative answer that is still under way was not confirmed.
         await self._ahead.discard()
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether the caller awaits the first sound of an answer."""
+        return self._waiting.waits(id(self), time.monotonic())
 
     def set_aside(self) -> None:
         """What the caller said during the answer is no turn."""

@@ -16,6 +16,7 @@ from voice.turns.words.turn_words import TurnWords
 
 FADE_COUNTS = 0.35
 """Seconds for which Smart Turn's verdict on a fade counts; the words are there in less."""
+SENTENCE_MARKS = ".?!… "
 
 
 class Weighing:
@@ -48,6 +49,8 @@ class Weighing:
         """Whether Smart Turn has answered."""
         self.asked: Asked | None = None
         """What the agent asked for in the words of its that the caller heard last."""
+        self.committed = ""
+        """The words with which the turn was taken for over, before the caller went on; empty if it was not."""
         self._evidence: tuple[str, float | None, Evidence] | None = None
 
     def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
@@ -72,13 +75,21 @@ class Weighing:
                 sound=self.verdict.probability if self.verdict else None,
                 read=self._reads(text) if self._reads else None,
                 spoken=spoken,
-                whole=self._whole_request(text) if self._whole_request and text else None,
+                whole=self._whole(text),
                 lead_in=answering(text, self.asked, self._language),
                 asked=self.asked,
                 symbols=symbols_at_end(text, self._language),
             )
             self._evidence = text, spoken, evidence
         return self._evidence[2]
+
+    def _whole(self, text: str) -> bool | None:
+        """Whether the words, or those that follow on a request which was taken for over, are a whole request."""
+        if not self._whole_request or not text:
+            return None
+        before = self.committed.rstrip(SENTENCE_MARKS)
+        added = text[len(before) :].lstrip(SENTENCE_MARKS) if before and text.startswith(before) else ""
+        return bool(added and self._whole_request(added)) or self._whole_request(text)
 
     def listen(self, tasks: BaseTaskManager, spoken: float, on_heard: Callable[[], Awaitable[None]]) -> None:
         """Have Smart Turn judge the turn as if it ended now, where the voice fades; calls `on_heard` later.

@@ -62,3 +62,18 @@ def test_a_file_that_is_no_wav_is_refused(tmp_path: Path) -> None:
     path.write_text("what time is it" * 10)
     with pytest.raises(RecordingError, match="is not a readable recording"):
         read(path)
+
+
+@pytest.mark.parametrize("size", [0, 0xFFFFFFFF])
+def test_a_recording_without_its_size_is_read_to_its_end(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "s.wav"
+    stereo = np.arange(2000, dtype=np.int16).reshape(-1, 2)
+    write(path, stereo)
+    data = bytearray(path.read_bytes())
+    data[40:44] = size.to_bytes(4, "little")
+    path.write_bytes(bytes(data))
+    found, there = read(path), extent(path)
+    assert found is not None
+    assert found.tolist() == stereo.tolist()
+    assert there is not None
+    assert there.there == 1000 / 16000

@@ -121,6 +121,21 @@ async def test_a_silenced_answer_goes_on_where_the_client_was() -> None:
     assert after[0] <= 6
 
 
+async def test_an_answer_that_is_silenced_before_its_first_sound_begins_later_and_repeats_nothing() -> None:
+    voice = output(SimpleNamespace(starts=False))
+    for number in range(1, 4):
+        await voice.write_audio_frame(chunk(number))
+    # The answer before is over.
+    voice._played_until = 0.0
+    voice.silence()
+    writing = asyncio.create_task(voice.write_audio_frame(chunk(11)))
+    await asyncio.sleep(0.05)
+    assert heard(voice) == [1, 2, 3]
+    voice.resume()
+    assert await writing
+    assert heard(voice) == [1, 2, 3, 11]
+
+
 async def test_an_interruption_ends_a_silenced_answer() -> None:
     voice = output(SimpleNamespace(starts=False))
     await voice.write_audio_frame(chunk(1))

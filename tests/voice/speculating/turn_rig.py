@@ -59,6 +59,8 @@ from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice
 from voice.turns.barge_in import start_strategies
 from voice.turns.endpointing import Endpointing
+from voice.turns.overlap.decision import Rules
+from voice.turns.overlap.start import OverlapStart
 from voice.turns.smart_turn import SmartTurnVerdict
 from voice.turns.stop import TurnStop
 from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame, VoiceFadedFrame
@@ -157,7 +159,26 @@ class Judge:
 class Vad:
     """Stands in for Silero where the strategy looks at it."""
 
-    may_be_starting = in_doubt = False
+    may_be_starting = in_doubt = is_likely = False
+    pause: float | None = None
+
+
+class Mouth:
+    """Stands in for the output where the start strategy tells it what to do."""
+
+    saying = ""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def duck(self) -> None:
+        self.told.append("duck")
+
+    def silence(self) -> None:
+        self.told.append("silence")
+
+    def resume(self) -> None:
+        self.told.append("resume")
 
 
 @dataclass
@@ -175,6 +196,7 @@ class Call:
     booked: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
     """What has been written into the conversation as the user's words, even if it was taken back."""
+    mouth: Mouth = field(default_factory=Mouth)
     tempo: float = 1.0
     """Seconds that a second of audio takes; silence is counted in audio, so less is faster."""
 
@@ -258,8 +280,12 @@ async def calling(
     early: float | None = None,
     rule: Endpointing | None = None,
     reads: Any = lambda _text: None,
+    by_words: bool = False,
 ) -> AsyncIterator[Call]:
-    """A call whose model needs up to `wait` seconds to its first word."""
+    """A call whose model needs up to `wait` seconds to its first word.
+
+    With `by_words`, speech during an answer, and before it, is judged by its words.
+    """
     booked: list[str] = []
     written: list[str] = []
 
@@ -287,7 +313,16 @@ async def calling(
     llm.wanted = stop.speculation.wants
     schemas = ToolsSchema(standard_tools=[describe(book)]) if tools else NOT_GIVEN
     context = LLMContext(tools=schemas)
-    strategies = UserTurnStrategies(start=start_strategies(), stop=[stop])
+    mouth = Mouth()
+    by_its_words = OverlapStart(
+        vad=Vad(),  # type: ignore[arg-type]
+        voice=mouth,
+        rules=Rules(),
+        far=0,
+        set_aside=stop.set_aside,
+        awaits_answer=lambda: stop.awaits_answer,
+    )
+    strategies = UserTurnStrategies(start=[by_its_words] if by_words else start_strategies(), stop=[stop])
     user = JoiningUserAggregator(context, params=LLMUserAggregatorParams(user_turn_strategies=strategies))
     assistant = LLMAssistantAggregator(context)
 
@@ -319,7 +354,7 @@ async def calling(
     try:
         async with asyncio.timeout(60):
             await started.wait()
-        yield Call(worker, stop, judge, model, llm, tts, ear, context, booked, written)
+        yield Call(worker, stop, judge, model, llm, tts, ear, context, booked, written, mouth)
     finally:
         await worker.cancel()
         await running

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from pipecat.frames.frames import TTSTextFrame
 
 from tests.voice.speculating.turn_rig import said
@@ -117,3 +118,32 @@ async def test_a_sentence_mark_at_a_join_goes_where_the_words_go_on_in_lower_cas
         await call.until(lambda: "What is 20% of 50?" in call.user_messages)
         assert call.user_messages == ["What is 20% of 50?"]
         assert call.model.asked[-1] == "What is 20% of 50?"
+
+
+@pytest.mark.parametrize("heard", ["", "uh huh huh huh", "mm hmm"])
+async def test_sounds_before_the_answer_ask_for_nothing_again(turn_rig: Any, embedded: Any, heard: str) -> None:
+    async with turn_rig.calling(embedded, by_words=True) as call:
+        await cut_off(call, "what time is it")
+        await call.speaks(0.5)
+        await call.hint()
+        await call.stops()
+        await (call.final(heard) if heard else call.tell(NothingHeardFrame()))
+        await call.until(lambda: "resume" in call.mouth.told)
+        await call.audio(0.8)
+        await call.until(lambda: call.answered)
+        assert call.mouth.told == ["silence", "resume"]
+        assert call.user_messages == ["what time is it"]
+        assert (call.model.asked, call.answered) == (["what time is it"], ["what time is it"])
+        assert len(call.ends) == 1
+
+
+@pytest.mark.parametrize("added", ["and for ten minutes", "for two", "tomorrow"])
+async def test_words_before_the_answer_join_the_turn(turn_rig: Any, embedded: Any, added: str) -> None:
+    async with turn_rig.calling(embedded, by_words=True) as call:
+        await cut_off(call, "set a timer")
+        await said(call, added)
+        await call.audio(0.8)
+        await call.until(lambda: f"set a timer {added}" in call.answered)
+        assert call.user_messages == [f"set a timer {added}"]
+        assert call.mouth.told[0] == "silence"
+        assert len(call.ends) == 2

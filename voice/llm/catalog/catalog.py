@@ -15,6 +15,7 @@ import msgspec
 
 from voice.errors import ConfigurationError
 from voice.llm.catalog.tier import CatalogTier
+from voice.text_file import read_text
 
 SIM_PREFIX = "sim:"
 INHERITED_NEVER = ("same_as", "sim", "about", "withdrawn", "closed", "fallback")
@@ -89,10 +90,10 @@ def read_catalog(text: str, *, source: str) -> Catalog:
 
 def _text(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeError) as error:
         raise ConfigurationError(f"{path} cannot be read as a catalogue: {error}.") from error
 
 

@@ -1,6 +1,9 @@
 """What becomes of an answer that the caller speaks over: ducked, silenced, stopped or resumed. Pure: times are given.
 
-Sound that is likely to be speech ducks the answer; the words decide:
+Speech between a request and the first moment of its answer silences that at once: the caller may be going on. Any words
+then stop it, but backchannels and laughter; a cough leaves the answer as it was, only later.
+
+Later, sound that is likely to be speech ducks the answer; the words decide:
 
 - "stop", "wait", a correction or the answer to the agent's question stop it as soon as the recogniser has stayed with
   them for `STABLE`, and so does a whole request that has lasted for `short`.
@@ -85,9 +88,11 @@ class Overlap:
         """Forget the speech: a turn has begun."""
         self._begin(None)
 
-    def _begin(self, record: OverlapRecord | None) -> None:
+    def _begin(self, record: OverlapRecord | None, *, early: bool = False) -> None:
         self.record = record
         self._active = record is not None
+        self._early = early
+        """Whether the speech began before the answer, or in its first moment."""
         self._text, self._final = "", False
         self._meant: tuple[Meaning, float] = (Meaning.NOTHING, 0.0)
         """What the words mean, and since when."""
@@ -121,15 +126,16 @@ class Overlap:
             return None
         return self._end(Action.RESUME, "no_speech", now)
 
-    def started(self, now: float) -> Action | None:
-        """The detector reports speech."""
+    def started(self, now: float, *, early: bool = False) -> Action | None:
+        """The detector reports speech; `early` if the answer has hardly begun, or is still awaited."""
         if self._active and not self._let_go:
             self._until, self._final, self._reported = None, False, True
             self._leaning, self._leant_in_pause = None, False
             return None
-        self._begin(OverlapRecord(onset=now - DETECTION, ducked=now))
+        silenced = now if early else None
+        self._begin(OverlapRecord(onset=now - DETECTION, ducked=now, silenced=silenced), early=early)
         self._reported = True
-        return Action.DUCK
+        return Action.SILENCE if early else Action.DUCK
 
     def paused(self, now: float, silence: float) -> Action | None:
         """The detector hints at, or reports, the end of speech after this much silence."""
@@ -168,6 +174,8 @@ class Overlap:
         if self._final:
             return self._by_last_words(meaning, now)
         stays = now - self._meant[1] >= STABLE
+        if self._early and stays and meaning is Meaning.WORDS and not self._is_far():
+            return self._end(Action.STOP, "at_once", now)
         if stays and not self._is_far() and self._asks(meaning, now):
             return self._end(Action.STOP, _WHY[meaning], now)
         if self._leant_in_pause and self._text and meaning is not Meaning.OWN and self._calls(meaning, now):
@@ -175,6 +183,15 @@ class Overlap:
             return self._end(Action.STOP, "stop_word", now)
         silenced = self.record.silenced
         held_too_long = silenced is not None and now - silenced >= self._rules.hold
+        if self._early and held_too_long:
+            # Speech that goes on without words is the caller's, and the last words are worth waiting for.
+            if self._until is None and meaning is Meaning.NOTHING and not self._is_far():
+                return self._end(Action.STOP, "at_once", now)
+            held_too_long = False
+            if self._until is not None and now - self._until >= LISTENS:
+                # The answer goes on, but a request is not lost because its words are late.
+                was, self._let_go = self._let_go, True
+                return None if was else self._resume("no_words", now)
         if held_too_long or (self._until is not None and now - self._until >= LISTENS):
             return self._end(Action.RESUME, "no_words", now)
         if now - self.record.onset >= self._rules.decide and not self._let_go:
@@ -205,6 +222,8 @@ class Overlap:
             return self._end(Action.RESUME, _WHY[meaning], now)
         if self._is_far():
             return self._end(Action.RESUME, "far", now)
+        if self._early:
+            return self._end(Action.STOP, "at_once", now)
         if self._asks(meaning, now):
             return self._end(Action.STOP, _WHY[meaning], now)
         if self._calls(meaning, now):
@@ -217,9 +236,9 @@ class Overlap:
 
     def _asks(self, meaning: Meaning, now: float) -> bool:
         """Whether the words alone stop the answer. Recognisers hear whole requests in a hum, too ("the time")."""
-        if meaning is Meaning.REQUEST:
+        if meaning is Meaning.REQUEST and not self._early:
             return self._lasted(now) >= self._rules.short and not self._listens(now)
-        return meaning in TAKES_THE_FLOOR
+        return meaning in TAKES_THE_FLOOR or meaning is Meaning.REQUEST
 
     def _listens(self, now: float) -> bool:
         """Whether the sound is like a backchannel."""

@@ -10,6 +10,7 @@ from voice.turns.overlap.likeness import likeness
 from voice.turns.words.agent_question import Asked
 from voice.turns.words.english import ENGLISH
 from voice.turns.words.going_on import answering
+from voice.turns.words.laughter import ends_in_laughter
 from voice.turns.words.turn_words import TurnWords, alternatives, words_of
 
 
@@ -34,9 +35,6 @@ class Meaning(StrEnum):
 
 TAKES_THE_FLOOR = frozenset({Meaning.STOP, Meaning.ANSWER})
 """Meanings that interrupt however short the words are."""
-
-LAUGHTER = 3
-"""How often the same word in a row is laughter, which recognisers spell as words ("love love love")."""
 
 
 _OTHER_SPELLINGS = frozenset(("ok", "nevermind"))
@@ -77,7 +75,7 @@ def meaning_of(
         return Meaning.BACKCHANNEL
     if stop.match(rest):
         return Meaning.STOP
-    if _laughs(rest):
+    if ends_in_laughter(rest, language):
         return Meaning.NOTHING
     if whole_request is not None and whole_request(words):
         return Meaning.REQUEST
@@ -92,11 +90,6 @@ def meaning_of(
         before = words.rpartition(" ")[0]
         return meaning_of(before, is_own=is_own, language=language) if before else Meaning.NOTHING
     return Meaning.STOP if interrupts else Meaning.WORDS
-
-
-def _laughs(words: str) -> bool:
-    last = words.split()[-LAUGHTER:]
-    return len(last) == LAUGHTER and len(set(last)) == 1
 
 
 @cache

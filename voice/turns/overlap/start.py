@@ -23,7 +23,7 @@ from pipecat.utils.time import time_now_iso8601
 from latency.record.overlap import OverlapRecord
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.turns.overlap.caller_level import CallerLevel
-from voice.turns.overlap.decision import DETECTION, Action, Overlap, Rules
+from voice.turns.overlap.decision import Action, Overlap, Rules
 from voice.turns.overlap.meaning import Meaning, meaning_of
 from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, OverlapFrame, OwnVoiceFrame, SpeechResumedFrame
 from voice.turns.vad import SharedSilero
@@ -32,7 +32,7 @@ from voice.turns.words.english import ENGLISH
 from voice.turns.words.turn_words import TurnWords
 
 AT_ONCE = 0.5
-"""Seconds of an answer within which any speech stops it: a caller who speaks so soon has not finished."""
+"""Seconds of an answer within which speech silences it at once: a caller who speaks so soon may not have finished."""
 
 
 class Voice(Protocol):
@@ -53,7 +53,7 @@ class Voice(Protocol):
 
 
 class OverlapStart(BaseUserTurnStartStrategy):
-    """Starts a turn at once while the agent is silent, and by the words of the speech while it speaks.
+    """Starts a turn at once while the agent has nothing to say, and else by the words of the speech.
 
     Args:
         vad: the call's voice activity detector.
@@ -63,6 +63,7 @@ class OverlapStart(BaseUserTurnStartStrategy):
         set_aside: called when speech turns out to be no turn, so that it is forgotten elsewhere.
         whole_request: whether words are a whole request for the agent; None if it cannot tell.
         is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
+        awaits_answer: whether the caller awaits the first sound of an answer. Sounds without words only delay it.
         hears_itself: whether the agent hears itself in this call, so that no speech stops it without words.
         language: the words of the language that is spoken.
         clock: seconds, monotonic.
@@ -78,6 +79,7 @@ class OverlapStart(BaseUserTurnStartStrategy):
         set_aside: Callable[[], None],
         whole_request: Callable[[str], bool | None] | None = None,
         is_own: Callable[[str], bool] | None = None,
+        awaits_answer: Callable[[], bool] = lambda: False,
         hears_itself: Callable[[], bool] = lambda: False,
         language: TurnWords = ENGLISH,
         clock: Callable[[], float] = time.monotonic,
@@ -85,7 +87,7 @@ class OverlapStart(BaseUserTurnStartStrategy):
         super().__init__(enable_interruptions=True)
         self._vad, self._voice, self._set_aside = vad, voice, set_aside
         self._whole_request, self._is_own, self._now = whole_request, is_own, clock
-        self._hears_itself, self._language = hears_itself, language
+        self._awaits_answer, self._hears_itself, self._language = awaits_answer, hears_itself, language
         self._level = CallerLevel(far)
         self._overlap = Overlap(rules, self._meaning, is_far=lambda: self._level.is_far)
         self._earlier: list[str] = []
@@ -118,35 +120,30 @@ class OverlapStart(BaseUserTurnStartStrategy):
                 pass
         if self._turn_open:
             return ProcessFrameResult.CONTINUE
-        if isinstance(frame, VADUserStartedSpeakingFrame) and self._starts_at_once():
-            await self._start_at_once()
+        if isinstance(frame, VADUserStartedSpeakingFrame) and self._has_nothing_to_say():
+            self._level.clear()
+            await self.trigger_user_turn_started()
             return ProcessFrameResult.STOP
         action = self._decide(frame, self._now())
         if action is not None:
             await self._act(action, frame)
         return ProcessFrameResult.STOP if action is Action.STOP else ProcessFrameResult.CONTINUE
 
-    def _starts_at_once(self) -> bool:
-        """Whether speech that begins now is a turn, whatever its words."""
-        if self._overlap.spoken:
-            return False
+    def _has_nothing_to_say(self) -> bool:
+        """Whether speech that begins now interrupts no answer, and so is a turn."""
+        return not self._overlap.spoken and self._audible_since is None and not self._awaits_answer()
+
+    def _is_early(self, now: float) -> bool:
+        """Whether speech that begins now comes before the answer, or in its first moment."""
         if self._audible_since is None:
             return True
-        return self._now() - self._audible_since < AT_ONCE and not self._hears_itself()
-
-    async def _start_at_once(self) -> None:
-        self._level.clear()
-        if self._audible_since is not None:
-            now = self._now()
-            record = OverlapRecord(onset=now - DETECTION, decided=now, verdict="stopped", because="at_once")
-            await self.push_frame(OverlapFrame(record=record, awaits=False))
-        await self.trigger_user_turn_started()
+        return now - self._audible_since < AT_ONCE and not self._hears_itself()
 
     def _decide(self, frame: Frame, now: float) -> Action | None:
         """What a frame means for the answer."""
         overlap = self._overlap
         if isinstance(frame, VADUserStartedSpeakingFrame):
-            return overlap.started(now)
+            return overlap.started(now, early=self._is_early(now))
         if isinstance(frame, InputAudioRawFrame):
             return self._listen(now)
         if not overlap.spoken:
@@ -199,6 +196,8 @@ class OverlapStart(BaseUserTurnStartStrategy):
                 self._level.clear()
                 self._voice.duck()
             case Action.SILENCE:
+                if not record.decided and record.ducked == record.silenced:
+                    self._level.clear()
                 self._voice.silence()
             case Action.RESUME:
                 self._voice.resume()

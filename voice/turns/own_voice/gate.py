@@ -1,4 +1,7 @@
-"""Keeps the agent's own voice from the turns of a call: one processor behind the output, one behind the recogniser."""
+"""Keeps the agent's own voice, and laughter, from the turns of a call.
+
+One processor stands behind the output, one behind the recogniser.
+"""
 
 import time
 from collections.abc import Callable
@@ -7,6 +10,7 @@ from loguru import logger
 from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
     BotStoppedSpeakingFrame,
+    EagerTranscriptionFrame,
     Frame,
     TranscriptionFrame,
     TTSTextFrame,
@@ -14,9 +18,13 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
+from voice.asr.no_transcript import NothingHeardFrame
 from voice.turns.own_voice.hearing import Hearing
 from voice.turns.own_voice.spoken_words import SpokenWords
 from voice.turns.turn_frames import OwnVoiceFrame
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.laughter import without_laughter
+from voice.turns.words.turn_words import TurnWords
 
 
 class SpokenWordsTap(FrameProcessor):
@@ -38,17 +46,25 @@ class SpokenWordsTap(FrameProcessor):
 class OwnVoiceGate(FrameProcessor):
     """Stands behind the recogniser. In place of a transcript of the agent's own voice an `OwnVoiceFrame` passes.
 
-    The first one of a call is logged.
+    The first one of a call is logged. Laughter at the end of a transcript is removed, because it is no part of a
+    request; in place of a transcript that is nothing else, a `NothingHeardFrame` passes.
 
     Args:
         spoken: what the agent has spoken.
+        language: the words of the language that is spoken.
         clock: seconds, monotonic.
     """
 
-    def __init__(self, spoken: SpokenWords, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        spoken: SpokenWords,
+        *,
+        language: TurnWords = ENGLISH,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         super().__init__()
         self.hearing = Hearing(spoken)
-        self._clock = clock
+        self._language, self._clock = language, clock
 
     def is_own(self, words: str) -> bool:
         """Whether the words of the speech under way are the agent's own, as far as they are known."""
@@ -69,6 +85,16 @@ class OwnVoiceGate(FrameProcessor):
                 frame = self._own(frame)
                 # The recogniser must not hear it again with what the caller says next.
                 await self.push_frame(OwnVoiceFrame(text=frame.text, final=frame.final), FrameDirection.UPSTREAM)
+            case EagerTranscriptionFrame():
+                frame.text = without_laughter(frame.text, self._language)
+                if not frame.text:
+                    return
+            case TranscriptionFrame():
+                text = without_laughter(frame.text, self._language)
+                if not text and frame.finalized:
+                    frame = NothingHeardFrame()
+                else:
+                    frame.text = text
             case _:
                 pass
         await self.push_frame(frame, direction)

@@ -39,6 +39,7 @@ ENGLISH = TurnWords(
         "thank you", "uh huh", "mm hmm", "mm hm", "mhm", "mm", "mmm", "hm", "hmm", "hmmm", "huh", "ha", "haha", "ah",
         "aha", "oh", "uh", "um", "uhm", "er", "erm", "eh", "aw", "ooh", "and", "so", "then",
     ),
+    laughter=("ha", "hah", "he", "heh", "hee", "la", "ho", "hoh", "hu", "huh", "uh", "hm", "ah", "eh"),
     stops=(
         "stop", "wait", "no", "nope", "hold on", "hang on", "hold it", "never mind", "nevermind", "forget it", "cancel",
         "enough", "that's enough", "that is enough", "that will do", "quiet", "be quiet", "shut up", "pause", "silence",

@@ -49,6 +49,7 @@ GERMAN = TurnWords(
         "dankeschön", "vielen dank", "gern", "gerne", "macht sinn", "das macht sinn", "klingt gut", "ich weiß",
         "weiß ich", "in ordnung", "und", "so", "also", "dann", "ha", "haha", "na", "na ja", "naja", "tja", "uff",
     ),
+    laughter=("ha", "hah", "he", "heh", "hi", "la", "hihi", "ho", "hoh", "hö", "hu", "huh", "äh", "hm", "ah", "eh"),
     stops=(
         "stopp", "stop", "halt", "warte", "warte mal", "warten sie", "moment", "moment mal", "einen moment",
         "augenblick", "einen augenblick", "sekunde", "eine sekunde", "nein", "nee", "nö", "nicht", "aufhören",

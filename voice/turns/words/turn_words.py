@@ -59,6 +59,8 @@ class TurnWords:
     """Words that are often said alone, and as often before a request; see `voice.turns.words.lead_in`."""
     backchannels: tuple[str, ...]
     """Said while listening; "and", "so" and "then" only lead on to more."""
+    laughter: tuple[str, ...]
+    """Syllables that are laughter, or a hum, if they are repeated; see `voice.turns.words.laughter`."""
     stops: tuple[str, ...]
     """What takes the floor from a speaker, and what begins a correction."""
     never_own: frozenset[str]

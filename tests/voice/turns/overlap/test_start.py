@@ -56,6 +56,8 @@ class Call:
         self.vad, self.voice = Vad(), Voice()
         self.set_aside = self.started = self.resets = 0
         self.pushed: list[Frame] = []
+        self.awaits = False
+        """Whether the caller awaits an answer."""
         self.own: tuple[str, ...] = ()
         """The agent's own words, once it hears itself."""
         self.start = OverlapStart(
@@ -65,6 +67,7 @@ class Call:
             far=15,
             set_aside=self.aside,
             is_own=lambda words: words in self.own,
+            awaits_answer=lambda: self.awaits,
             hears_itself=lambda: bool(self.own),
             clock=lambda: self.now,
         )
@@ -141,12 +144,87 @@ async def test_once_the_agent_hears_itself_its_own_words_stop_it_at_no_moment() 
     assert call.voice.done[-1] == "resume"
 
 
-async def test_speech_in_an_answers_first_moment_stops_it_at_once() -> None:
+async def early(when: str) -> Call:
+    """A call whose answer is awaited, or has just begun."""
     call = Call()
-    await call.gives(BotStartedSpeakingFrame())
-    await call.audio(0.3)
-    assert await call.gives(SPEECH) is ProcessFrameResult.STOP
+    if when == "awaited":
+        call.awaits = True
+    else:
+        await call.gives(BotStartedSpeakingFrame())
+        await call.audio(0.3)
+    return call
+
+
+EARLY = pytest.mark.parametrize("when", ["awaited", "just begun"])
+
+
+@EARLY
+async def test_early_speech_silences_the_answer_at_once_and_its_words_stop_it(when: str) -> None:
+    call = await early(when)
+    assert await call.gives(SPEECH) is ProcessFrameResult.CONTINUE
+    assert call.voice.done == ["silence"]
+    await call.gives(partial("and for two people"))
+    await call.audio(0.2)
+    assert call.started == 1
     assert call.verdicts == ["at_once"]
+
+
+@EARLY
+async def test_a_short_early_word_stops_the_answer_when_it_is_final(when: str) -> None:
+    call = await early(when)
+    await call.gives(SPEECH)
+    await call.audio(0.1)
+    await call.gives(SILENCE)
+    await call.audio(0.2)
+    assert call.started == 0
+    await call.gives(final("tomorrow"))
+    assert (call.started, call.set_aside) == (1, 0)
+
+
+@EARLY
+@pytest.mark.parametrize("heard", ["", "uh huh huh huh", "ha ha ha ha", "la la la la", "hm", "uh", "um", "okay"])
+async def test_early_sounds_only_delay_the_answer(when: str, heard: str) -> None:
+    call = await early(when)
+    await call.gives(SPEECH, *([partial(heard)] if heard else []))
+    await call.audio(1.0)
+    await call.gives(SILENCE)
+    await call.audio(0.3)
+    assert call.voice.done == ["silence"]
+    await call.gives(final(heard) if heard else NothingHeardFrame())
+    assert call.voice.done == ["silence", "resume"]
+    assert (call.started, call.set_aside, call.resets) == (0, 1, 1)
+
+
+async def test_early_speech_that_goes_on_without_words_is_the_callers() -> None:
+    call = await early("awaited")
+    await call.gives(SPEECH)
+    await call.audio(1.9)
+    assert call.started == 0
+    await call.audio(0.2)
+    assert call.started == 1
+
+
+async def test_the_words_of_early_speech_are_awaited() -> None:
+    call = await early("awaited")
+    await call.gives(SPEECH)
+    await call.audio(0.4)
+    await call.gives(SILENCE)
+    await call.audio(3.0)
+    assert call.voice.done == ["silence"]
+    await call.gives(final("in Paris"))
+    assert call.started == 1
+
+
+async def test_words_that_come_too_late_for_the_silence_still_stop_the_answer() -> None:
+    call = await early("awaited")
+    await call.gives(SPEECH)
+    await call.audio(0.4)
+    await call.gives(SILENCE)
+    await call.audio(6.0)
+    assert call.voice.done == ["silence", "resume"]
+    assert (call.started, call.set_aside) == (0, 0)
+    await call.gives(final("what day is it today"))
+    assert call.started == 1
 
 
 async def test_likely_speech_ducks_and_a_stop_starts_the_turn() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
+    EagerTranscriptionFrame,
     Frame,
     InterimTranscriptionFrame,
     TranscriptionFrame,
@@ -10,6 +11,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection
 
+from voice.asr.no_transcript import NothingHeardFrame
 from voice.turns.own_voice.gate import OwnVoiceGate
 from voice.turns.own_voice.spoken_words import SpokenWords
 from voice.turns.turn_frames import OwnVoiceFrame
@@ -48,3 +50,22 @@ async def test_a_transcript_of_the_agents_voice_is_replaced_and_any_other_passes
     assert passed[4] is request
     assert [getattr(frame, "text", None) for frame in up] == [own.text], "the recogniser learns of it"
     assert gate.hearing.hears_itself
+
+
+async def test_laughter_is_no_part_of_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed = list[Frame]()
+    gate = OwnVoiceGate(SpokenWords())
+
+    async def push(frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:
+        passed.append(frame)
+
+    monkeypatch.setattr(gate, "push_frame", push)
+    for frame in (
+        EagerTranscriptionFrame("uh huh huh huh", "", ""),
+        TranscriptionFrame("uh huh huh huh", "", "", finalized=True),
+        TranscriptionFrame("What day is it? Ha ha ha.", "", "", finalized=True),
+        TranscriptionFrame("uh huh", "", "", finalized=True),
+    ):
+        await gate.process_frame(frame, FrameDirection.DOWNSTREAM)
+    assert isinstance(passed[0], NothingHeardFrame)
+    assert [getattr(frame, "text", None) for frame in passed] == [None, "What day is it?", "uh huh"]

@@ -1,0 +1,62 @@
+"""Recognises laughter, and what recognisers write for sounds ("(coughs)"), which are no words of the caller's. Pure."""
+
+import re
+from functools import cache
+
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.turn_words import TurnWords, alternatives, words_of
+
+REPEATED = 3
+"""How often the same word in a row is laughter, which recognisers spell as words, too ("love love love")."""
+_ASIDE = re.compile(r"\([^()]*\)|\[[^][]*\]|\*[^*]*\*|[♪♫]+")
+
+
+def is_laughter(text: str, language: TurnWords = ENGLISH) -> bool:
+    """Whether `text` is nothing but laughter or descriptions of sounds: "huh huh huh", "haha", "(coughs)".
+
+    A syllable that is not repeated is none ("huh?"), nor is one of assent ("uh huh, uh huh").
+
+    Args:
+        text: the words, in any recogniser's spelling.
+        language: those of the language that is spoken.
+    """
+    said = _ASIDE.sub(" ", text)
+    words = words_of(said)
+    if not words:
+        return said != text
+    several, syllable = _patterns(language)
+    parts = words.split()
+    if not all(map(syllable.fullmatch, parts)):
+        return False
+    again = any(one == other for one, other in zip(parts, parts[1:], strict=False))
+    return again or any(map(several.fullmatch, parts))
+
+
+def without_laughter(text: str, language: TurnWords = ENGLISH) -> str:
+    """The text without the laughter, or descriptions of sounds, that it ends with; empty if it is nothing else.
+
+    Args:
+        text: the words.
+        language: those of the language that is spoken.
+    """
+    said = _ASIDE.sub(" ", text)
+    words = said.split()
+    _, syllable = _patterns(language)
+    count = len(words)
+    while count and all(map(syllable.fullmatch, words_of(words[count - 1]).split())):
+        count -= 1
+    laughs = is_laughter(" ".join(words[count:]), language)
+    return " ".join(words[:count] if laughs else words) if laughs or said != text else text
+
+
+def ends_in_laughter(words: str, language: TurnWords = ENGLISH) -> bool:
+    """Whether words over an answer are laughter so far, spelled as the same word again and again or as what it is."""
+    last = words.split()[-REPEATED:]
+    return (len(last) == REPEATED and len(set(last)) == 1) or is_laughter(words, language)
+
+
+@cache
+def _patterns(language: TurnWords) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A word of several syllables of laughter, and one of any number."""
+    one = rf"(?:{alternatives(language.laughter)})"
+    return re.compile(rf"{one}{{2,}}"), re.compile(rf"{one}+")

@@ -22,10 +22,10 @@ from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
 from voice.server.bookkeeping import Account
-from voice.server.closing import CLOSE_WITHIN, Ending, shortened
+from voice.server.closing import CLOSE_WITHIN, STOPPED, Ending, shortened
 from voice.server.evals.harness import Harness
 from voice.server.output import HeadStartOutput
-from voice.server.resuming.resumable_socket import DROPPED, STOPPED, ResumableSocket
+from voice.server.resuming.resumable_socket import DROPPED, ResumableSocket
 from voice.wire.endpoint import IN_RATE
 
 AHEAD = 10.0

@@ -72,7 +72,9 @@ class CallObservers(WorkerObserver):
             return
         self._said.add(kind)
         what = quoted(f"{type(error).__name__}: {error}")
-        log.warning("%s missed what it cannot take (%s); others like it are only counted", type(observer).__name__, what)
+        log.warning(
+            "%s missed what it cannot take (%s); others like it are only counted", type(observer).__name__, what
+        )
         log.debug("where it failed", exc_info=error)
 
 

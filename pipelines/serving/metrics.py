@@ -77,7 +77,9 @@ class ServerMetrics:
         self._calls.inc()
         self._under_way.inc()
         account = CallAccount(stop=self._stop, budget=self._budget)
-        counted = CountedAccount(account, self._count, self._missed.inc, number=next(self._numbers), began=self._clock())
+        counted = CountedAccount(
+            account, self._count, self._missed.inc, number=next(self._numbers), began=self._clock()
+        )
         counted.trace = self.trace() if self.trace else None
         self._accounts[counted.number] = counted
         return counted

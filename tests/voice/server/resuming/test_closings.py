@@ -9,6 +9,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from tests.voice.server.resuming.test_cuts import CountingAgent, serving, until
+from tests.voice.server.resuming.test_idle import read_all
 from voice.server.calls import Calls
 from voice.server.closing import FAILED
 from voice.server.transport import CallTransport
@@ -22,9 +23,7 @@ REPLACED = (1001, "the call goes on with another connection")
 async def ending(socket: ClientConnection) -> tuple[int, str]:
     """The code and the reason with which the server closes a connection; 1006 where it drops it."""
     with pytest.raises(ConnectionClosed) as closed:
-        async with asyncio.timeout(10):
-            while True:
-                await socket.recv()
+        await asyncio.wait_for(read_all(socket), 10)
     received = closed.value.rcvd
     return (received.code, received.reason) if received else (1006, "")
 

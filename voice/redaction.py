@@ -19,7 +19,7 @@ _LIKE_A_KEY = re.compile(
     r"\b(?:sk|pk|gsk|csk|xai|hf|key)[-_][\w-]{16,}"
     r"|(?<=[Bb]earer )[\w.~+/-]{16,}=*"
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
-    r"|(?<=[?&])(?P<name>[\w.-]*(?i:key|token|secret|passw|sig)[\w.-]*=)(?!\[key )[^&\s\"']+"
+    r"|(?<=[?&])(?P<name>[\w.-]*(?i:key|token|secret|password|signature)=)(?!\[key )[^&\s\"']{4,}"
 )
 _keys: set[str] = set()
 

@@ -182,6 +182,7 @@ async def test_a_server_of_this_machine_is_asked_past_the_proxy(monkeypatch: pyt
         (f"GET https://h/v1?api_key={CANARY}: 401", f"GET https://h/v1?api_key={HIDDEN} 401"),
         ("http://127.0.0.1:8000/v1 answers", "http://127.0.0.1:8000/v1 answers"),
         ("see user@example.org", "see user@example.org"),
+        ("sim:steady?ttft_ms=20&tokens_per_s=2000 broke", "sim:steady?ttft_ms=20&tokens_per_s=2000 broke"),
     ],
 )
 def test_secrets_in_addresses_are_hidden(text: str, shown: str) -> None:

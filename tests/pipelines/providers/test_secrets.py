@@ -124,9 +124,10 @@ PIPELINE = (
 
 def said_by(command: str, *options: str, key: str, pipeline: Path) -> tuple[int, str]:
     """The exit code of a command, and all that it prints, as one line."""
+    where = [str(pipeline)] if "serve" not in options else ["--pipeline", str(pipeline)]
     program = {"voice": "pipelines.cli", "latency": "latency"}[command]
     done = subprocess.run(
-        [sys.executable, "-m", program, *options, "--pipeline", str(pipeline)],
+        [sys.executable, "-m", program, *options, *where],
         env=os.environ | {"MY_KEY": key},
         capture_output=True,
         text=True,

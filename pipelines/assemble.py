@@ -186,6 +186,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
         params=PipelineParams(audio_in_sample_rate=IN_RATE, audio_out_sample_rate=sample_rate, enable_metrics=True),
         rtvi_processor=rtvi,
         rtvi_observer_params=RTVIObserverParams(metrics_enabled=False),
+        account=transport.account,
     )
 
 

@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,8 @@ def prepare_process(*, verbose: bool) -> None:
 
     logger.remove()
     log_pipecat(level="DEBUG" if verbose else "WARNING")
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = _show_safely
 
 
 def log_pipecat(*, level: str) -> None:
@@ -39,10 +42,17 @@ def log_pipecat(*, level: str) -> None:
         return level == "DEBUG" or tier is None or not tier.is_in_request()
 
     def line(record: Any) -> str:
-        record["extra"]["shown"] = safe(record["message"])
-        return "{level} {name}: {extra[shown]}\n{exception}"
+        return "{level} {name}: {message}\n{exception}"
 
-    logger.add(sys.stderr, level=level, format=line, filter=is_news, diagnose=False)
+    def write(text: str) -> None:
+        sys.stderr.write(f"{safe(text.rstrip())}\n")
+
+    logger.add(write, level=level, format=line, filter=is_news, diagnose=False)
+
+
+def _show_safely(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Show a traceback that nobody expected, without keys."""
+    print(safe("".join(traceback.format_exception(kind, error, trace)).rstrip()), file=sys.stderr)
 
 
 def safe(message: str) -> str:
@@ -81,13 +91,13 @@ def loading_code() -> Iterator[None]:
 
 def end_in_a_sentence() -> None:
     """Let a program that catches none of our errors end as a command does, without a traceback; its own hook stays."""
-    if sys.excepthook is sys.__excepthook__:
+    if sys.excepthook in (sys.__excepthook__, _show_safely):
         sys.excepthook = _say_and_exit
 
 
 def _say_and_exit(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     if not isinstance(error, VoiceError):
-        sys.__excepthook__(kind, error, trace)
+        _show_safely(kind, error, trace)
         return
     complain(Path(sys.argv[0]).name or "python", str(error))
     sys.exit(error.exit_code)

@@ -23,7 +23,7 @@ from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
 from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.language.phrases import ENGLISH
-from voice.redaction import redacted
+from voice.redaction import hide, hide_secrets, is_secret
 from voice.text_file import read_text
 from voice.turns.early import EXTRA
 from voice.turns.endpointing import RISK
@@ -213,6 +213,7 @@ def check(
     # An engine first: it has settings of its own, which other overrides may change.
     for override in sorted(overrides, key=lambda override: not _chooses_engine(override)):
         apply_override(table, override)
+    hide_secrets(table)
     try:
         return Settings.model_validate(table)
     except ValidationError as error:
@@ -234,6 +235,8 @@ def apply_override(table: dict[str, Any], override: str) -> None:
     key, equals, value = override.partition("=")
     if not equals or not key.strip():
         raise ConfigurationError(f'--set takes key=value, for example turns.fallback_ms=600; got "{override}".')
+    if is_secret(key.strip()):
+        hide(value.strip().strip("\"'"))
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -281,9 +284,8 @@ def _sentence(table: dict[str, Any], error: dict[str, Any]) -> str:
     if kind in ("model_type", "model_attributes_type"):
         return f"{key} must be a table, not {error['input']!r}"
     meant = did_you_mean(str(error["input"]), re.findall(r"'([^']+)'", str(context.get("expected", ""))))
-    # A validator may have raised the error because the value holds a secret.
     msg = error["msg"].removeprefix("Value error, ")
-    return redacted(f"{key} = {error['input']!r} is not allowed: {msg[0].lower()}{msg[1:]}{meant}")
+    return f"{key} = {error['input']!r} is not allowed: {msg[0].lower()}{msg[1:]}{meant}"
 
 
 def _path_in_file(table: Any, error: dict[str, Any]) -> list[str]:

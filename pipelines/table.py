@@ -1,15 +1,36 @@
 """The tables of a pipeline file: each refuses unknown keys, and one of its keys may choose what kind of table it is."""
 
+import os
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Union, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from voice.redaction import hide
 
 UNKNOWN_KEY, UNKNOWN_KIND = "unknown_key", "unknown_kind"
 """Types of the errors that are raised here; their context holds `key` and `known`."""
 SENTENCE = "sentence"
 """Type of an error whose message says all there is to say, but for the full stop."""
+
+SHORTEST_KEY = 20
+"""Characters of a key that looks like the name of a variable."""
+
+
+def _checked_variable(name: str) -> str:
+    looks_like_a_key = (
+        len(name) >= SHORTEST_KEY and re.search("[a-z]", name) and re.search("[0-9]", name) and name not in os.environ
+    )
+    if looks_like_a_key or not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
+        hide(name)
+        raise ValueError("must be the name of an environment variable, such as OPENAI_API_KEY, and not the key itself")
+    return name
+
+
+VariableName = Annotated[str, AfterValidator(_checked_variable)]
+"""The name of an environment variable that holds a key; the key itself is refused, and not quoted."""
 
 
 class Table(BaseModel):

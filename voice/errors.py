@@ -1,10 +1,16 @@
 """Errors, sorted by what the user can do about them. Each message is one sentence that names the remedy."""
 
+from voice.redaction import redacted
+
 
 class VoiceError(Exception):
     """Base of all errors that a command reports as one sentence; `exit_code` is the command's exit status."""
 
     exit_code = 4
+
+    def __str__(self) -> str:
+        """The sentence, without keys: it may quote a setting, a request or what a server said."""
+        return redacted(super().__str__())
 
 
 class ConfigurationError(VoiceError):

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from pipelines.catalog.resolving import notice
+from voice.environment import read_key
+from voice.errors import ConfigurationError
 from voice.llm.catalog.tier import CatalogTier
 
 
@@ -51,7 +53,11 @@ def _found(
     if tier.wire == "rules":
         return Readiness(True, "always here")
     if tier.key_env:
-        if environment.get(tier.key_env):
+        try:
+            key = read_key(tier.key_env, environment) if environment.get(tier.key_env) else None
+        except ConfigurationError as error:
+            return Readiness(False, str(error).rstrip("."))
+        if key:
             return Readiness(True, f"{tier.key_env} is set")
         return Readiness(False, f"set {tier.key_env}")
     if tier.base_url is None:

@@ -14,6 +14,7 @@ from pipelines.providers.responder import ResponderTable
 from pipelines.providers.tiers import Tiers
 from pipelines.settings import Settings
 from voice.errors import ComponentError
+from voice.redaction import redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,4 +113,4 @@ def _here(part: str, table: AsrTable | ResponderTable | TierTable | TtsTable) ->
 
 
 def _show(part: str, works: bool, text: str) -> None:
-    print(folded(text, first=f"{'ok' if works else 'FAILED':<7} {part:<10} ", indent=19), flush=True)
+    print(folded(redacted(text), first=f"{'ok' if works else 'FAILED':<7} {part:<10} ", indent=19), flush=True)

@@ -2,6 +2,7 @@
 
 from latency.command_line import folded
 from pipelines import settings
+from voice.errors import ConfigurationError
 
 
 def list_pipelines() -> list[str]:
@@ -10,7 +11,10 @@ def list_pipelines() -> list[str]:
     rows = [("auto", "ready", "the best that is already here and costs nothing", list[str]())]
     for name in settings.names():
         pipeline = settings.load(name)
-        missing = pipeline.needs()
+        try:
+            missing = pipeline.needs()
+        except ConfigurationError as error:
+            missing = [str(error).rstrip(".")]
         rows.append((name, "needs" if missing else "ready", pipeline.description, missing))
     lines = []
     for name, state, description, missing in rows:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import textwrap
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -11,10 +10,10 @@ import anyio
 import anyio.lowlevel
 import httpx2
 
+from voice.redaction import quoted
+
 LARGEST_ANSWER = 1 << 20
 """Bytes; a list of models or a single token is smaller."""
-LONGEST_REASON = 160
-"""Characters of a server's own message that are shown."""
 FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, ValueError)
 """What a request raises when the server cannot be reached or does not answer as it should."""
 T = TypeVar("T")
@@ -34,8 +33,8 @@ class RefusedError(ValueError):
             words = json.loads(body)["error"]["message"]
         except (ValueError, LookupError, TypeError, RecursionError):
             words = None
-        said = " ".join(words.split()).rstrip(".") if isinstance(words, str) else ""
-        super().__init__(f"HTTP {status}" + (f": {textwrap.shorten(said, LONGEST_REASON)}" if said else ""))
+        said = quoted(words) if isinstance(words, str) else ""
+        super().__init__(f"HTTP {status}" + (f": {said}" if said else ""))
 
 
 def run(question: Coroutine[Any, Any, T]) -> T:
@@ -49,19 +48,21 @@ def run(question: Coroutine[Any, Any, T]) -> T:
 
 
 async def http_client(
-    *, key: Mapping[str, str] | None = None, proxies: bool = False, verify: bool = False
+    *, key: Mapping[str, str] | None = None, proxy: str | None = None, verify: bool = False
 ) -> httpx2.AsyncClient:
     """A client without time limits of its own: `asyncio.timeout` bounds each request as a whole.
 
     Args:
         key: The headers that carry the key.
-        proxies: Whether to use the environment's proxies; a server on this machine is never behind one.
+        proxy: The proxy before the server; None for none.
         verify: Whether to check certificates; a server on this machine speaks plain HTTP.
     """
     # Each request has its own connection: a server that closes an idle one must not fail the next request.
     headers = {"Connection": "close", **(key or {})}
     alone = httpx2.Limits(max_keepalive_connections=0)
-    client = httpx2.AsyncClient(headers=headers, limits=alone, trust_env=proxies, verify=verify, timeout=None)
+    # A transport of its own: the client would look for proxies in the environment.
+    transport = httpx2.AsyncHTTPTransport(limits=alone, proxy=proxy, verify=verify)
+    client = httpx2.AsyncClient(headers=headers, transport=transport, timeout=None)
     # The client runs on anyio, which loads its backend at the first wait: 30 ms that must not count as a server's time.
     await anyio.lowlevel.checkpoint()
     return client
@@ -110,7 +111,7 @@ async def complete_message(client: httpx2.AsyncClient, url: str, model: str) -> 
 
 def reason(error: Exception) -> str:
     """Why a request failed, as a clause without a full stop."""
-    return str(error).rstrip(".") or type(error).__name__
+    return quoted(str(error)) or type(error).__name__
 
 
 async def _ask(client: httpx2.AsyncClient, method: str, url: str, body: Any = None) -> Any:

@@ -19,13 +19,13 @@ from pipelines.checking.model_server import (
     reason,
 )
 from pipelines.providers.keyed import KeyedTable
+from voice.environment import proxy_for
 from voice.llm.openai.responses_socket import Socket
 
 LIST_WITHIN = 5.0
 """Seconds for the list of models, including the connection."""
 TOKEN_WITHIN = 20.0
 """Seconds for one token: a server on this machine may have to load its model first."""
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LISTED = 8
 """The number of models shown if the one in the pipeline file is not listed."""
 
@@ -46,9 +46,7 @@ async def check_server(tier: KeyedTable, *, ask: bool) -> ServerState:
     url = tier.api_url
     parts = urlsplit(url)
     key = tier.key
-    async with await http_client(
-        key=tier.key_headers, proxies=parts.hostname not in LOOPBACK, verify=parts.scheme == "https"
-    ) as client:
+    async with await http_client(key=tier.key_headers, proxy=proxy_for(url), verify=parts.scheme == "https") as client:
         try:
             async with asyncio.timeout(LIST_WITHIN):
                 names = await list_models(client, url)
@@ -103,7 +101,9 @@ async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) ->
 
     from voice.llm.openai.responses_errors import ServerError
 
-    async with connect(f"ws{url.removeprefix('http')}/responses", additional_headers=key) as websocket:
+    address = f"ws{url.removeprefix('http')}/responses"
+    proxy = proxy_for(address) if address.startswith("wss") else None
+    async with connect(address, additional_headers=key, proxy=proxy) as websocket:
         socket = Socket(websocket, time.monotonic())
         await socket.ask({"model": model, "input": [{"role": "user", "content": "Hi"}], "max_output_tokens": 16})
         while not socket.ended:

@@ -1,7 +1,5 @@
 """`engine = "pipecat"` and `provider = "pipecat"`: a service of any package instead of one of ours."""
 
-import os
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from inspect import isroutine
@@ -12,10 +10,11 @@ from pydantic import BeforeValidator, Field, PlainSerializer, field_serializer
 from pipelines.engines.engine import AsrTable, Recogniser, Synthesiser, TtsTable
 from pipelines.providers.provider import TierModel, TierTable
 from pipelines.providers.resources import Resources
-from pipelines.table import Table
+from pipelines.table import Table, VariableName
+from voice.environment import checked_key, read_key
 from voice.errors import ConfigurationError
 from voice.language import Language
-from voice.redaction import HIDDEN, hide
+from voice.redaction import hide_secrets, without_secrets
 
 if TYPE_CHECKING:
     from pipecat.processors.frame_processor import FrameProcessor
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from pipelines.outside.supply import Supply
     from pipelines.providers.tiers import Tiers
     from voice.llm.tools import Tool
-
-
-_SECRET = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
-"""In the name of a parameter whose value nobody should read."""
 
 
 def _checked(service: Any) -> Any:
@@ -55,13 +50,13 @@ class Outside(Table):
     """The class, as `package.module.Class`."""
     parameters: dict[str, Any] = Field(default={}, repr=False)
     """The keyword arguments of the class. A table `settings` in them holds the fields of the class's own `Settings`."""
-    api_key_env: str | None = None
+    api_key_env: VariableName | None = None
     """The environment variable that holds the API key, which is passed to the class as `api_key`."""
 
     @field_serializer("parameters")
     def _without_secrets(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """What runs and health checks show of them."""
-        return {name: HIDDEN if _SECRET.search(name) else value for name, value in parameters.items()}
+        return without_secrets(parameters)
 
     @property
     def summary(self) -> str:
@@ -75,7 +70,7 @@ class Outside(Table):
     @property
     def lacks_key(self) -> bool:
         """Whether the variable that should hold the key is empty."""
-        return self.api_key_env is not None and not os.environ.get(self.api_key_env)
+        return self.api_key_env is not None and read_key(self.api_key_env) is None
 
     def needs(self) -> list[str]:
         """What is missing: the key, or the class."""
@@ -97,11 +92,13 @@ class Outside(Table):
         """The supply that gives each call its instance."""
         from pipelines.outside.supply import Supply
 
-        key = {"api_key": os.environ.get(self.api_key_env, "")} if self.api_key_env else {}
-        for name, value in (self.parameters | key).items():
-            if _SECRET.search(name) and isinstance(value, str):
-                hide(value)
-        return Supply(self.service, where=f"{where}.service", parameters={**self.parameters, **key}, kind=kind)
+        parameters = dict(self.parameters)
+        hide_secrets(parameters)
+        if self.api_key_env:
+            parameters["api_key"] = read_key(self.api_key_env) or ""
+        elif isinstance(key := parameters.get("api_key"), str):
+            parameters["api_key"] = checked_key(key, f"{where}.parameters.api_key")
+        return Supply(self.service, where=f"{where}.service", parameters=parameters, kind=kind)
 
 
 class PipecatAsr(Outside, AsrTable):

@@ -1,6 +1,5 @@
 """A tier on a server that may want a key: its model, its address and its key."""
 
-import os
 import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -8,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import field_validator
 
 from pipelines.providers.wires import WireTable
+from pipelines.table import VariableName
+from voice.environment import read_key
 from voice.errors import ComponentError
 from voice.redaction import hide
 
@@ -29,7 +30,7 @@ class KeyedTable(WireTable, ABC):
     """The model's name on the server."""
     base_url: str | None = None
     """The server's URL; the provider's own unless set."""
-    api_key_env: str | None = None
+    api_key_env: VariableName | None = None
     """The environment variable that holds the API key."""
 
     @property
@@ -44,11 +45,12 @@ class KeyedTable(WireTable, ABC):
 
     @property
     def key(self) -> str | None:
-        """The key; None where none is named or set."""
-        key = os.environ.get(self.api_key_env or "") or None
-        if key is not None:
-            hide(key)
-        return key
+        """The key; None where none is named or set.
+
+        Raises:
+            ConfigurationError: the variable holds nothing that can be a key.
+        """
+        return read_key(self.api_key_env) if self.api_key_env else None
 
     @field_validator("base_url")
     @classmethod
@@ -58,7 +60,12 @@ class KeyedTable(WireTable, ABC):
             raise ValueError("must be an address such as http://127.0.0.1:11434/v1")
         if at:
             hide(user)
+            hide(user.partition(":")[2])
             raise ValueError("must hold no user and password, which reports would show; use api_key_env")
+        if marks := re.search(r"[?#].*", url or ""):
+            for part in re.split(r"[?#&=]", marks.group()):
+                hide(part)
+            raise ValueError("must end before any ? or #; a key belongs in the variable that api_key_env names")
         return url
 
     @property

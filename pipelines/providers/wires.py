@@ -69,7 +69,11 @@ class WireModel:
         # The SDK takes a second to import.
         self._url, _ = await asyncio.gather(self._find(), asyncio.to_thread(_import_sdk))
         if self._wire == "responses":
-            # Its socket belongs to a call.
+            from voice.environment import proxy_for
+            from voice.llm.openai.responses_socket import OPENAI
+
+            # Its socket belongs to a call; a proxy that cannot be used is said now.
+            proxy_for(self._url or OPENAI)
             return
         from voice.llm.openai.chat import make_client, warm_up
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from voice.environment import read_key
 from voice.errors import ConfigurationError
 from voice.server.access import SHORTEST_TOKEN, Access, is_local
 from voice.server.calls import LONGEST_CALL, MOST_CALLS, MOST_FROM_ONE, RESUME_WITHIN
@@ -73,7 +74,7 @@ class Address:
         if self.tls_cert or self.tls_key:
             _check_certificate(self.tls_cert, self.tls_key)
         local = is_local(f"[{self.host}]" if ":" in self.host else self.host) and not self.behind_proxy
-        token = os.environ.get(TOKEN_VARIABLE) or None
+        token = read_key(TOKEN_VARIABLE, spaces=True) if os.environ.get(TOKEN_VARIABLE) else None
         if token is not None and len(token) < SHORTEST_TOKEN:
             raise ConfigurationError(f"{TOKEN_VARIABLE} must have at least {SHORTEST_TOKEN} characters.")
         if not local and token is None:

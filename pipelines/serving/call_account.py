@@ -52,6 +52,8 @@ class CallAccount:
     stop: float
     budget: float
     closed: list[ClosedTurn] = field(default_factory=list)
+    missed: int = 0
+    """Events that an observer could not take."""
     _open: dict[int, ServerTurn] = field(default_factory=dict)
 
     def note(self, turn: ServerTurn) -> None:
@@ -95,6 +97,8 @@ class CallAccount:
             parts.append(f"LLM budget{_told(verdicts)}")
         if (cost := self.usd) is not None:
             parts.append(f"cost ${cost:.4f}")
+        if self.missed:
+            parts.append(f"{things(self.missed, 'event')} missed by observers")
         return f"ended after {seconds:.0f} s ({why}): {', '.join(parts)}"
 
     @property

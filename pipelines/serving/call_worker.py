@@ -1,9 +1,12 @@
-"""Runs a call's pipeline without telling observers of every frame of audio that every part handles.
+"""Runs a call's pipeline with observers that neither slow it down nor silence one another.
 
 pipecat puts each frame that a part processes into a queue for each observer, and a call has a dozen parts and hundreds
-of frames a second: a quarter of the event loop's work for frames that no observer looks at.
+of frames a second: a quarter of the event loop's work for frames that no observer looks at. And it ends an observer's
+task at its first error, so that one odd value from a model would end the captions of a call.
 """
 
+import asyncio
+import logging
 from typing import Any
 
 from pipecat.frames.frames import InputAudioRawFrame, OutputAudioRawFrame, TTSAudioRawFrame
@@ -11,12 +14,26 @@ from pipecat.observers.base_observer import BaseObserver, FrameProcessed, FrameP
 from pipecat.pipeline.worker import PipelineWorker
 from pipecat.pipeline.worker_observer import WorkerObserver
 
+from voice.redaction import quoted
+from voice.server.bookkeeping import Account
+
+log = logging.getLogger(__name__)
+
 
 class CallObservers(WorkerObserver):
-    """Passes on what observers look at: not the audio that is received and sent, and no processing unless one asks."""
+    """Passes on what observers look at: not the audio that is received and sent, and no processing unless one asks.
 
-    def __init__(self, observers: list[BaseObserver]) -> None:
+    What an observer cannot take, it alone misses: the error is counted, and logged once of its kind.
+
+    Args:
+        observers: of the call.
+        account: the books on the call; None where none are kept.
+    """
+
+    def __init__(self, observers: list[BaseObserver], account: Account | None = None) -> None:
         super().__init__(observers=observers)
+        self._account = account
+        self._said: set[tuple[type, ...]] = set()
         self._see_processing = any(
             type(observer).on_process_frame is not BaseObserver.on_process_frame for observer in observers
         )
@@ -35,10 +52,35 @@ class CallObservers(WorkerObserver):
             return
         await super().on_push_frame(data)
 
+    async def _proxy_task_handler(self, queue: asyncio.Queue[Any], observer: BaseObserver) -> None:
+        """Hand an observer what comes; pipecat's own ends at the first error, and is begun again after each."""
+        while True:
+            try:
+                await super()._proxy_task_handler(queue, observer)
+                return
+            except Exception as error:
+                # An observer is our own, pipecat's or the user's, and may raise anything.
+                self._missed(observer, error)
+            if not self._proxies or observer not in self._proxies:
+                return
+
+    def _missed(self, observer: BaseObserver, error: Exception) -> None:
+        if self._account:
+            self._account.missed()
+        kind = (type(observer), type(error))
+        if kind in self._said:
+            return
+        self._said.add(kind)
+        what = quoted(f"{type(error).__name__}: {error}")
+        log.warning(
+            "%s missed what it cannot take (%s); others like it are only counted", type(observer).__name__, what
+        )
+        log.debug("where it failed", exc_info=error)
+
 
 class CallWorker(PipelineWorker):
-    """pipecat's worker with `CallObservers`; takes the same arguments."""
+    """pipecat's worker with `CallObservers`; takes the same arguments, and the books on the call."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, account: Account | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._observer = CallObservers(self._observer._observers)
+        self._observer = CallObservers(self._observer._observers, account)

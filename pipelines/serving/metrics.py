@@ -59,6 +59,7 @@ class ServerMetrics:
         self._rescues = Counter("voice_llm_rescues", "Turns that another tier answered in time", registry=registry)
         self._tokens = Counter("voice_llm_tokens", "Tokens of all requests", ["tier", "kind"], registry=registry)
         self._cost = Counter("voice_llm_cost_usd", "Cost of the requests with a known price", registry=registry)
+        self._missed = Counter("voice_observations_missed", "Events that an observer could not take", registry=registry)
         self._waits = Histogram(
             "voice_queue_wait_seconds",
             "Waits for an engine that calls share",
@@ -76,7 +77,9 @@ class ServerMetrics:
         self._calls.inc()
         self._under_way.inc()
         account = CallAccount(stop=self._stop, budget=self._budget)
-        counted = CountedAccount(account, self._count, number=next(self._numbers), began=self._clock())
+        counted = CountedAccount(
+            account, self._count, self._missed.inc, number=next(self._numbers), began=self._clock()
+        )
         counted.trace = self.trace() if self.trace else None
         self._accounts[counted.number] = counted
         return counted
@@ -137,6 +140,7 @@ class CountedAccount:
 
     account: CallAccount
     count: Callable[[ClosedTurn], None]
+    count_missed: Callable[[], None]
     number: int
     """Of the call, from 1."""
     began: float
@@ -174,6 +178,11 @@ class CountedAccount:
         self.account.note(turn)
         for closed in self.account.close(before=self.account.latest):
             self.closed(closed)
+
+    def missed(self) -> None:
+        """An observer could not take what came."""
+        self.account.missed += 1
+        self.count_missed()
 
     def closed(self, turn: ClosedTurn) -> None:
         """Nothing can be added to a turn any more."""

@@ -14,7 +14,7 @@ from loguru import logger
 
 from latency.budget import Budget
 from pipelines.agent import Agent
-from pipelines.process import end_in_a_sentence, log_pipecat
+from pipelines.process import SafeFormatter, end_in_a_sentence, log_pipecat
 from pipelines.providers.tiers import Tiers
 from pipelines.serving.address import Address
 from pipelines.serving.draining import DrainingServer
@@ -125,6 +125,8 @@ def _providers(agent: Agent) -> dict[str, str]:
 def _configuration(calls: Calls, access: Access, address: Address) -> uvicorn.Config:
     return uvicorn.Config(
         create_app(calls, access),
+        # Through the process's own log, which shows no keys.
+        log_config=None,
         log_level="warning",
         http="h11",
         ws=BoundedWebSocket,
@@ -163,6 +165,8 @@ def serve(agent: Agent, *, host: str = "127.0.0.1", port: int = 8765, **more: An
 
 def log_warnings() -> None:
     """Log warnings instead of loguru's default, pipecat's debug lines; a program's own log setup stays."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(SafeFormatter("%(levelname)s %(name)s: %(message)s"))
     try:
         logger.remove(0)
     except ValueError:

@@ -7,10 +7,7 @@ from pipecat.utils.http import TIMEOUT_EXCEPTIONS
 
 from voice.llm.openai.chat_stream import NotACompletionError
 from voice.llm.request_timeout import causes, was_connecting
-from voice.redaction import redacted
-
-LONGEST_REASON = 160
-"""Characters of a provider's own words that are passed on."""
+from voice.redaction import quoted
 
 
 def reason(error: Exception, *, model: str, where: str) -> str:
@@ -28,7 +25,7 @@ def reason(error: Exception, *, model: str, where: str) -> str:
         return f"{model} at {where} reported an error{_words_of(error)}."
     if isinstance(error, NotACompletionError):
         return f"{model} at {where} {error}, not with a chat completion: check base_url."
-    return f"The answer of {model} at {where} could not be used ({type(error).__name__}: {_short(str(error))})."
+    return f"The answer of {model} at {where} could not be used ({type(error).__name__}: {quoted(str(error))})."
 
 
 def connection_words(error: BaseException) -> str:
@@ -46,9 +43,4 @@ def connection_words(error: BaseException) -> str:
 def _words_of(error: APIError) -> str:
     """The provider's own words; a body that is not JSON, such as a proxy's page, is left out."""
     message = error.body.get("message") if isinstance(error.body, dict) else None
-    return f": {_short(message)}" if isinstance(message, str) and message.strip() else ""
-
-
-def _short(text: str) -> str:
-    line = redacted(" ".join(text.split()).rstrip("."))
-    return line if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}…"
+    return f": {quoted(message)}" if isinstance(message, str) and message.strip() else ""

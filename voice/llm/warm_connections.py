@@ -1,11 +1,15 @@
 """Keeps connections to a model's server open, so that no turn waits for one to be opened."""
 
 import asyncio
-import ipaddress
 import logging
+import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
-from urllib.parse import urlsplit
+
+import httpx2
+from pipecat.utils.http import connection_limits
+
+from voice.environment import proxy_for
 
 CONNECT_WITHIN = 2.0
 """Seconds."""
@@ -47,10 +51,19 @@ class WarmConnections:
             log.info("%s", problem)
 
 
-def is_loopback(url: str) -> bool:
-    """Whether a server is on this machine."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def http_client(url: str) -> httpx2.AsyncClient:
+    """A client for one server, whose open connections all calls share; an SDK takes it in place of its own.
+
+    The SDKs' own clients fail on values of NO_PROXY that others understand.
+
+    Raises:
+        ConfigurationError, ComponentError: as `proxy_for`.
+    """
+    limits = connection_limits(max_keepalive_connections=100, max_connections=1000, keepalive_expiry=None)
+    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    # Where the system has these: a connection that idles is kept open by what stands between, too.
+    for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 60), ("TCP_KEEPCNT", 5)):
+        if (option := getattr(socket, name, None)) is not None:
+            options.append((socket.IPPROTO_TCP, option, value))
+    transport = httpx2.AsyncHTTPTransport(limits=limits, proxy=proxy_for(url), socket_options=options)
+    return httpx2.AsyncClient(transport=transport, follow_redirects=True)

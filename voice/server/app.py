@@ -14,6 +14,7 @@ from voice.page.routes import page_routes
 from voice.redaction import printable
 from voice.server.access import Access
 from voice.server.calls import Calls
+from voice.server.closing import closed_at_end
 from voice.server.headroom.admission import NotNow
 from voice.wire.endpoint import (
     CALL_PATH,
@@ -99,7 +100,8 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
                 await websocket.send_denial_response(JSONResponse({"error": foreign.reason}, foreign.status))
                 return
             received = headers.get(RECEIVED_HEADER) or query.get(RECEIVED_PARAMETER) or ""
-            await calls.resume(websocket, token, received)
+            async with closed_at_end(websocket):
+                await calls.resume(websocket, token, received)
             return
         refusal = access.refusal(websocket.headers, _given(websocket.query_params), time.time())
         if refusal:
@@ -108,7 +110,8 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
             return
         # A token that is made for one call lets nobody look deeper into it.
         evals = access.refusal(headers, _given(query), math.inf) is None
-        await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1", evals=evals)
+        async with closed_at_end(websocket):
+            await calls.take(websocket, sample_rate, ducks=ducks == "1", resumes=resumes == "1", evals=evals)
 
     take_head(app.routes)
     return app

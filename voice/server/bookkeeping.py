@@ -43,6 +43,9 @@ class Account(Protocol):
     def note(self, turn: ServerTurn) -> None:
         """A turn has changed; its instants are on the server's clock."""
 
+    def missed(self) -> None:
+        """An observer could not take what came, such as an odd value from a model."""
+
 
 class Books(Protocol):
     """The books on all calls."""

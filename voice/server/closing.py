@@ -1,17 +1,24 @@
 """How a server closes a call: a code, a reason that fits a WebSocket's close message; and when its client is idle."""
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 CLOSE_REASON_BYTES = 123
 """Bytes of the reason with which a WebSocket is closed."""
 CLOSE_WITHIN = 1.0
 """Seconds that a client may take to answer the closing handshake; the end of a call does not wait for it."""
+STOPPED = 1012
+"""Code with which a server that is stopped closes its connections, uvicorn's."""
 IDLE = 60.0
 """Seconds without a message from the client after which its call is closed, unless it is set."""
+
+FAILED = "the call cannot go on: the server failed, and its log says why"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,17 @@ def shortened(reason: str) -> str:
     room = CLOSE_REASON_BYTES - len("…".encode())
     kept = encoded[: room + 1].decode(errors="ignore")
     return (kept.rpartition(" ")[0] or encoded[:room].decode(errors="ignore")).rstrip(" ,;:") + "…"
+
+
+@contextlib.asynccontextmanager
+async def closed_at_end(websocket: WebSocket) -> AsyncIterator[None]:
+    """Close a connection with 1011 where nothing else has: its server would drop it without a word (1006)."""
+    try:
+        yield
+    finally:
+        if WebSocketState.DISCONNECTED not in (websocket.application_state, websocket.client_state):
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # it is closed already
+                await websocket.close(1011, FAILED)
 
 
 class Idling(Protocol):

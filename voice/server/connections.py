@@ -14,6 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from voice.server.access import is_local_address
+from voice.server.closing import STOPPED
 from voice.server.limits import (
     CONTROLS_A_SECOND,
     CONTROLS_AT_ONCE,
@@ -57,6 +58,15 @@ class TolerantHTTP(H11Protocol):
 
 class TolerantWebSocket(WebSocketsSansIOProtocol):
     """WebSockets whose handshake may be one that uvicorn takes for a request, and `websockets` does not."""
+
+    def shutdown(self) -> None:
+        """The server ends: tell the client so, where uvicorn would give the code alone."""
+        if self.handshake_complete and not self.close_sent:
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": STOPPED})
+            self.conn.send_close(STOPPED, "the server was stopped")
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+        super().shutdown()
 
     def handle_parser_exception(self) -> None:
         """Refuse a broken handshake, such as one with a long line; a broken frame is refused by `websockets`."""

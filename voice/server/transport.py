@@ -24,7 +24,7 @@ from starlette.websockets import WebSocketDisconnect
 from voice.errors import WireError
 from voice.server.bookkeeping import Account
 from voice.server.client_messages import read_message
-from voice.server.closing import CLOSE_WITHIN, Ending, shortened
+from voice.server.closing import CLOSE_WITHIN, STOPPED, Ending, shortened
 from voice.server.evals.harness import Harness
 from voice.server.limits import (
     AHEAD,
@@ -42,7 +42,7 @@ from voice.server.limits import (
     Bucket,
 )
 from voice.server.output import HeadStartOutput
-from voice.server.resuming.resumable_socket import AUDIO, DROPPED, STOPPED, ResumableSocket
+from voice.server.resuming.resumable_socket import AUDIO, DROPPED, ResumableSocket
 from voice.wire.endpoint import IN_RATE
 
 WINDOW_BYTES = 2 * 512

@@ -1,6 +1,7 @@
 """A key that a provider quotes is read nowhere: not in the log, the report, the run folder or a repr."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -10,12 +11,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from loguru import logger
 
 from pipelines import settings
 from pipelines.agent import Agent
+from pipelines.process import SafeFormatter, _show_safely, log_pipecat
 from tests.pipelines.conversations import write_conversation
 from voice.errors import ConfigurationError
-from voice.redaction import HIDDEN, hide, printable, redacted
+from voice.redaction import HIDDEN, hide, printable, quoted, redacted, without_secrets
 
 CANARY = "canary/9f8e7d6c+5b4a"
 
@@ -24,7 +27,7 @@ class Refusing(BaseHTTPRequestHandler):
     """Refuses every key, and quotes it."""
 
     def do_POST(self) -> None:
-        sent = self.headers.get("Authorization", "")
+        sent = self.headers.get("Authorization") or self.headers.get("x-api-key", "")
         words = {"error": {"message": f"Incorrect API key provided: {sent}.", "code": "invalid_api_key"}}
         body = json.dumps(words).encode()
         self.send_response(401)
@@ -111,3 +114,113 @@ def test_ordinary_words_are_not() -> None:
 
 def test_control_characters_are_escaped() -> None:
     assert printable("a\x1b[2Jb\x00c\nd é") == r"a\x1b[2Jb\x00c\nd é"
+
+
+PIPELINE = (
+    '[asr]\nengine = "sphinx"\n[llm]\npolicy = "single"\n[llm.large]\nprovider = "{provider}"\nmodel = "m"\n'
+    'base_url = "{url}"\napi_key_env = "{variable}"\n{more}'
+)
+
+
+def said_by(command: str, *options: str, key: str, pipeline: Path) -> tuple[int, str]:
+    """The exit code of a command, and all that it prints, as one line."""
+    where = [str(pipeline)] if "serve" not in options else ["--pipeline", str(pipeline)]
+    program = {"voice": "pipelines.cli", "latency": "latency"}[command]
+    done = subprocess.run(
+        [sys.executable, "-m", program, *options, *where],
+        env=os.environ | {"MY_KEY": key},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("command", "options"), [("voice", ("check", "--ask")), ("latency", ("probe", "--yes", "--requests", "1"))]
+)
+def test_commands_hide_a_key_that_a_server_quotes(
+    command: str, options: tuple[str, ...], provider: str, refusing: str, tmp_path: Path
+) -> None:
+    pipeline = tmp_path / "mine.toml"
+    url = refusing if provider == "openai" else refusing.removesuffix("/v1")
+    pipeline.write_text(PIPELINE.format(provider=provider, url=url, variable="MY_KEY", more=""))
+    code, said = said_by(command, *options, key=f"{CANARY}\n", pipeline=pipeline)
+    assert code == 4
+    assert "HTTP 401: Incorrect API key provided" in said
+    assert "[key hidden]" in said
+    assert CANARY not in said
+
+
+@pytest.mark.parametrize("key", ["   ", "canary/9f8e7d6c ü", f"{CANARY}\n{CANARY}"])
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [("voice", ("check",)), ("voice", ("-v", "serve", "--port", "0")), ("latency", ("probe", "--yes"))],
+)
+def test_a_key_that_is_none_ends_a_command_with_one_sentence(
+    command: str, options: tuple[str, ...], key: str, refusing: str, tmp_path: Path
+) -> None:
+    pipeline = tmp_path / "mine.toml"
+    pipeline.write_text(PIPELINE.format(provider="openai", url=refusing, variable="MY_KEY", more=""))
+    code, said = said_by(command, *options, key=key, pipeline=pipeline)
+    assert code == 2
+    assert f"{command}: The environment variable MY_KEY " in said
+    assert "Traceback" not in said
+    assert "9f8e7d6c" not in said
+
+
+@pytest.mark.parametrize(
+    ("variable", "more", "url"),
+    [
+        ("sk-canary9f8e7d6c5b4a32100", "", ""),
+        ("canary9f8e7d6c5b4a32100", "", ""),
+        ("MY_KEY", 'api_key = "canary9f8e7d6c"\n', ""),
+        ("MY_KEY", "", "?key=canary9f8e7d6c"),
+        ("MY_KEY", "", "#canary9f8e7d6c"),
+        ("MY_KEY", 'max_tokens = "canary9f8e7d6c"\n', ""),
+    ],
+)
+def test_a_key_in_the_wrong_place_of_a_pipeline_is_refused_without_quoting_it(
+    variable: str, more: str, url: str, tmp_path: Path
+) -> None:
+    pipeline = tmp_path / "mine.toml"
+    pipeline.write_text(
+        PIPELINE.format(provider="openai", url=f"http://127.0.0.1:9/v1{url}", variable=variable, more=more)
+    )
+    with pytest.raises(ConfigurationError) as refused:
+        settings.load(str(pipeline))
+    assert "canary9f8e7d6c" not in str(refused.value)
+
+
+def test_nested_parameters_show_no_secret() -> None:
+    parameters = {"settings": {"headers": {"Authorization": CANARY, "x": "y"}}, "credentials": {"a": CANARY}}
+    assert without_secrets(parameters) == {
+        "settings": {"headers": {"Authorization": HIDDEN, "x": "y"}},
+        "credentials": HIDDEN,
+    }
+
+
+def test_logs_and_tracebacks_show_no_key(capsys: pytest.CaptureFixture[str]) -> None:
+    hide(CANARY)
+    try:
+        raise ValueError(f"Illegal header value b'Bearer {CANARY}'")
+    except ValueError as error:
+        record = logging.LogRecord("x", logging.ERROR, "", 1, "failed: %s", (error,), sys.exc_info())
+        shown = SafeFormatter().format(record)
+        _show_safely(type(error), error, error.__traceback__)
+        number = len(logger._core.handlers)
+        log_pipecat(level="ERROR")
+        logger.exception("failed with {}", error)
+    handlers = list(logger._core.handlers)
+    assert len(handlers) == number + 1
+    logger.remove(handlers[-1])
+    printed = shown + capsys.readouterr().err
+    assert printed.count("Traceback") == 3
+    assert CANARY not in printed
+
+
+def test_no_part_of_a_long_key_is_quoted() -> None:
+    long = "canary" + "9f8e" * 100
+    hide(long)
+    assert quoted(f"{'word ' * 20}{long} is wrong.") == f"{'word ' * 20}{HIDDEN} is wrong"

@@ -89,3 +89,10 @@ def test_a_call_is_one_line() -> None:
 
 def test_a_call_without_turns_is_a_line_too() -> None:
     assert account().line("it could not begin", 0.2) == "ended after 0 s (it could not begin): 0 turns"
+
+
+def test_what_observers_missed_stands_in_the_line_of_the_call() -> None:
+    books = account()
+    assert "missed" not in books.line("the caller hung up", 3)
+    books.missed = 2
+    assert books.line("the caller hung up", 3).endswith(": 0 turns, 2 events missed by observers")

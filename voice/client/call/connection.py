@@ -8,6 +8,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.frames import CLOSE_CODE_EXPLANATIONS, CloseCode
 
+from voice.environment import proxy_for, read_key
 from voice.errors import CallRefused, CallUnknown, ComponentError, ConfigurationError
 from voice.wire.endpoint import CALL_PATH, TOKEN_VARIABLE, with_ducking, with_rate, with_resuming
 from voice.wire.resumption import RECEIVED_HEADER, RESUME_HEADER
@@ -20,7 +21,6 @@ TRY_LATER = (429, 503)
 UNKNOWN = (401, 403, 404, 410)
 """HTTP statuses of a server that does not go on with a call."""
 LOST = "the connection to the server was lost"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def check_url(url: str) -> None:
@@ -54,7 +54,6 @@ async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, i
     dialled = with_resuming(with_ducking(with_rate(url, sample_rate)))
     where = {} if resume is None else {RESUME_HEADER: resume[0], RECEIVED_HEADER: str(resume[1])}
     # asyncio sets TCP_NODELAY by itself, so frames are not held back to be sent together.
-    is_local = urlsplit(dialled).hostname in _LOOPBACK
     try:
         return await connect(
             dialled,
@@ -62,7 +61,7 @@ async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, i
             max_size=None,
             ping_interval=None,
             close_timeout=HANG_UP_WITHIN,
-            proxy=None if is_local else True,
+            proxy=proxy_for(dialled),
             additional_headers=credentials() | where,
         )
     except InvalidStatus as error:
@@ -93,8 +92,12 @@ AGENT_ENDED = "the agent ended the call"
 
 
 def credentials() -> dict[str, str]:
-    """The headers that let a client in: the token in `VOICE_TOKEN`, if there is one."""
-    token = os.environ.get(TOKEN_VARIABLE)
+    """The headers that let a client in: the token in `VOICE_TOKEN`, if there is one.
+
+    Raises:
+        ConfigurationError: it is none that a header can carry.
+    """
+    token = read_key(TOKEN_VARIABLE, spaces=True) if os.environ.get(TOKEN_VARIABLE) else None
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 

@@ -1,22 +1,20 @@
 """The client of Anthropic's SDK that all calls share, and why a request with it failed."""
 
-import textwrap
-
 from anthropic import (
     APIConnectionError,
     APIError,
     APIStatusError,
     APITimeoutError,
     AsyncAnthropic,
-    DefaultAsyncHttpxClient,
     Timeout,
 )
-from pipecat.utils.http import connection_limits
 
 from voice.llm.anthropic.rehearsal import rehearse
-from voice.llm.provider_errors import LONGEST_REASON, connection_words
-from voice.llm.warm_connections import CONNECT_WITHIN, is_loopback
+from voice.llm.provider_errors import connection_words
+from voice.llm.warm_connections import CONNECT_WITHIN, http_client
+from voice.redaction import quoted
 
+ANTHROPIC = "https://api.anthropic.com"
 OVERLOADED = "overloaded_error"
 """The type of error by which Anthropic reports an overload, also inside a stream that began with status 200."""
 
@@ -30,19 +28,17 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncA
         base_url: the server's URL, without /v1; None for Anthropic.
         api_key: sent with every request.
         silence: seconds without a byte after which a request has failed.
+
+    Raises:
+        ConfigurationError, ComponentError: the environment names a proxy that cannot be used.
     """
-    http = DefaultAsyncHttpxClient(
-        limits=connection_limits(max_keepalive_connections=100, max_connections=1000, keepalive_expiry=None),
-        # A server on this machine is never behind a proxy, whatever the environment says.
-        trust_env=not (base_url and is_loopback(base_url)),
-    )
     rehearse()
     client = AsyncAnthropic(
         api_key=api_key,
         base_url=base_url,
         max_retries=0,
         timeout=Timeout(silence, connect=CONNECT_WITHIN),
-        http_client=http,
+        http_client=http_client(base_url or ANTHROPIC),
     )
     # The SDK imports what requests need when they are first looked up.
     assert client.beta.messages.create is not None
@@ -76,7 +72,7 @@ def reason(error: Exception, *, model: str, where: str) -> str:
             return f"{whose} answered HTTP {error.status_code}{_words_of(error)}."
         case APIError():
             return f"{whose} reported an error{_words_of(error)}."
-    return f"The answer of {whose} could not be used ({type(error).__name__}: {_short(str(error))})."
+    return f"The answer of {whose} could not be used ({type(error).__name__}: {quoted(str(error))})."
 
 
 def is_overload(error: Exception) -> bool:
@@ -94,8 +90,4 @@ def _details(error: APIError) -> dict[str, object]:
 
 def _words_of(error: APIError) -> str:
     message = _details(error).get("message")
-    return f": {_short(message)}" if isinstance(message, str) and message.strip() else ""
-
-
-def _short(text: str) -> str:
-    return textwrap.shorten(text.strip().rstrip("."), LONGEST_REASON, placeholder="…")
+    return f": {quoted(message)}" if isinstance(message, str) and message.strip() else ""

@@ -6,23 +6,23 @@ from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, DefaultAsyncHttpxClient, Timeout
+from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, Timeout
 from openai.types.chat import ChatCompletionChunk
 from pipecat.adapters.llm.services.open_ai_adapter import OpenAILLMInvocationParams
 from pipecat.frames.frames import StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
-from pipecat.utils.http import connection_limits
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat_stream import checked, finish_reason, queue_time
+from voice.llm.openai.responses_socket import OPENAI
 from voice.llm.provider_errors import reason
 from voice.llm.rate_limits import before_refusal, read_limits, room
 from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
-from voice.llm.warm_connections import CONNECT_WITHIN, WarmConnections, is_loopback
+from voice.llm.warm_connections import CONNECT_WITHIN, WarmConnections, http_client
 
 SIMULATED = "sim"
 """The `system_fingerprint` of our simulator, also behind a proxy that gives its models other names."""
@@ -46,18 +46,16 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
         base_url: the server's URL; None for OpenAI.
         api_key: sent with every request; a server that needs no key accepts any.
         silence: seconds without a byte after which a request has failed.
+
+    Raises:
+        ConfigurationError, ComponentError: the environment names a proxy that cannot be used.
     """
-    http = DefaultAsyncHttpxClient(
-        limits=connection_limits(max_keepalive_connections=100, max_connections=1000, keepalive_expiry=None),
-        # A server on this machine is never behind a proxy, whatever the environment says.
-        trust_env=not (base_url and is_loopback(base_url)),
-    )
     client = AsyncOpenAI(
         api_key=api_key,
         base_url=base_url,
         max_retries=0,
         timeout=Timeout(silence, connect=CONNECT_WITHIN),
-        http_client=http,
+        http_client=http_client(base_url or OPENAI),
     )
     # The SDK imports what requests need with the first request, and compiles the fields of chunks with the first chunk.
     assert client.chat.completions is not None

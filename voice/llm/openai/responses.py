@@ -14,6 +14,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService, OpenAIResponsesReasoningConfig
 from websockets.asyncio.client import ClientConnection
 
+from voice.environment import proxy_for
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat import make_client
@@ -128,7 +129,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             additional_headers={"Authorization": f"Bearer {self._api_key}"},
             ssl=await asyncio.to_thread(_tls) if secure else None,
             # An unencrypted server is on this machine or in its network, never behind a proxy.
-            proxy=True if secure else None,
+            proxy=proxy_for(self._ws_url) if secure else None,
             compression=None,
             max_size=LARGEST_EVENT,
             ping_interval=PING_EVERY,

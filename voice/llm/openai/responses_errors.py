@@ -1,14 +1,13 @@
 """Why a request over a Responses socket failed, in one sentence."""
 
 import json
-import textwrap
 from typing import Any
 
 from websockets.exceptions import InvalidStatus, WebSocketException
 
 from voice.llm import provider_errors
 from voice.llm.openai.responses_socket import WORN_OUT, NoEventError
-from voice.redaction import redacted
+from voice.redaction import quoted
 
 
 class ServerError(ValueError):
@@ -35,9 +34,9 @@ def reason(error: Exception, *, model: str, where: str) -> str:
     whose = f"{model} at {where}"
     match error:
         case ServerError(status_code=None):
-            return f"{whose} reported an error: {_short(error.words)}."
+            return f"{whose} reported an error: {quoted(error.words)}."
         case ServerError():
-            return f"{whose} answered HTTP {error.status_code}: {_short(error.words)}."
+            return f"{whose} answered HTTP {error.status_code}: {quoted(error.words)}."
         case NoEventError():
             return f"{whose} answered with {error}, not with an event of the Responses API: check base_url."
         case InvalidStatus() if error.response.status_code < 300:
@@ -57,8 +56,4 @@ def _words_of(body: bytes | bytearray | None) -> str:
         message = json.loads(body or b"")["error"]["message"]
     except (ValueError, LookupError, TypeError):
         return ""
-    return f": {_short(str(message))}"
-
-
-def _short(text: str) -> str:
-    return textwrap.shorten(redacted(text).strip().rstrip("."), provider_errors.LONGEST_REASON, placeholder="…")
+    return f": {quoted(str(message))}"

@@ -14,14 +14,12 @@ from fastapi import WebSocket
 from pipecat.frames.protobufs import frames_pb2
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from voice.server.closing import CLOSE_WITHIN
+from voice.server.closing import CLOSE_WITHIN, STOPPED
 from voice.wire.messages import ResumeMessage, to_rtvi
 from voice.wire.resumption import Outbox
 
 DROPPED = frozenset({None, 1005, 1006})
 """Codes of connections that broke. Whoever hangs up says so with another code."""
-STOPPED = 1012
-"""Code with which a server that is stopped closes its connections, uvicorn's."""
 AUDIO = b"\x12"
 """With which a protobuf frame of audio begins."""
 MOST_UNREAD = 8
@@ -60,6 +58,8 @@ class ResumableSocket:
         self._incoming: asyncio.Queue[tuple[WebSocket | None, Message]] = asyncio.Queue(MOST_UNREAD)
         self._tasks: list[asyncio.Task[None]] = []
         self._left = asyncio.Event()
+        self._attaching = asyncio.Lock()
+        self._closing: set[asyncio.Task[None]] = set()
         self._away_since: float | None = None
         self._over = False
 
@@ -93,26 +93,30 @@ class ResumableSocket:
             websocket: the client's new connection.
             received: how many messages the client has received.
         """
-        begins = self._socket is None and self._away_since is None
-        await self._give_up()
-        resume = ResumeMessage(token=self.token, within=self.within, received=self._received)
-        self._socket, self._left = websocket, asyncio.Event()
-        self._written = received
-        self.resent = range(received + 1, self._outbox.count + 1)
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # if it is lost again, reading says so
-            await websocket.send_bytes(_packed(resume))
-        self._tasks = [asyncio.create_task(self._read(websocket)), asyncio.create_task(self._write(websocket))]
-        away, self._away_since = self._away_since, None
-        self.present.set()
-        if not begins:
-            lost = "" if away is None else f" after {time.monotonic() - away:.1f} s"
-            log.warning("a client is back%s; its call goes on", lost)
-            self.changed(True)
+        # Of connections that come at the same time, each replaces the one before.
+        async with self._attaching:
+            begins = self._socket is None and self._away_since is None
+            await self._give_up()
+            resume = ResumeMessage(token=self.token, within=self.within, received=self._received)
+            self._socket, self._left = websocket, asyncio.Event()
+            self._written = received
+            self.resent = range(received + 1, self._outbox.count + 1)
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # if it is lost again, reading says so
+                await websocket.send_bytes(_packed(resume))
+            self._tasks = [asyncio.create_task(self._read(websocket)), asyncio.create_task(self._write(websocket))]
+            away, self._away_since = self._away_since, None
+            self.present.set()
+            if not begins:
+                lost = "" if away is None else f" after {time.monotonic() - away:.1f} s"
+                log.warning("a client is back%s; its call goes on", lost)
+                self.changed(True)
 
     async def until_left(self, websocket: WebSocket) -> None:
-        """Wait until this connection, which was attached, is lost or given up, or the call is over."""
+        """Wait until this connection, which was attached, is lost or has been closed, or the call is over."""
         while self._socket is websocket and not self._over:
             await self._left.wait()
+        # Whoever waits here ends the connection, which must be told why before.
+        await asyncio.gather(*self._closing)
 
     def audio_resent(self) -> int:
         """How many messages of audio were sent again, or late, when the client came back last."""
@@ -202,7 +206,9 @@ class ResumableSocket:
         self._wrote.set()
         if socket is not None:
             # Its client may not read any more, so nothing waits for that.
-            self._closing = asyncio.create_task(_close(socket))
+            closing = asyncio.create_task(_close(socket))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
 
     def abandon(self) -> None:
         """Wait for the client no longer."""

@@ -19,6 +19,7 @@ from pipecat.processors.frameworks.rtvi import RTVIObserver, RTVIObserverParams,
 from pipecat.processors.frameworks.rtvi import models as rtvi
 
 from voice.asr.revised_transcript import RevisedTranscriptionFrame
+from voice.plain_text import plain
 from voice.redaction import redacted
 from voice.turns.turn_frames import SilenceAskedFrame
 from voice.turns.turn_so_far import joined
@@ -108,7 +109,7 @@ class CallRTVI(RTVIProcessor):
 
     async def _send_error_frame(self, frame: ErrorFrame) -> None:
         """Report an error to the client, without the keys that a provider may have quoted in it."""
-        await super()._send_error_frame(ErrorFrame(error=redacted(frame.error), fatal=frame.fatal))
+        await super()._send_error_frame(ErrorFrame(error=plain(redacted(frame.error)), fatal=frame.fatal))
 
     def _warn(self, what: str) -> None:
         self._warnings += 1

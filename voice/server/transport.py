@@ -21,6 +21,7 @@ from pipecat.transports.websocket.fastapi import (
 from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
+from voice.plain_text import plain_values
 from voice.server.bookkeeping import Account
 from voice.server.closing import CLOSE_WITHIN, Ending, shortened
 from voice.server.evals.harness import Harness
@@ -48,7 +49,8 @@ class StrictSerializer(ProtobufFrameSerializer):
     """Reads pipecat's protobuf frames, and refuses what pipecat would drop with a log line or pass on broken.
 
     A client may send audio and messages. pipecat would also take frames that only a server should send, such as text
-    to be spoken as the bot's words. Audio of other rates is resampled.
+    to be spoken as the bot's words. Audio of other rates is resampled. The texts of messages are made plain: half an
+    emoji could neither be kept in the conversation nor sent on.
 
     `refusal` holds the reason after a message was refused.
 
@@ -94,6 +96,8 @@ class StrictSerializer(ProtobufFrameSerializer):
             return await self._from(self._harness, data)
         try:
             frame = await super().deserialize(data)
+            if isinstance(frame, InputTransportMessageFrame):
+                frame.message = plain_values(frame.message)
         except (DecodeError, TypeError, ValueError, RecursionError, ZeroDivisionError) as error:
             # pipecat divides the length of audio by its number of channels.
             raise self._refuse("a message is not a pipecat protobuf frame") from error

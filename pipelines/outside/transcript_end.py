@@ -26,7 +26,9 @@ is at least twice the recogniser's 99th percentile."""
 
 
 class TranscriptEnd(FrameProcessor):
-    """Comes after a recogniser, and makes its words plain text. A turn ends when its words are complete, but not every recogniser marks the last ones.
+    """Comes after a recogniser: a turn ends when its words are complete, but not every recogniser marks the last ones.
+
+    Makes the words plain text.
 
     Pushes a `NothingHeardFrame` when the recogniser's time is up and no final transcript has come: by then the words
     are complete, or there were none.

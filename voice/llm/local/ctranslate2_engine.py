@@ -82,8 +82,8 @@ class CTranslate2Engine:
                 return True
             count += 1
             number = self._tokenizer.token_to_id(result.token)
-            # Tokens without words are passed on, too: they tell thoughts and calls from words.
-            if number is not None and (text := stream.step(self._tokenizer, number)):
+            # Other tokens without words are passed on: they tell thoughts and calls from words.
+            if number is not None and result.token not in self._ends and (text := stream.step(self._tokenizer, number)):
                 on_text(text)
             return False
 

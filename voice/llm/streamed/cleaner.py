@@ -58,8 +58,8 @@ class AnswerCleaner:
 
     A thought may end that never began, because its beginning was part of the prompt. Everything up to there was then
     thought, and a `Retraction` says so: who has not spoken it yet can drop it. An answer that begins as only thoughts
-    do ("Okay, the user wants …") is held back until then, or until its end, and so is the answer of a model that was
-    seen to think without a beginning (`withholds`). What was spoken before stays spoken.
+    do ("Okay, the user wants …") is taken back and held until then, or until its end; every answer of a model that was
+    seen to think without a beginning is held, too (`withholds`). What was spoken before stays spoken.
 
     A thought without an end is dropped, except one that begins inside a sentence: that is a mention of the tag, and so
     is a tag in quotation marks. What follows the beginning of a caller's turn was made up, and is dropped.
@@ -91,7 +91,7 @@ class AnswerCleaner:
         self._no_call = 0
         """How many of the next characters were found to be no call."""
         self._lead: str | None = None if withholds else ""
-        """The first words, while they may still begin a thought."""
+        """The words so far, while they may be the beginning of a thought."""
         self._withheld: list[str] | None = [] if withholds else None
         self._last = self._last_seen = ""
         """The last character said, and the last that is not white space."""
@@ -119,7 +119,6 @@ class AnswerCleaner:
             self._read(final=True)
         if self._mode == "call":
             self._end_call()
-        self._release_lead()
         if self._withheld is not None:
             whole, self._withheld = "".join(self._withheld), None
             if whole.startswith(_BARE_CHANNEL) and whole[len(_BARE_CHANNEL) :][:1].isupper():
@@ -233,12 +232,10 @@ class AnswerCleaner:
             case "thought" if found.closes:
                 self._retract()
             case "thought":
-                self._release_lead()
                 self._is_mention = not found.is_token and (self._last_seen.isalnum() or self._last_seen in (",", ";"))
                 self._begin_part("thought", found)
                 self._collected = [raw]
             case "call" if not found.closes:
-                self._release_lead()
                 self._begin_part("call", found)
                 self._collect(raw)
             case "result" | "turn" | "header" | "channel" if not found.closes:
@@ -250,6 +247,7 @@ class AnswerCleaner:
 
     def _begin_part(self, mode: _Mode, found: Marker | None) -> None:
         """What is not words begins."""
+        self._lead = None
         self._mode, self._region = mode, found
         self._collected, self._length = [], 0
 
@@ -346,7 +344,7 @@ class AnswerCleaner:
             self._is_mention = False
         else:
             self._mode = "words"
-            if name == "final" and is_first and (self._said or self._lead or self._withheld):
+            if name == "final" and is_first and (self._said or self._withheld):
                 self._retract()
 
     def _begin_object(self, text: str, at: int) -> int | Pending | None:
@@ -424,25 +422,19 @@ class AnswerCleaner:
         self._last = text[-1]
         if seen := text.rstrip():
             self._last_seen = seen[-1]
+        if self._withheld is not None:
+            self._withheld.append(text)
+            return
+        self._out.append(text)
+        self._said += len(text)
         if self._lead is not None:
             self._lead += text
-            if (aloud := _thinks_aloud(self._lead)) is not None:
-                self._withheld = [] if aloud else None
-                self._release_lead()
-        elif self._withheld is not None:
-            self._withheld.append(text)
-        else:
-            self._out.append(text)
-            self._said += len(text)
-
-    def _release_lead(self) -> None:
-        """The first words are no beginning of a thought, or are withheld with what follows."""
-        lead, self._lead = self._lead, None
-        if lead and self._withheld is not None:
-            self._withheld.append(lead)
-        elif lead:
-            self._out.append(lead)
-            self._said += len(lead)
+            if (aloud := _thinks_aloud(self._lead)) is None:
+                return
+            if aloud:
+                self._out.append(Retraction(self._said))
+                self._withheld, self._said = [self._lead], 0
+            self._lead = None
 
 
 def _thinks_aloud(lead: str) -> bool | None:

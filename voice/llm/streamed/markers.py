@@ -5,7 +5,6 @@ A marker is recognised by its name, whatever model it belongs to: `<think>`, `[T
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,6 +47,8 @@ _TAGS: dict[str, Kind] = {
     "turn": "end",
     "channel": "thought",
 }
+_SPACES = ("seed:", "antml:", "minimax:", "anthropic:")
+"""Name spaces of providers, in which tags may stand."""
 _BRACKETS: dict[str, Kind] = {
     "THINK": "thought",
     "think": "thought",
@@ -152,9 +153,9 @@ def _tag(text: str, at: int) -> Found:
         return None
     name = found[2].casefold()
     if found.end() == len(text):
-        return PENDING if _may_become(name, _TAGS) else None
-    # A name may stand in a name space, such as that of a provider.
-    kind = _TAGS.get(name.rpartition(":")[2])
+        return PENDING if _may_become(name) else None
+    name = name.removeprefix(next((space for space in _SPACES if name.startswith(space)), ""))
+    kind = _TAGS.get(name)
     attributes = _ATTRIBUTES.match(text, found.end()) if kind else None
     if kind is None or attributes is None or (attributes[0] and attributes[0][0] not in " \t\n=/|"):
         return None
@@ -166,7 +167,7 @@ def _tag(text: str, at: int) -> Found:
     if name == "channel" and not ends_token:
         return None
     closes = bool(found[1]) or ends_token or kind == "end"
-    return Marker(kind, name.rpartition(":")[2], closes, attributes.end() + 1)
+    return Marker(kind, name, closes, attributes.end() + 1)
 
 
 def _bracket(text: str, at: int) -> Found:
@@ -183,6 +184,8 @@ def _bracket(text: str, at: int) -> Found:
     return kind and Marker(kind, found[2].casefold(), bool(found[1]), found.end())
 
 
-def _may_become(name: str, names: Iterable[str]) -> bool:
-    last = name.rpartition(":")[2]
-    return ":" in name or not name or any(known.startswith(last) for known in names)
+def _may_become(name: str) -> bool:
+    """Whether a tag's name may be the beginning of a known one."""
+    space = next((space for space in _SPACES if name.startswith(space)), "")
+    name = name.removeprefix(space)
+    return any(known.startswith(name) for known in (*_TAGS, *(() if space else _SPACES)))

@@ -199,8 +199,8 @@ def _as_json(result: Any, name: str) -> Any:
     One that cannot become JSON becomes a sentence that says so; the model would otherwise never be asked again.
     """
     try:
-        made = plain_values(to_jsonable_python(result, inf_nan_mode="null"))
-        json.dumps(made)
+        made = to_jsonable_python(plain_values(result), inf_nan_mode="null")
+        json.dumps(made, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         log.warning("tool %s returned what is no JSON: %s", name, error)
         return {"error": f"The tool returned something that is no JSON ({type(result).__name__})."}

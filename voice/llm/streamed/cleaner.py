@@ -61,8 +61,8 @@ class AnswerCleaner:
     do ("Okay, the user wants …") is taken back and held until then, or until its end; every answer of a model that was
     seen to think without a beginning is held, too (`withholds`). What was spoken before stays spoken.
 
-    A thought without an end is dropped, except one that begins inside a sentence: that is a mention of the tag, and so
-    is a tag in quotation marks. What follows the beginning of a caller's turn was made up, and is dropped.
+    A thought or call without an end is dropped, except one that begins inside a sentence: that is a mention of the tag,
+    and so is a tag in quotation marks. What follows the beginning of a caller's turn was made up, and is dropped.
 
     Args:
         tools: names of the tools there are.
@@ -81,7 +81,7 @@ class AnswerCleaner:
         """What began the part that is not words."""
         self._collected: list[str] = []
         self._length = 0
-        self._is_mention, self._has_thoughts = False, True
+        self._is_mention, self._has_parts = False, True
         self._has_channels = False
         self._recipient = ""
         self._depth, self._in_string = 0, False
@@ -110,15 +110,15 @@ class AnswerCleaner:
         """The stream ended: what was held back and is words, or a whole call."""
         self._text += self._plain.flush()
         self._read(final=True)
-        if self._mode == "thought" and self._is_mention:
+        if self._mode == "call":
+            self._end_call(is_ended=False)
+        if self._mode in ("thought", "call") and self._is_mention:
             # What begins has no end from here on.
-            self._mode, self._gap, self._has_thoughts = "words", False, False
+            self._mode, self._gap, self._has_parts = "words", False, False
             tag, *rest = self._collected
             self._say(tag)
             self._text = "".join(rest)
             self._read(final=True)
-        if self._mode == "call":
-            self._end_call()
         if self._withheld is not None:
             whole, self._withheld = "".join(self._withheld), None
             if whole.startswith(_BARE_CHANNEL) and whole[len(_BARE_CHANNEL) :][:1].isupper():
@@ -225,14 +225,14 @@ class AnswerCleaner:
     def _begin(self, found: Marker, raw: str) -> None:
         """Act on a marker between words."""
         self._gap = True
+        self._is_mention = not found.is_token and (self._last_seen.isalnum() or self._last_seen in (",", ";"))
         match found.kind:
-            case "thought" if not self._has_thoughts:
+            case "thought" | "call" | "result" if not self._has_parts:
                 self._gap = False
                 self._say(raw)
             case "thought" if found.closes:
                 self._retract()
             case "thought":
-                self._is_mention = not found.is_token and (self._last_seen.isalnum() or self._last_seen in (",", ";"))
                 self._begin_part("thought", found)
                 self._collected = [raw]
             case "call" if not found.closes:
@@ -259,9 +259,13 @@ class AnswerCleaner:
         self._mode, self._gap = "words", True
         self._said, self._before = 0, self._last
 
-    def _end_call(self) -> None:
-        self._mode, self._gap = "words", True
-        self._out += read_calls("".join(self._collected), self._tools)
+    def _end_call(self, *, is_ended: bool = True) -> None:
+        """Read the calls. Without any, and without an end, it may be a mention of the tag."""
+        written = "".join(self._collected)
+        calls = read_calls(written, self._tools)
+        self._out += calls
+        if is_ended or calls or "{" in written or not self._is_mention:
+            self._mode, self._gap = "words", True
 
     def _retract(self) -> None:
         """A thought ended that never began."""

@@ -166,6 +166,9 @@ def _tag(text: str, at: int) -> Found:
     ends_token = attributes[0].endswith("|")
     if name == "channel" and not ends_token:
         return None
+    if attributes[0].endswith("/"):
+        # An empty one, such as `<think/>`.
+        kind = "nothing"
     closes = bool(found[1]) or ends_token or kind == "end"
     return Marker(kind, name, closes, attributes.end() + 1)
 

@@ -22,7 +22,7 @@ _NAMES = ("name", "tool_name", "tool", "function", "action", "recipient_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "kwargs", "input", "tool_input", "action_input", "tool_arguments")
 _KEYS = frozenset([*_NAMES, *_ARGUMENTS, "tool_calls", "function_call", "type", "id"])
 """The first key of an object that may be a call."""
-_KEY = re.compile(r'\{\s{0,20}(?:"([A-Za-z_]{0,24})(?:"(\s{0,4}:)?)?)?')
+_KEY = re.compile(r'\{\s{0,20}(?:"(\w{0,64})(?:"(\s{0,4}:)?)?)?')
 _LIST = re.compile(r"\[\s{0,20}")
 _PYTHON_CALL = re.compile(r"[A-Za-z_]\w{0,64}\(?")
 _ONLY_OF_CALLS = re.compile(r'"(?:arguments|parameters|tool_calls|function_call|tool_input|action_input)"\s{0,4}:')
@@ -77,8 +77,8 @@ def may_be_call(text: str, at: int, tools: Collection[str]) -> bool | Pending:
     if key is None:
         return False
     if key.end() == len(text) and not key[2]:
-        return PENDING if key[1] is None or any(known.startswith(key[1]) for known in _KEYS) else False
-    return bool(key[2]) and key[1] in _KEYS
+        return PENDING if key[1] is None or any(known.startswith(key[1]) for known in (*_KEYS, *tools)) else False
+    return bool(key[2]) and (key[1] in _KEYS or key[1] in tools)
 
 
 def names_arguments(text: str) -> bool:
@@ -154,6 +154,8 @@ def _from_value(value: Any, tools: Collection[str], depth: int = 0) -> list[Writ
     for key in ("tool_calls", "function", "function_call"):
         if isinstance(value.get(key), dict | list):
             return _from_value(value[key], tools, depth + 1)
+    if len(value) == 1 and isinstance(given := value.get(only := next(iter(value))), dict) and only in tools:
+        return [WrittenCall(only, given)]
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
     arguments = next((value[key] for key in _ARGUMENTS if key in value), None)
     if isinstance(arguments, str):

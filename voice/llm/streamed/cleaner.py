@@ -13,7 +13,7 @@ LONGEST_HEADER = 120
 """Characters of the header of a turn or channel; what is longer is none."""
 QUOTES = tuple("\"'`“‘”’")
 # Where a marker or an object may begin, as far as the next characters tell.
-_CANDIDATE = re.compile(r'<(?=[|｜/A-Za-z:]|\Z)|◁|\[(?=[/A-Za-z{\s]|\Z)|\{(?=[\s"]|\Z)|`(?=``|`?\Z)')
+_CANDIDATE = re.compile(r'<(?=[|｜/A-Za-z:]|\Z)|◁|\[(?=[/A-Za-z\s]|\{[\s"]|\{?\Z)|\{(?=[\s"]|\Z)|(?<!`)`(?=``|`?\Z)')
 _MARKER = re.compile(r"[<\[◁]")
 _FENCE = re.compile(r"```[a-z_]{0,12}\s{0,8}")
 _STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
@@ -88,8 +88,10 @@ class AnswerCleaner:
         self._fence = ""
         self._is_fenced = False
         """Whether a call stood in a code fence that has not ended."""
-        self._no_call = 0
-        """How many of the next characters were found to be no call."""
+        self._offset = self._no_call_until = 0
+        """How many characters were read before `_text`, and up to where there is no call."""
+        self._again = ""
+        """Characters that were taken for a header, and are to be read again."""
         self._lead: str | None = None if withholds else ""
         """The words so far, while they may be the beginning of a thought."""
         self._withheld: list[str] | None = [] if withholds else None
@@ -146,6 +148,13 @@ class AnswerCleaner:
             at = self._read_object(at) if self._mode == "object" else self._step(self._text, at, final=final)
             done = done if at is None else at
         self._text = self._text[done:]
+        self._offset += done
+
+    def _read_again(self, again: str, end: int) -> int:
+        """Have the characters just before an index read once more; returns where to read on."""
+        self._offset += end - len(again)
+        self._text = again + self._text[end:]
+        return 0
 
     def _step(self, text: str, at: int, *, final: bool) -> int | None:
         """Read what comes next; returns the index after it, None if it is too early to tell what it is."""
@@ -165,12 +174,12 @@ class AnswerCleaner:
         else:
             end = at + 1
             self._pass(text[at])
-        self._no_call = max(0, self._no_call - (end - at))
-        return end
+        again, self._again = self._again, ""
+        return self._read_again(again, end) if again else end
 
     def _meet(self, text: str, at: int, *, final: bool) -> int | None:
         """Act on what begins at an index; returns how many characters that took, None if it is too early to tell."""
-        if self._mode == "words" and text[at] in "{[`" and not self._no_call:
+        if self._mode == "words" and text[at] in "{[`" and self._offset + at >= self._no_call_until:
             stride = self._begin_object(text, at)
             if isinstance(stride, int):
                 return stride
@@ -305,14 +314,13 @@ class AnswerCleaner:
             if role.end() == len(header) <= LONGEST_HEADER:
                 return
             self._mode = "over" if role[1].casefold() in _FOREIGN_ROLES else "words"
-            self._pass(header[role.end() :] if role[1].casefold() in _OWN_ROLES else header)
+            self._again = header[role.end() :] if role[1].casefold() in _OWN_ROLES else header
         elif line and self._mode == "channel":
             # Gemma's channels have no second token.
             self._begin_channel(head)
-            self._pass(rest + header[LONGEST_HEADER:])
+            self._again = rest + header[LONGEST_HEADER:]
         elif len(header) > LONGEST_HEADER:
-            self._mode = "words"
-            self._say(header)
+            self._mode, self._again = "words", header
 
     def _end_header(self, found: Marker, raw: str) -> None:
         """A token ends the header of a turn or channel, or belongs to it."""
@@ -330,6 +338,10 @@ class AnswerCleaner:
             return
         if recipient := _RECIPIENT.search(header):
             self._recipient = recipient[1]
+        is_role = not header.strip() or (role and role[1].casefold() in _OWN_ROLES)
+        if self._mode == "turn" and not is_role:
+            self._mode, self._again = "words", header + raw
+            return
         self._mode = "words"
         self._begin(found, raw)
 
@@ -363,7 +375,7 @@ class AnswerCleaner:
             if self._is_fenced and text.startswith("```", at):
                 self._is_fenced, self._gap = False, True
                 return 3
-            if (opened := _FENCE.match(text, at)) is None:
+            if self._last == "`" or (opened := _FENCE.match(text, at)) is None:
                 return None
             start, fence = opened.end(), opened[0]
             if start == len(text):
@@ -410,8 +422,8 @@ class AnswerCleaner:
             return end
         # Read it again, as text.
         whole = self._fence + whole
-        self._text, self._no_call = whole + self._text[end:], len(whole)
-        return 0
+        self._no_call_until = self._offset + end
+        return self._read_again(whole, end)
 
     def _say(self, text: str) -> None:
         """Say words; where something was left out, white space between what is around it stays, once."""

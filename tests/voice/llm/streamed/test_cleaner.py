@@ -241,7 +241,7 @@ PIECES = (
     "<|im_start|>", "user\n", "assistant", "<|channel|>", "analysis", "final", "<|message|>", "<|end|>", "<tool_call>",
     "</tool_call>", CALL, '{"name": ', "weather", "[", "]", "{", "}", "(", "```json\n", "```", '"', "\\", "\ud83d",
     "\ude00", "\0", "\x1b[", "31m", " ", "\n", "\r", "The user", "Okay, ", "<|", "|>", "`", "[TOOL_CALLS]", "</s>",
-    "◁", "<tool_response>", "<|start|>", "<seed:think>",
+    "◁", "````", "<tool_response>", "<|start|>", "<seed:think>",
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import time
 from pipecat.frames.frames import (
     Frame,
     STTMetadataFrame,
+    TextFrame,
     TranscriptionFrame,
     VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
@@ -13,6 +14,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from voice.asr.no_transcript import NothingHeardFrame
+from voice.plain_text import plain
 
 USUAL_LATENCY = 1.0
 """Seconds from the end of speech to the transcript, for a recogniser that does not report its own 99th percentile."""
@@ -24,7 +26,9 @@ is at least twice the recogniser's 99th percentile."""
 
 
 class TranscriptEnd(FrameProcessor):
-    """Comes after a recogniser. A turn ends when its words are complete, but not every recogniser marks the last ones.
+    """Comes after a recogniser: a turn ends when its words are complete, but not every recogniser marks the last ones.
+
+    Makes the words plain text.
 
     Pushes a `NothingHeardFrame` when the recogniser's time is up and no final transcript has come: by then the words
     are complete, or there were none.
@@ -41,6 +45,8 @@ class TranscriptEnd(FrameProcessor):
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Follow speech and its transcripts, and pass everything on."""
         await super().process_frame(frame, direction)
+        if isinstance(frame, TextFrame):
+            frame.text = plain(frame.text)
         match frame:
             case STTMetadataFrame():
                 self._latency = frame.ttfs_p99_latency or USUAL_LATENCY

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from voice.errors import WireError
+from voice.plain_text import plain_values
 from voice.server.limits import DEEPEST
 
 _STEPS = np.zeros(256, np.int8)
@@ -21,7 +22,7 @@ class Brief(dict[str, Any]):
 
 
 def read_message(text: str) -> Brief:
-    """Read a client's message.
+    """Read a client's message; its texts are made plain.
 
     Raises:
         WireError: its lists and objects are nested too deeply, or it is no JSON object.
@@ -34,7 +35,7 @@ def read_message(text: str) -> Brief:
         raise WireError("a message is not JSON") from error
     if not isinstance(content, dict):
         raise WireError("a message is not a JSON object")
-    return Brief(content)
+    return Brief(plain_values(content))
 
 
 def is_deep(text: str) -> bool:

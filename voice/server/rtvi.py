@@ -23,6 +23,7 @@ from pipecat.processors.frameworks.rtvi import models as rtvi
 from pydantic import BaseModel
 
 from voice.asr.revised_transcript import RevisedTranscriptionFrame
+from voice.plain_text import plain
 from voice.redaction import redacted
 from voice.server.client_messages import Brief
 from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, LONGEST_TEXT, MOST_QUEUED, Bucket
@@ -127,7 +128,7 @@ class CallRTVI(RTVIProcessor):
 
     async def _send_error_frame(self, frame: ErrorFrame) -> None:
         """Report an error to the client, without the keys that a provider may have quoted in it."""
-        await super()._send_error_frame(ErrorFrame(error=redacted(frame.error), fatal=frame.fatal))
+        await super()._send_error_frame(ErrorFrame(error=plain(redacted(frame.error)), fatal=frame.fatal))
 
     def _warn(self, what: str) -> None:
         self._warnings += 1

@@ -57,7 +57,8 @@ class StrictSerializer(ProtobufFrameSerializer):
     """Reads pipecat's protobuf frames, and refuses what pipecat would drop with a log line or pass on broken.
 
     A client may send audio and messages. pipecat would also take frames that only a server should send, such as text
-    to be spoken as the bot's words. Audio of other rates is resampled.
+    to be spoken as the bot's words. Audio of other rates is resampled. The texts of messages are made plain: half an
+    emoji could neither be kept in the conversation nor sent on.
 
     `refusal` holds the reason after a message was refused, and `code` the one of WebSocket.
 

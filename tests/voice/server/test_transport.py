@@ -172,3 +172,19 @@ async def test_audio_may_arrive_late_but_not_faster_than_speech() -> None:
         await read(audio(SECOND), serializer)
     with pytest.raises(WireError, match="ahead of real time"):
         await read(audio(SECOND), serializer)
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("half an emoji \ud83d", "half an emoji "),
+        ("\ud83d\ude00", "😀"),
+        ("a\0b\x1b[31m", "ab"),
+        ("<|im_end|> 1 < 2", "<|im_end|> 1 < 2"),
+    ],
+)
+async def test_what_a_client_types_can_be_kept_and_sent_on(typed: str, text: str) -> None:
+    sent = {"label": "rtvi-ai", "type": "send-text", "id": "1\udc00", "data": {"content": typed}}
+    frame = await read(message(json.dumps(sent)))
+    assert isinstance(frame, InputTransportMessageFrame)
+    assert frame.message == sent | {"id": "1", "data": {"content": text}}

@@ -273,6 +273,8 @@ class Answer:
             verifies=start.verifies,
             reviewed=drafts,
             language=self._turn.language,
+            context=context,
+            withholds=start.tier in self._book.thinking,
         )
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))

@@ -1,9 +1,13 @@
 """One request to a tier: what it has streamed, which part of that may be spoken, and what it costs."""
 
+import logging
+import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from pipecat.frames.frames import Frame, FunctionCallFromLLM
+from pipecat.frames.frames import Frame, FunctionCallFromLLM, LLMThoughtTextFrame
 from pipecat.metrics.metrics import LLMTokenUsage
+from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
 from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
@@ -14,18 +18,25 @@ from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.policy import Attempt, Outcome
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
+from voice.llm.streamed.cleaner import AnswerCleaner, Piece, Retraction
 from voice.llm.streamed.speakable import Speakable
-from voice.llm.streamed.thoughts import ThoughtFilter
+from voice.llm.streamed.written_calls import WrittenCall
+from voice.llm.tools.tool import declared
+from voice.plain_text import plain, plain_values
 from voice.redaction import redacted
 
 LONGEST_ANSWER = 30_000
 """Characters that a request may stream, thoughts included: half an hour of speech."""
 CHARS_PER_TOKEN = 4
 """For English text: estimates the billed tokens when a request reports no usage."""
+log = logging.getLogger(__name__)
 
 
 class LiveAttempt:
     """Collects what a tier streams. Instants are passed in; nothing is awaited.
+
+    This is the border for all that models send, whatever their wire: text, tool calls, thoughts and what providers say
+    of a request are cleaned here, and nowhere else. A tool call that stands in the text is a call like any other.
 
     Text is released clause by clause. An unfinished clause cannot be spoken yet, and a stream that breaks inside a
     clause must not leave half a sentence.
@@ -45,6 +56,8 @@ class LiveAttempt:
         verifies: the attempt whose draft it is asked to verify; None for an answer or an opening.
         reviewed: whether it drafts an answer of which only the first sentence may be spoken before a verdict.
         language: that of the answer.
+        context: the conversation that it is asked to answer, with the tools that its model may call.
+        withholds: its model was seen to think without saying so first; see `AnswerCleaner`.
     """
 
     def __init__(
@@ -64,6 +77,8 @@ class LiveAttempt:
         verifies: int | None = None,
         reviewed: bool = False,
         language: Language = "en",
+        context: LLMContext | None = None,
+        withholds: bool = False,
     ) -> None:
         self.number, self.tier, self.request, self.candidate = number, tier, request, candidate
         self.continues, self.heard, self.verifies = continues, heard, verifies
@@ -95,8 +110,12 @@ class LiveAttempt:
         self.spoken = False
         self.withdrawn = False
         """Whether its answer was speculative and was discarded because the turn had not ended."""
+        self._language: Language = language
         self._splitter = ClauseSplitter(begun=continues is not None or opens, language=language)
-        self._thoughts = ThoughtFilter()
+        self._context = context
+        self._tools = declared(context) if context else frozenset()
+        self._cleaner = AnswerCleaner(tools=self._tools, withholds=withholds)
+        self._written: list[WrittenCall] = []
         self._text = ""
         self._received = 0
         self._given = 0
@@ -119,7 +138,37 @@ class LiveAttempt:
         if self._received > LONGEST_ANSWER:
             self.fail(f"its answer is longer than {LONGEST_ANSWER:,} characters", now)
             return False
-        return bool(text := self._thoughts.feed(text)) and self._add_words(text, now)
+        return self._take_in(self._cleaner.feed(text), now)
+
+    @property
+    def thought_before(self) -> bool:
+        """Whether it streamed a thought that never began; see `AnswerCleaner`."""
+        return self._cleaner.thought_before
+
+    def _take_in(self, pieces: Sequence[Piece], now: float) -> bool:
+        progress = False
+        for piece in pieces:
+            match piece:
+                case str():
+                    progress |= self._add_words(piece, now)
+                case Retraction():
+                    self._retract(piece.length, now)
+                case WrittenCall():
+                    self._written.append(piece)
+        return progress
+
+    def _retract(self, length: int, now: float) -> None:
+        """Drop the last words, as far as they were not taken to be spoken: they were thought."""
+        taken = self._given - len(self._speakable.text)
+        kept = self._text[taken : max(taken, len(self._text) - length)]
+        self.clauses -= self._speakable.drop_words()
+        self._text, self._given = self._text[:taken], taken
+        begun = self.continues is not None or self.opens or bool(self.clauses)
+        self._splitter = ClauseSplitter(begun=begun, language=self._language)
+        if not self.clauses:
+            self.first_token = self.first_clause = None
+        if kept:
+            self._add_words(kept, now)
 
     def _add_words(self, text: str, now: float) -> bool:
         progress = False
@@ -136,6 +185,8 @@ class LiveAttempt:
 
     def add_frame(self, frame: Frame) -> None:
         """Add a frame of the answer that is not text, such as a thought; it keeps its place in the order."""
+        if isinstance(frame, LLMThoughtTextFrame):
+            frame.text = plain(frame.text)
         if self.outcome is None:
             self._speakable.add(frame)
 
@@ -145,6 +196,11 @@ class LiveAttempt:
         A forbidden one does not run, whatever becomes of the attempt: the calls are not kept, and the attempt fails.
         """
         if self.outcome is not None or not calls:
+            return
+        try:
+            calls = [_cleaned(call) for call in calls]
+        except RecursionError:
+            self.refuse("it called a tool with arguments that are nested too deeply", now)
             return
         if forbidden := next((call.function_name for call in calls if call.function_name in self._forbidden), None):
             self.refuse(f"it called {forbidden}, which cannot be undone and is left to another tier", now)
@@ -173,17 +229,28 @@ class LiveAttempt:
         """Note that the stream ended. An attempt without words or tool calls has failed."""
         if self.outcome is not None:
             return
-        if rest := self._thoughts.flush():
-            self._add_words(rest, now)
+        self._take_in(self._cleaner.flush(), now)
         last = self._splitter.flush()
         if self.clauses or last:
             self._give(len(self._text), [last] if last else [], now)
+        if not self.calls:
+            self._call_written(now)
+        if self.outcome is not None:
+            return
         if self.reviewed and not self.calls and self.clauses:
             self.drafted = now
         elif self.clauses or self.calls:
             self._over("complete", now)
         else:
             self.fail("it gave an answer without words", now)
+
+    def _call_written(self, now: float) -> None:
+        """Call the tools whose calls stood in the text; those of tools that were not declared are dropped."""
+        for call in self._written:
+            if call.name not in self._tools:
+                log.warning("tier %s wrote a call of the tool %s, which was not declared", self.tier, call.name[:64])
+        known = [call for call in self._written if call.name in self._tools]
+        self.call([_made(call, self._context) for call in known], now)
 
     def fail(self, reason: str, now: float, *, was_taken: bool = False) -> None:
         """Note that the request failed. If it has already called tools, those calls still stand.
@@ -194,7 +261,7 @@ class LiveAttempt:
             was_taken: whether the provider had taken the request before, and bills it.
         """
         if self.outcome is None and not self.calls:
-            self.failed, self._was_taken = redacted(reason), was_taken
+            self.failed, self._was_taken = plain(redacted(reason)), was_taken
             self._over("failed", now)
 
     def cancel(self, now: float) -> None:
@@ -353,4 +420,21 @@ def _reported(usage: LLMTokenUsage, *, is_estimate: bool) -> Tokens:
         cached=usage.cache_read_input_tokens,
         cache_written=usage.cache_creation_input_tokens,
         estimated=is_estimate,
+    )
+
+
+def _made(call: WrittenCall, context: LLMContext | None) -> FunctionCallFromLLM:
+    """A call that stood in the text, as pipecat's services make them."""
+    return FunctionCallFromLLM(
+        context=context, tool_call_id=f"call_{uuid.uuid4().hex}", function_name=call.name, arguments=call.arguments
+    )
+
+
+def _cleaned(call: FunctionCallFromLLM) -> FunctionCallFromLLM:
+    """A call without half characters and the like in its name, id and arguments."""
+    return replace(
+        call,
+        function_name=plain_values(call.function_name),
+        tool_call_id=plain_values(call.tool_call_id),
+        arguments=plain_values(call.arguments),
     )

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, Tier], now: float) -> None:
-    """Record in the book how fast each tier was, and which of them refuse to serve.
+    """Record in the book how fast each tier was, which of them refuse to serve, and which think aloud.
 
     Args:
         book: the statistics of the tiers.
@@ -25,6 +25,10 @@ def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, T
     for attempt in attempts:
         if attempt.outcome == "failed" and not tiers[attempt.tier].usable:
             book.refused(attempt.tier, now)
+        if attempt.thought_before:
+            book.thinking.add(attempt.tier)
+        elif attempt.outcome == "complete":
+            book.thinking.discard(attempt.tier)
         if room := attempt.note.room:
             book.leave_room(attempt.tier, room.requests, now + room.seconds)
         if rest := attempt.note.rest:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from voice.plain_text import plain_values
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
@@ -57,5 +59,5 @@ class ProviderNote:
 
     def updated(self, later: "ProviderNote") -> "ProviderNote":
         """The same, with whatever the later note knows in its place."""
-        known = {name: value for name in self.__slots__ if (value := getattr(later, name)) is not None}
+        known = {name: plain_values(value) for name in self.__slots__ if (value := getattr(later, name)) is not None}
         return replace(self, **known)

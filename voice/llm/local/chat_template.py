@@ -1,10 +1,12 @@
 """How a conversation is written for a model: ChatML (Qwen) or Llama 3. Pure."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 Role = Literal["system", "user", "assistant"]
+_CONTROL = re.compile(r"<(?=[^\s\d<=>])|\[(?=/?[A-Za-z_]+\])")
 NO_THOUGHTS = "<think>\n\n</think>\n\n"
 """An empty thought: a model that can think answers at once after it."""
 
@@ -43,9 +45,8 @@ class ChatTemplate:
         return self.start + self.message(Message("system", prompt))
 
     def message(self, message: Message) -> str:
-        """One message as the model reads it. A mark of the template in its text is torn, so that it is only text."""
-        text = message.text.strip().replace("<|", "< |")
-        return f"{self._opening(message.role)}{text}{self.after_text}"
+        """One message as the model reads it."""
+        return f"{self._opening(message.role)}{torn(message.text.strip())}{self.after_text}"
 
     def tail(self) -> str:
         """The beginning of the answer."""
@@ -72,6 +73,14 @@ LLAMA3 = ChatTemplate(
     ends=("<|eot_id|>", "<|end_of_text|>"),
 )
 KNOWN = (CHATML, LLAMA3)
+
+
+def torn(text: str) -> str:
+    """A text in which nothing is a control token of any model, such as `<|im_end|>`, `</s>` or `[INST]`.
+
+    A tokenizer takes such a name for the token wherever it stands; with a space in it, it is only text.
+    """
+    return _CONTROL.sub(r"\g<0> ", text)
 
 
 def recognised(source: str) -> ChatTemplate | None:

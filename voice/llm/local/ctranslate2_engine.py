@@ -12,7 +12,6 @@ from voice.errors import ComponentError, ConfigurationError
 from voice.llm.local.chat_template import Message, recent
 from voice.llm.local.engine import GenerationError, Usage, check_memory
 from voice.llm.local.model_folder import ModelFolder, read_tokenizer
-from voice.llm.streamed.thoughts import CLOSING, OPENING
 from voice.pass_queue import IsWanted, WithdrawnError
 
 CONTEXT_TOKENS = 256
@@ -53,12 +52,6 @@ class CTranslate2Engine:
         self._context_tokens = context_tokens
         self._kept: set[str] = set()
         self._ends = [end for end in folder.template.ends if self._tokenizer.token_to_id(end) is not None]
-        # Tokens without words; what marks a thought is passed on, so that the thought can be told from the answer.
-        self._marks = {
-            number
-            for number, token in self._tokenizer.get_added_tokens_decoder().items()
-            if token.special and token.content not in (OPENING, CLOSING)
-        }
         self._generator: Any = _load(folder, threads=threads, compute_type=compute_type, at_once=self.at_once)
         # Left loaded, CTranslate2 sometimes aborts the process when the interpreter ends.
         atexit.register(self.close)
@@ -89,7 +82,8 @@ class CTranslate2Engine:
                 return True
             count += 1
             number = self._tokenizer.token_to_id(result.token)
-            if number is not None and number not in self._marks and (text := stream.step(self._tokenizer, number)):
+            # Other tokens without words are passed on: they tell thoughts and calls from words.
+            if number is not None and result.token not in self._ends and (text := stream.step(self._tokenizer, number)):
                 on_text(text)
             return False
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from voice.errors import ComponentError
-from voice.llm.local.chat_template import Message, recent
+from voice.llm.local.chat_template import Message, recent, torn
 from voice.llm.local.engine import GenerationError, Usage, check_memory
 from voice.llm.local.gguf_header import GgufFile
 from voice.models.store import repair
@@ -100,8 +100,10 @@ class GgufEngine:
         if not is_wanted():
             raise WithdrawnError
         request = {
-            "messages": [{"role": "system", "content": prompt}]
-            + [{"role": message.role, "content": message.text} for message in kept],
+            # llama.cpp would read control tokens out of the text.
+            "messages": [
+                {"role": message.role, "content": torn(message.text)} for message in (Message("system", prompt), *kept)
+            ],
             "max_tokens": longest,
             "temperature": 0,
             "repeat_penalty": REPETITION_PENALTY,

@@ -14,7 +14,6 @@ from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.local.chat_template import Message, Role
 from voice.llm.local.engine import GenerationError, Usage
 from voice.llm.local.own_model import OwnModel
-from voice.llm.streamed.thoughts import ThoughtFilter
 from voice.pass_queue import Pass
 from voice.responder.adapter import ContextAsItIs
 
@@ -99,16 +98,13 @@ class OwnLLMService(LLMService[Any]):
             await self.push_frame(LLMFullResponseEndFrame())
 
     async def _speak(self, context: LLMContext) -> None:
-        thoughts = ThoughtFilter()
         async with aclosing(self._own.stream(self._prompt, said(context), longest=self._longest)) as pieces:
             async for piece in pieces:
                 await self.stop_ttfb_metrics()
                 if isinstance(piece, Usage):
                     await self._report(piece)
-                elif text := thoughts.feed(piece):
-                    await self._push_llm_text(text)
-        if text := thoughts.flush():
-            await self._push_llm_text(text)
+                else:
+                    await self._push_llm_text(piece)
 
     async def _report(self, usage: Usage) -> None:
         await self.start_llm_usage_metrics(

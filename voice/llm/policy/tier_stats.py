@@ -138,6 +138,8 @@ class TierBook:
         self._room: dict[str, tuple[int, float]] = {}
         self.standing: dict[str, Standing] = {tier: Standing() for tier in p95}
         self.hedges = TokenBucket()
+        self.thinking: set[str] = set()
+        """The tiers whose model was last seen to think without saying so first."""
 
     @property
     def tiers(self) -> tuple[str, ...]:

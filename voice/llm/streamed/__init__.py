@@ -1,1 +1,1 @@
-"""What a request streams: its words without its thoughts, and the pieces that are ready to be spoken."""
+"""What a request streams: its words alone, and the pieces that are ready to be spoken."""

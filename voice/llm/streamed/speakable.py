@@ -24,6 +24,12 @@ class Speakable:
         """Drop what was not taken."""
         self._pieces = []
 
+    def drop_words(self) -> int:
+        """Drop the words that were not taken; returns how many clauses they completed."""
+        dropped = sum(len(piece.clauses) for piece in self._pieces if isinstance(piece, AnswerTextFrame))
+        self._pieces = [piece for piece in self._pieces if not isinstance(piece, AnswerTextFrame)]
+        return dropped
+
     def take(self, *, first_sentence: bool = False) -> list[Frame]:
         """The pieces since the last call; only those of the answer's first sentence if asked for."""
         until = len(self._pieces)

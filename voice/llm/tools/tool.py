@@ -15,11 +15,13 @@ from typing import Any, Protocol, TypeVar, get_type_hints, runtime_checkable
 from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import FunctionCallFromLLM
+from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.llm_service import FunctionCallParams
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from voice.errors import ConfigurationError
+from voice.plain_text import plain, plain_values
 
 Tool = Callable[..., Any]
 _Any = TypeVar("_Any", bound=Tool)
@@ -148,11 +150,19 @@ def describe(tool: Tool) -> FunctionSchema:
     return FunctionSchema(name=name, description=description, properties=properties, required=required, handler=call)
 
 
+def declared(context: LLMContext) -> frozenset[str]:
+    """The names of the tools that a model may call in a conversation."""
+    return frozenset(schema.name for schema in _schemas(context))
+
+
+def _schemas(context: Any) -> Sequence[FunctionSchema]:
+    tools = getattr(context, "tools", None)
+    return tools.standard_tools if isinstance(tools, ToolsSchema) else []
+
+
 def misfit(call: FunctionCallFromLLM) -> str | None:
     """What is wrong with the arguments of a model's call, in one sentence; None if they fit, or nobody can tell."""
-    tools = getattr(call.context, "tools", None)
-    schemas = tools.standard_tools if isinstance(tools, ToolsSchema) else []
-    handler = next((schema.handler for schema in schemas if schema.name == call.function_name), None)
+    handler = next((schema.handler for schema in _schemas(call.context) if schema.name == call.function_name), None)
     fits = getattr(handler, _FITS, None)
     try:
         if fits is not None:
@@ -189,7 +199,7 @@ def _as_json(result: Any, name: str) -> Any:
     One that cannot become JSON becomes a sentence that says so; the model would otherwise never be asked again.
     """
     try:
-        made = to_jsonable_python(result, inf_nan_mode="null")
+        made = to_jsonable_python(plain_values(result), inf_nan_mode="null")
         json.dumps(made, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         log.warning("tool %s returned what is no JSON: %s", name, error)
@@ -269,4 +279,6 @@ def _keep(work: "asyncio.Future[Any]", name: str, params: FunctionCallParams) ->
         return
     outcome = f"failed: {work.exception()}" if work.exception() else f"returned: {work.result()}"
     log.info("tool %s, interrupted before, %s", name, outcome)
-    params.context.add_message({"role": "developer", "content": f"The tool {name}, which had gone on, {outcome}"})
+    params.context.add_message(
+        {"role": "developer", "content": plain(f"The tool {name}, which had gone on, {outcome}")}
+    )

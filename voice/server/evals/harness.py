@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from pipecat.frames.frames import Frame, InputAudioRawFrame, InputTransportMessageFrame, LLMConfigureOutputFrame
 
 from voice.errors import WireError
+from voice.plain_text import plain_values
 
 if TYPE_CHECKING:
     from pipecat.evals.serializer import EvalSerializer
@@ -65,6 +66,8 @@ class Harness:
             frame = await self.serializer.deserialize(data)
             if isinstance(frame, InputTransportMessageFrame) and frame.message.get("type") == AUDIO:
                 return _audio(frame.message["data"])
+            if isinstance(frame, InputTransportMessageFrame):
+                frame.message = plain_values(frame.message)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise WireError("a message of the eval harness cannot be read") from error
         return frame

@@ -1,13 +1,19 @@
+from dataclasses import replace
+
 import pytest
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import FunctionCallFromLLM, LLMThoughtTextFrame
 from pipecat.metrics.metrics import LLMTokenUsage
+from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
 from latency.record.llm.attempt import Tokens
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.attempt import LONGEST_ANSWER, LiveAttempt
+from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
+from voice.llm.tools import describe
 
 
 @pytest.fixture
@@ -204,3 +210,84 @@ def test_an_answer_without_end_has_failed(piece: str, attempt: LiveAttempt) -> N
     assert attempt.outcome == "failed"
     assert attempt.failed == "its answer is longer than 30,000 characters"
     assert not attempt.add("More.", 9000.0)
+
+
+def weather(city: str) -> str:
+    """The weather."""
+    return f"sunny in {city}"
+
+
+CONTEXT = LLMContext(tools=ToolsSchema([describe(weather)]))
+WRITTEN = '<tool_call>{"name": "weather", "arguments": {"city": "Paris\\ud83d"}}</tool_call>'
+
+
+def test_a_thought_that_never_began_is_dropped_before_it_is_taken(attempt: LiveAttempt) -> None:
+    attempt.add("I look at the clock. It shows ten.", 1.1)
+    assert (attempt.first_clause, attempt.clauses) == (1.1, 1)
+    attempt.add("</think>\n\n", 1.2)
+    assert (attempt.first_token, attempt.first_clause, attempt.clauses, attempt.text) == (None, None, 0, "")
+    attempt.add("It is ten.", 1.3)
+    attempt.complete(1.4)
+    assert given(attempt) == [("It is ten.", ("It is ten.",))]
+    assert (attempt.first_token, attempt.first_clause, attempt.thought_before) == (1.3, 1.4, True)
+
+
+def test_of_a_thought_that_is_being_spoken_the_rest_is_dropped(attempt: LiveAttempt) -> None:
+    attempt.add("I look at the clock. It shows ten. Now I", 1.1)
+    assert given(attempt) == [("I look at the clock. It shows ten. ", ("I look at the clock.", "It shows ten."))]
+    attempt.add(" answer. And</think>It is ten.", 1.2)
+    attempt.complete(1.3)
+    assert given(attempt) == [("It is ten.", ("It is ten.",))]
+    assert (attempt.clauses, attempt.text) == (3, "I look at the clock. It shows ten. It is ten.")
+
+
+def test_words_before_a_retracted_thought_are_kept_with_their_clauses(attempt: LiveAttempt) -> None:
+    attempt.add("It is ten.<think>a</think> Or so. More thought. </think>Bye.", 1.1)
+    attempt.complete(1.2)
+    assert given(attempt) == [("It is ten. ", ("It is ten.",)), ("Bye.", ("Bye.",))]
+
+
+def test_a_call_that_stands_in_the_text_is_a_call_if_the_tool_is_there() -> None:
+    attempt = LiveAttempt(number=0, tier="large", request=1.0, context=CONTEXT)
+    attempt.add(f"Let me see. {WRITTEN}", 1.1)
+    assert attempt.calls == ()
+    attempt.complete(1.2)
+    (called,) = attempt.calls
+    assert (called.function_name, called.arguments, called.context) == ("weather", {"city": "Paris"}, CONTEXT)
+    assert called.tool_call_id
+    assert (attempt.outcome, given(attempt)) == ("complete", [("Let me see. ", ("Let me see.",))])
+
+
+@pytest.mark.parametrize("context", [None, LLMContext()])
+def test_a_written_call_of_a_tool_that_is_not_there_is_no_answer(context: LLMContext | None) -> None:
+    attempt = LiveAttempt(number=0, tier="large", request=1.0, context=context)
+    attempt.add(WRITTEN, 1.1)
+    attempt.complete(1.2)
+    assert (attempt.outcome, attempt.calls, attempt.take()) == ("failed", (), [])
+
+
+def test_a_forbidden_call_does_not_run_because_it_is_written() -> None:
+    attempt = LiveAttempt(number=0, tier="fast", request=1.0, context=CONTEXT, forbidden=frozenset(["weather"]))
+    attempt.add(WRITTEN, 1.1)
+    attempt.complete(1.2)
+    assert (attempt.outcome, attempt.calls, attempt.overreached) == ("failed", (), True)
+
+
+def test_calls_and_reports_are_text_that_can_be_sent(attempt: LiveAttempt) -> None:
+    attempt.call([replace(call(), tool_call_id="\ud83d1", arguments={"n\0": ["\ud83d\ude00", 1]})], 1.1)
+    attempt.learn(ProviderNote(finish="st\ud83dop"))
+    assert attempt.calls[0] == replace(call(), arguments={"n": ["😀", 1]})
+    assert attempt.note.finish == "stop"
+
+
+def test_arguments_that_are_nested_without_end_are_no_call(attempt: LiveAttempt) -> None:
+    nested: list[object] = []
+    for _ in range(5000):
+        nested = [nested]
+    attempt.call([replace(call(), arguments={"n": nested})], 1.1)
+    assert (attempt.calls, attempt.failed) == ((), "it called a tool with arguments that are nested too deeply")
+
+
+def test_the_reason_of_a_failure_can_be_written(attempt: LiveAttempt) -> None:
+    attempt.fail("quota\ud83d \x1b[31mexceeded\0", 1.1)
+    assert attempt.failed == "quota exceeded"

@@ -237,3 +237,24 @@ async def test_many_turns_leave_no_task_no_socket_and_no_memory_behind(
 def is_request(thing: object) -> bool:
     """Whether it is the task of a request, ended or not."""
     return isinstance(thing, asyncio.Task) and any(name in thing.get_name() for name in ("large#", "fast#"))
+
+
+async def test_a_model_that_thinks_without_saying_so_is_waited_for_from_then_on() -> None:
+    text = "I look at it. It shows ten. </think> It is ten."
+    async with rig.serving(rig.Server(text, gap=0.02)) as slow:
+        call = rig.make_call("single", slow, budget=rig.PATIENT)
+        first = await call.run([rig.ask()])
+        assert call.book.thinking == {"large"}
+        again = rig.make_call("single", slow, budget=rig.PATIENT)
+        again.book.thinking = call.book.thinking
+        second = await again.run([rig.ask()])
+    assert rig.said(first).endswith("It is ten.")
+    assert rig.said(second).strip() == "It is ten."
+
+
+async def test_half_an_emoji_ends_no_conversation() -> None:
+    async with rig.serving(rig.Server("Good morning \ud83d to you. <|im_end|>")) as slow:
+        call = rig.make_call("single", slow, budget=rig.PATIENT)
+        first = rig.said(await call.run([rig.ask()]))
+        first.encode()
+    assert first.split() == ["Good", "morning", "to", "you."]

@@ -69,7 +69,8 @@ class Stock:
         ({3: float("nan")}, {"3": None}),
         (object(), {"error": "The tool returned something that is no JSON (object)."}),
         (b"\xff", {"error": "The tool returned something that is no JSON (bytes)."}),
-        ("\ud800", {"error": "The tool returned something that is no JSON (str)."}),
+        ("a\ud800b\0", "ab"),
+        (["\ud83d\ude00", {"\udc00": "\x1b[31mred"}], ["\U0001f600", {"": "red"}]),
     ],
 )
 async def test_what_a_tool_returns_can_be_kept_in_the_conversation(returned: Any, kept: Any) -> None:

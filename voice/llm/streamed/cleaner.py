@@ -1,0 +1,464 @@
+"""Turns what a model streams into what may be spoken: its words alone, and the tool calls it wrote as text. Pure."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from voice.llm.streamed.markers import PENDING, ROLES, Marker, Pending, marker
+from voice.llm.streamed.written_calls import LONGEST, WrittenCall, may_be_call, names_arguments, read_calls
+from voice.plain_text import PlainStream
+
+LONGEST_HEADER = 120
+"""Characters of the header of a turn or channel; what is longer is none."""
+QUOTES = tuple("\"'`“‘”’")
+# Where a marker or an object may begin, as far as the next characters tell.
+_CANDIDATE = re.compile(r'<(?=[|｜/A-Za-z:]|\Z)|◁|\[(?=[/A-Za-z\s]|\{[\s"]|\{?\Z)|\{(?=[\s"]|\Z)|(?<!`)`(?=``|`?\Z)')
+_MARKER = re.compile(r"[<\[◁]")
+_FENCE = re.compile(r"```[a-z_]{0,12}\s{0,8}")
+_STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
+_RECIPIENT = re.compile(r"to=([\w.-]{1,64})")
+_ROLE = re.compile(r"\s*(\w*)")
+_OWN_ROLES = frozenset(["assistant", "model", "bot", "ai"])
+_FOREIGN_ROLES = ROLES - _OWN_ROLES
+_ALOUD = (
+    "the user",
+    *(
+        f"{filler}{mark}the user"
+        for filler in ("okay", "ok", "alright", "hmm", "so", "well", "first")
+        for mark in (", ", " ", ", so ", ". ")
+    ),
+)
+"""How a thought begins; nobody speaks like that to the person who is meant."""
+_BARE_CHANNEL, _BARE_FINAL = "analysis", "assistantfinal"
+"""What is left of gpt-oss's channels where a server leaves their tokens out."""
+
+_Mode = Literal["words", "thought", "call", "result", "turn", "header", "channel", "object", "over"]
+
+
+@dataclass(frozen=True, slots=True)
+class Retraction:
+    """The last words were no answer, but a thought.
+
+    Parameters:
+        length: how many characters; all of them came after the thought before, if there was one.
+    """
+
+    length: int
+
+
+Piece = str | Retraction | WrittenCall
+
+
+class AnswerCleaner:
+    """Passes an answer's words on as they stream in, without markers, thoughts, turns of others and written calls.
+
+    Ordinary words pass at once: only what can still become a marker is held back, and of an object that may be a tool
+    call all of it. However the text is cut into chunks, the result is the same.
+
+    A thought may end that never began, because its beginning was part of the prompt. Everything up to there was then
+    thought, and a `Retraction` says so: who has not spoken it yet can drop it. An answer that begins as only thoughts
+    do ("Okay, the user wants …") is taken back and held until then, or until its end; every answer of a model that was
+    seen to think without a beginning is held, too (`withholds`). What was spoken before stays spoken.
+
+    A thought or call without an end is dropped, except one that begins inside a sentence: that is a mention of the tag,
+    and so is a tag in quotation marks. What follows the beginning of a caller's turn was made up, and is dropped.
+
+    Args:
+        tools: names of the tools there are.
+        withholds: hold everything back until a thought ends.
+    """
+
+    def __init__(self, *, tools: Collection[str] = (), withholds: bool = False) -> None:
+        self.thought_before = False
+        """Whether a thought ended that never began."""
+        self._tools = tools
+        self._plain = PlainStream()
+        self._text = ""
+        self._out: list[Piece] = []
+        self._mode: _Mode = "words"
+        self._region: Marker | None = None
+        """What began the part that is not words."""
+        self._collected: list[str] = []
+        self._length = 0
+        self._is_mention, self._has_parts = False, True
+        self._has_channels = False
+        self._recipient = ""
+        self._depth, self._in_string = 0, False
+        self._fence = ""
+        self._is_fenced = False
+        """Whether a call stood in a code fence that has not ended."""
+        self._offset = self._no_call_until = 0
+        """How many characters were read before `_text`, and up to where there is no call."""
+        self._again = ""
+        """Characters that were taken for a header, and are to be read again."""
+        self._lead: str | None = None if withholds else ""
+        """The words so far, while they may be the beginning of a thought."""
+        self._withheld: list[str] | None = [] if withholds else None
+        self._last = self._last_seen = ""
+        """The last character said, and the last that is not white space."""
+        self._gap = False
+        """Whether something was left out since."""
+        self._said, self._before = 0, ""
+        """How many characters a `Retraction` would take back, and the last one before them."""
+
+    def feed(self, text: str) -> list[Piece]:
+        """The pieces that `text` completes."""
+        self._text += self._plain.feed(text)
+        self._read(final=False)
+        return self._take()
+
+    def flush(self) -> list[Piece]:
+        """The stream ended: what was held back and is words, or a whole call."""
+        self._text += self._plain.flush()
+        self._read(final=True)
+        if self._mode == "call":
+            self._end_call(is_ended=False)
+        if self._mode in ("thought", "call") and self._is_mention:
+            # What begins has no end from here on.
+            self._mode, self._gap, self._has_parts = "words", False, False
+            tag, *rest = self._collected
+            self._say(tag)
+            self._text = "".join(rest)
+            self._read(final=True)
+        if self._withheld is not None:
+            whole, self._withheld = "".join(self._withheld), None
+            if whole.startswith(_BARE_CHANNEL) and whole[len(_BARE_CHANNEL) :][:1].isupper():
+                whole = whole.rpartition(_BARE_FINAL)[2] if _BARE_FINAL in whole else ""
+            self._out.append(whole)
+        return self._take()
+
+    def _take(self) -> list[Piece]:
+        """The pieces so far; words that follow each other are one."""
+        pieces: list[Piece] = []
+        for piece in self._out:
+            last = pieces[-1] if pieces else None
+            if isinstance(piece, str) and isinstance(last, str):
+                pieces[-1] = last + piece
+            elif piece != "":
+                pieces.append(piece)
+        self._out = []
+        return pieces
+
+    def _read(self, *, final: bool) -> None:
+        """Read until nothing is left, or what is left may become a marker."""
+        at: int | None = 0
+        done = 0
+        while at is not None and at < len(self._text):
+            at = self._read_object(at) if self._mode == "object" else self._step(self._text, at, final=final)
+            done = done if at is None else at
+        self._text = self._text[done:]
+        self._offset += done
+
+    def _read_again(self, again: str, end: int) -> int:
+        """Have the characters just before an index read once more; returns where to read on."""
+        self._offset += end - len(again)
+        self._text = again + self._text[end:]
+        return 0
+
+    def _step(self, text: str, at: int, *, final: bool) -> int | None:
+        """Read what comes next; returns the index after it, None if it is too early to tell what it is."""
+        if self._mode == "over":
+            return len(text)
+        candidate = (_CANDIDATE if self._mode == "words" else _MARKER).search(text, at)
+        end = candidate.start() if candidate else len(text)
+        if end > at:
+            self._pass(text[at:end])
+        elif (stride := self._meet(text, at, final=final)) is not None:
+            end = at + stride
+        elif not final:
+            return None
+        elif text.startswith(("<|", "<｜", "</"), at) and len(text) - at > 2:
+            # A token that was cut short.
+            end = len(text)
+        else:
+            end = at + 1
+            self._pass(text[at])
+        again, self._again = self._again, ""
+        return self._read_again(again, end) if again else end
+
+    def _meet(self, text: str, at: int, *, final: bool) -> int | None:
+        """Act on what begins at an index; returns how many characters that took, None if it is too early to tell."""
+        if self._mode == "words" and text[at] in "{[`" and self._offset + at >= self._no_call_until:
+            stride = self._begin_object(text, at)
+            if isinstance(stride, int):
+                return stride
+            if stride is PENDING and not final:
+                return None
+        found = None if text[at] in "{`" else marker(text, at)
+        if isinstance(found, Marker):
+            may_be_quoted = self._mode == "words" and not found.is_token and not self._gap and self._last in QUOTES
+            if may_be_quoted and found.end == len(text) and not final:
+                return None
+            if not (may_be_quoted and text[found.end : found.end + 1] in QUOTES):
+                self._mark(found, text[at : found.end])
+                return found.end - at
+        elif found is PENDING:
+            return None
+        self._pass(text[at])
+        return 1
+
+    def _mark(self, found: Marker, raw: str) -> None:
+        """Act on a marker."""
+        match self._mode:
+            case "thought":
+                self._mark_in_thought(found, raw)
+            case "call":
+                assert self._region is not None
+                is_end = found.closes and found.kind == "call" and found.name == self._region.name
+                is_cut = found.kind in ("end", "turn", "header")
+                self._collect(raw)
+                if is_end or is_cut:
+                    self._end_call()
+                if is_cut:
+                    self._begin(found, raw)
+            case "result":
+                if found.closes and found.kind == "result":
+                    self._mode, self._gap = "words", True
+            case "turn" | "header" | "channel":
+                self._end_header(found, raw)
+            case _:
+                self._begin(found, raw)
+
+    def _mark_in_thought(self, found: Marker, raw: str) -> None:
+        assert self._region is not None
+        ends_message = self._region.kind == "channel" and found.kind == "end"
+        if ends_message or (found.kind == "thought" and found.closes):
+            self._end_thought()
+        elif found.kind in ("channel", "header", "turn"):
+            self._end_thought()
+            self._begin(found, raw)
+        elif self._is_mention:
+            self._collected.append(raw)
+
+    def _begin(self, found: Marker, raw: str) -> None:
+        """Act on a marker between words."""
+        self._gap = True
+        self._is_mention = not found.is_token and (self._last_seen.isalnum() or self._last_seen in (",", ";"))
+        match found.kind:
+            case "thought" | "call" | "result" if not self._has_parts:
+                self._gap = False
+                self._say(raw)
+            case "thought" if found.closes:
+                self._retract()
+            case "thought":
+                self._begin_part("thought", found)
+                self._collected = [raw]
+            case "call" if not found.closes:
+                self._begin_part("call", found)
+                self._collect(raw)
+            case "result" | "turn" | "header" | "channel" if not found.closes:
+                self._begin_part(found.kind, found)
+            case "role" if found.name in _FOREIGN_ROLES or found.name == "inst":
+                self._mode = "over"
+            case _:
+                pass
+
+    def _begin_part(self, mode: _Mode, found: Marker | None) -> None:
+        """What is not words begins."""
+        self._lead = None
+        self._mode, self._region = mode, found
+        self._collected, self._length = [], 0
+
+    def _end_thought(self) -> None:
+        if self._withheld is not None:
+            # A thought that begins needs no waiting for others.
+            self._out += self._withheld
+            self._withheld = None
+        self._mode, self._gap = "words", True
+        self._said, self._before = 0, self._last
+
+    def _end_call(self, *, is_ended: bool = True) -> None:
+        """Read the calls. Without any, and without an end, it may be a mention of the tag."""
+        written = "".join(self._collected)
+        calls = read_calls(written, self._tools)
+        self._out += calls
+        if is_ended or calls or "{" in written or not self._is_mention:
+            self._mode, self._gap = "words", True
+
+    def _retract(self) -> None:
+        """A thought ended that never began."""
+        self.thought_before = True
+        self._lead = self._withheld = None
+        if self._said:
+            self._out.append(Retraction(self._said))
+        self._said, self._gap = 0, True
+        self._last = self._last_seen = self._before
+
+    def _pass(self, text: str) -> None:
+        """Take text without markers."""
+        match self._mode:
+            case "words":
+                self._say(text)
+            case "thought" if self._is_mention:
+                self._collected.append(text)
+            case "call":
+                self._collect(text)
+            case "turn" | "header" | "channel":
+                self._collect(text)
+                self._read_header("".join(self._collected))
+            case _:
+                pass
+
+    def _collect(self, text: str) -> None:
+        if self._length <= LONGEST:
+            self._collected.append(text)
+            self._length += len(text)
+
+    def _read_header(self, header: str) -> None:
+        """The header of a turn or channel may be whole."""
+        head, line, rest = header[:LONGEST_HEADER].partition("\n")
+        if self._mode == "turn":
+            role = _ROLE.match(header)
+            assert role is not None
+            if role.end() == len(header) <= LONGEST_HEADER:
+                return
+            self._mode = "over" if role[1].casefold() in _FOREIGN_ROLES else "words"
+            self._again = header[role.end() :] if role[1].casefold() in _OWN_ROLES else header
+        elif line and self._mode == "channel":
+            # Gemma's channels have no second token.
+            self._begin_channel(head)
+            self._again = rest + header[LONGEST_HEADER:]
+        elif len(header) > LONGEST_HEADER:
+            self._mode, self._again = "words", header
+
+    def _end_header(self, found: Marker, raw: str) -> None:
+        """A token ends the header of a turn or channel, or belongs to it."""
+        header = "".join(self._collected)
+        if self._mode == "channel":
+            if found.kind == "message":
+                self._begin_channel(header)
+            elif found.kind in ("end", "channel", "header", "turn"):
+                self._mode = "words"
+                self._begin(found, raw)
+            return
+        role = _ROLE.match(header)
+        if role and role[1].casefold() in _FOREIGN_ROLES:
+            self._mode = "over"
+            return
+        if recipient := _RECIPIENT.search(header):
+            self._recipient = recipient[1]
+        is_role = not header.strip() or (role and role[1].casefold() in _OWN_ROLES)
+        if self._mode == "turn" and not is_role:
+            self._mode, self._again = "words", header + raw
+            return
+        self._mode = "words"
+        self._begin(found, raw)
+
+    def _begin_channel(self, header: str) -> None:
+        """A channel of gpt-oss begins: what it thinks, what it says, or a tool call."""
+        name = header.strip().partition(" ")[0].casefold()
+        named = _RECIPIENT.search(header)
+        recipient, self._recipient = named[1] if named else self._recipient, ""
+        is_first, self._has_channels = not self._has_channels, True
+        self._gap = True
+        if recipient not in ("", "assistant"):
+            self._begin_part("call", self._region)
+            self._collect(f"{recipient}:")
+        elif name in ("analysis", "thought"):
+            self._begin_part("thought", self._region)
+            self._is_mention = False
+        else:
+            self._mode = "words"
+            if name == "final" and is_first and (self._said or self._withheld):
+                self._retract()
+
+    def _begin_object(self, text: str, at: int) -> int | Pending | None:
+        """Begin an object that may be a call, or a code fence around a call; None where none begins.
+
+        Returns how many characters that took; the object itself is read next.
+        """
+        start, fence = at, ""
+        if text[at] == "`":
+            if len(text) - at < 3 and not text[at:].strip("`"):
+                return PENDING
+            if self._is_fenced and text.startswith("```", at):
+                self._is_fenced, self._gap = False, True
+                return 3
+            if self._last == "`" or (opened := _FENCE.match(text, at)) is None:
+                return None
+            start, fence = opened.end(), opened[0]
+            if start == len(text):
+                return PENDING
+            if text[start] == "<":
+                found = marker(text, start)
+                self._is_fenced = isinstance(found, Marker) and found.kind == "call"
+                return start - at if self._is_fenced else PENDING if found is PENDING else None
+        may = may_be_call(text, start, self._tools)
+        if may is True:
+            self._fence, self._depth, self._in_string = fence, 0, False
+            self._begin_part("object", None)
+            return start - at
+        return PENDING if may is PENDING else None
+
+    def _read_object(self, at: int) -> int | None:
+        """Collect an object; at its end it is a call, or text after all. Returns where to read on, if anywhere."""
+        text, done = self._text, at
+        for found in _STRUCTURE.finditer(text, at):
+            done, mark = found.end(), found[0]
+            if mark == '"':
+                self._in_string = not self._in_string
+            elif mark in ("{", "[") and not self._in_string:
+                self._depth += 1
+            elif mark in ("}", "]") and not self._in_string:
+                self._depth -= 1
+                if self._depth == 0:
+                    return self._end_object(at, done)
+        # What a last backslash escapes is still to come.
+        end = len(text) - (text.endswith("\\") and done < len(text))
+        self._collected.append(text[at:end])
+        self._length += end - at
+        if self._length > LONGEST:
+            return self._end_object(end, end, is_whole=False)
+        return end if end > at else None
+
+    def _end_object(self, at: int, end: int, *, is_whole: bool = True) -> int:
+        whole = "".join([*self._collected, self._text[at:end]])
+        calls = read_calls(whole, self._tools) if is_whole else []
+        self._mode = "words"
+        if calls or (is_whole and names_arguments(whole)):
+            self._out += calls
+            self._gap, self._is_fenced = True, bool(self._fence)
+            return end
+        # Read it again, as text.
+        whole = self._fence + whole
+        self._no_call_until = self._offset + end
+        return self._read_again(whole, end)
+
+    def _say(self, text: str) -> None:
+        """Say words; where something was left out, white space between what is around it stays, once."""
+        if self._gap:
+            if not self._last or self._last.isspace():
+                text = text.lstrip()
+            elif text[:1].isalnum():
+                text = f" {text}"
+            if not text:
+                return
+            self._gap = False
+        self._last = text[-1]
+        if seen := text.rstrip():
+            self._last_seen = seen[-1]
+        if self._withheld is not None:
+            self._withheld.append(text)
+            return
+        self._out.append(text)
+        self._said += len(text)
+        if self._lead is not None:
+            self._lead += text
+            if (aloud := _thinks_aloud(self._lead)) is None:
+                return
+            if aloud:
+                self._out.append(Retraction(self._said))
+                self._withheld, self._said = [self._lead], 0
+            self._lead = None
+
+
+def _thinks_aloud(lead: str) -> bool | None:
+    """Whether an answer begins as only thoughts do; None if it is too early to tell."""
+    begun = lead.lstrip().casefold()
+    if any(begun.startswith(way) and not begun[len(way) :][:1].isalnum() and begun != way for way in _ALOUD):
+        return True
+    stripped = lead.lstrip()
+    if stripped.startswith(_BARE_CHANNEL) and stripped[len(_BARE_CHANNEL) :][:1].isupper():
+        return True
+    return None if _BARE_CHANNEL.startswith(stripped) or any(way.startswith(begun) for way in _ALOUD) else False

@@ -1,0 +1,194 @@
+"""Recognises the markers that models write into their text: of thoughts, tool calls, turns and channels. Pure.
+
+A marker is recognised by its name, whatever model it belongs to: `<think>`, `[THINK]`, `<|START_THINKING|>` and
+`◁think▷` all begin a thought. A token between `<|` and `|>` is never text, whatever its name.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["thought", "call", "result", "end", "role", "header", "turn", "channel", "message", "nothing"]
+LONGEST_NAME = 48
+LONGEST_ATTRIBUTES = 200
+"""Characters; what is longer is text."""
+
+
+def _names(written: str) -> frozenset[str]:
+    return frozenset(written.split())
+
+
+_THOUGHTS = _names(
+    "think thinking thought thoughts reasoning reflection scratchpad analysis rationale deliberation "
+    "antthinking inner_monologue internal_monologue chain_of_thought"
+)
+_CALLS = _names("tool_call tool_calls toolcall function_call function_calls function invoke tool_use")
+_RESULTS = _names(
+    "tool_response tool_responses tool_result tool_results tool_output function_result function_results "
+    "function_response"
+)
+_ENDS = _names(
+    "s eos eot eot_id eom_id eod im_end end return call end_of_turn end_turn endofturn endoftext end_of_text "
+    "end_of_sentence end_of_utterance"
+)
+_TURNS = _names("start_of_turn im_start turn")
+"""After these comes a role."""
+_HEADERS = _names("start start_header_id header_start start_of_role")
+"""After these comes a role, and another token."""
+ROLES = _names("user human assistant model system developer tool observation ipython environment functions")
+_WRAPPERS = _names("bos pad unk answer final final_answer response begin_of_text")
+_TAGS: dict[str, Kind] = {
+    **dict.fromkeys(_WRAPPERS, "nothing"),
+    **dict.fromkeys(_ENDS - {"end", "return", "call"}, "end"),
+    **dict.fromkeys(_THOUGHTS, "thought"),
+    **dict.fromkeys(_CALLS, "call"),
+    **dict.fromkeys(_RESULTS, "result"),
+    "start_of_turn": "turn",
+    "turn": "end",
+    "channel": "thought",
+}
+_SPACES = ("seed:", "antml:", "minimax:", "anthropic:")
+"""Name spaces of providers, in which tags may stand."""
+_BRACKETS: dict[str, Kind] = {
+    "THINK": "thought",
+    "think": "thought",
+    "TOOL_CALLS": "call",
+    "TOOL_CALL": "call",
+    "TOOL_RESULTS": "result",
+    "AVAILABLE_TOOLS": "result",
+    "SYSTEM_PROMPT": "result",
+    "INST": "role",
+    "ARGS": "nothing",
+    "CALL_ID": "nothing",
+    "BOS": "nothing",
+    "EOS": "end",
+}
+_TOKEN = re.compile(rf"<[|｜]([^<>\n|｜]{{0,{LONGEST_NAME}}})([|｜]?)(>?)")
+_TAG = re.compile(rf"[<◁](/?)([A-Za-z_:]{{0,{LONGEST_NAME}}})")
+_ATTRIBUTES = re.compile(rf"[^<>◁▷]{{0,{LONGEST_ATTRIBUTES}}}")
+_BRACKET = re.compile(r"\[(/?)([A-Za-z_]{0,16})(\]?)")
+_EDGES = _names("begin start end of") | {""}
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker in a text.
+
+    Parameters:
+        kind: what it is; "nothing" for one that is only left out.
+        name: which one, without what says that it begins or ends something: the end of a region has the same.
+        closes: whether it is the end of something.
+        end: the index just after it.
+        is_token: whether it is a token of a chat template, which nobody writes as text.
+    """
+
+    kind: Kind
+    name: str
+    closes: bool
+    end: int
+    is_token: bool = False
+
+
+class Pending:
+    """What may become a marker with the next characters."""
+
+
+PENDING = Pending()
+Found = Marker | Pending | None
+
+
+def marker(text: str, at: int) -> Found:
+    """The marker that begins at an index; None if none does, `PENDING` while the text ends too early to tell."""
+    if text[at] == "[":
+        return _bracket(text, at)
+    if text[at] == "<":
+        if at + 1 == len(text):
+            return PENDING
+        if text[at + 1] in "|｜":
+            return _token(text, at)
+    return _tag(text, at)
+
+
+def _token(text: str, at: int) -> Found:
+    """A token: `<|name|>`, or `<|name>`."""
+    found = _TOKEN.match(text, at)
+    if found is None:
+        return None
+    name, _, closed = found.groups()
+    if not closed:
+        return PENDING if found.end() == len(text) and len(name) < LONGEST_NAME else None
+    name = name.casefold().replace("▁", "_").replace(" ", "_")
+    closes = name.startswith("/")
+    name = name.strip("_/")
+    if name in _ENDS:
+        return Marker("end", name, True, found.end(), is_token=True)
+    words = name.split("_")
+    closes = closes or "end" in words
+    core = "_".join(word for word in words if word not in _EDGES)
+    return Marker(_kind_of_token(name, set(words)), core, closes, found.end(), is_token=True)
+
+
+def _kind_of_token(name: str, words: set[str]) -> Kind:
+    if name in ROLES:
+        return "role"
+    if name in _TURNS:
+        return "turn"
+    if name in _HEADERS:
+        return "header"
+    if name == "channel":
+        return "channel"
+    if name == "message":
+        return "message"
+    if words & {"think", "thinking", "thought", "reasoning"}:
+        return "thought"
+    if words & {"tool", "tools", "function", "action", "python"}:
+        return "result" if words & {"output", "outputs", "result", "results", "response", "responses"} else "call"
+    return "nothing"
+
+
+def _tag(text: str, at: int) -> Found:
+    """A tag: `<name attributes>`, `</name>` or `◁name▷`; also `<name|>`, which ends what `<|name>` began."""
+    found = _TAG.match(text, at)
+    if found is None:
+        return None
+    name = found[2].casefold()
+    if found.end() == len(text):
+        return PENDING if _may_become(name) else None
+    name = name.removeprefix(next((space for space in _SPACES if name.startswith(space)), ""))
+    kind = _TAGS.get(name)
+    attributes = _ATTRIBUTES.match(text, found.end()) if kind else None
+    if kind is None or attributes is None or (attributes[0] and attributes[0][0] not in " \t\n=/|"):
+        return None
+    if attributes.end() == len(text):
+        return PENDING if len(attributes[0]) < LONGEST_ATTRIBUTES else None
+    if text[attributes.end()] not in ">▷":
+        return None
+    ends_token = attributes[0].endswith("|")
+    if name == "channel" and not ends_token:
+        return None
+    if attributes[0].endswith("/"):
+        # An empty one, such as `<think/>`.
+        kind = "nothing"
+    closes = bool(found[1]) or ends_token or kind == "end"
+    return Marker(kind, name, closes, attributes.end() + 1)
+
+
+def _bracket(text: str, at: int) -> Found:
+    """A token of Mistral's: `[NAME]` or `[/NAME]`."""
+    found = _BRACKET.match(text, at)
+    if found is None:
+        return None
+    if not found[3]:
+        known = found[2] == "" or any(name.startswith(found[2]) for name in _BRACKETS)
+        return PENDING if found.end() == len(text) and known else None
+    kind = _BRACKETS.get(found[2])
+    if kind == "role" and found[1]:
+        kind = "nothing"
+    return kind and Marker(kind, found[2].casefold(), bool(found[1]), found.end())
+
+
+def _may_become(name: str) -> bool:
+    """Whether a tag's name may be the beginning of a known one."""
+    space = next((space for space in _SPACES if name.startswith(space)), "")
+    name = name.removeprefix(space)
+    return any(known.startswith(name) for known in (*_TAGS, *(() if space else _SPACES)))

@@ -54,7 +54,7 @@ class Vad(Table):
 
 
 class Turns(Table):
-    """When the user has finished; see docs/turns.md."""
+    """When the user has finished; see docs/concepts/end-of-turn.md."""
 
     detector: Literal["smart-turn", "silence"] = "smart-turn"
     """What judges whether the words sound finished: Smart Turn, or nothing but the silence after them."""
@@ -80,7 +80,7 @@ class Turns(Table):
 
 
 class BargeIn(Table):
-    """What the caller's speech does to an answer; see docs/turns.md."""
+    """What the caller's speech does to an answer; see docs/concepts/barge-in.md."""
 
     mode: Literal["auto", "off", "speech", "words"] = "auto"
     """What stops an answer: nothing, any speech, or what the speech says. `auto` is `words` where the recogniser gives
@@ -98,7 +98,7 @@ class BargeIn(Table):
 
 
 class Watchdog(Table):
-    """How long a caller may be left in silence; see docs/turns.md."""
+    """How long a caller may be left in silence; see docs/concepts/failures.md."""
 
     silence_ms: Annotated[int, Field(ge=1000, le=120_000)] = 8000
     """What the caller waits for must do something within this time. A language model or a tool is then said to be still
@@ -108,7 +108,7 @@ class Watchdog(Table):
 
 
 class Call(Table):
-    """What happens when nobody speaks and at goodbye, and what is kept of the words; see docs/turns.md."""
+    """Silence, goodbye, long answers and transcripts; see docs/concepts/conversation.md."""
 
     silence_ms: Annotated[int, Field(ge=0, le=3_600_000)] = 30_000
     """The silence after which the caller is asked, once, whether they are still there; 0 never asks."""
@@ -134,7 +134,7 @@ class Settings(Table):
     """One sentence for `voice pipelines`."""
     language: Language = "en"
     """What is spoken, by both sides: it chooses the recogniser's language, the voice, what the agent says of its own
-    accord, and the words that decide turns and interruptions; see docs/talking.md."""
+    accord, and the words that decide turns and interruptions; see docs/how-to/languages.md."""
     vad: Vad = Vad()
     turns: Turns = Turns()
     barge_in: BargeIn = BargeIn()

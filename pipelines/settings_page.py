@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from the settings themselves: `python -m pipelines.settings_page > docs/settings.md`."""
+"""Writes docs/reference/settings.md from the settings themselves: `python -m pipelines.settings_page > FILE`."""
 
 import ast
 import inspect

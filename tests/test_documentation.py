@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from latency.report.checked_figures import FIGURES
 from pipelines import settings, settings_page
 from pipelines.cli import parser
+from pipelines.commands import page as commands_page
 from tests.pipelines.gate_run import run_gate
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TEXT = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXT = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
+SETTINGS, COMMANDS = "docs/reference/settings.md", "docs/reference/command-line.md"
 BLOCKS = [block for text in TEXT.values() for block in re.findall(r"```(\w+)\n(.*?)```", text, flags=re.DOTALL)]
 SHELL = [body.strip() for language, body in BLOCKS if language == "sh"]
 INLINE = sorted(
@@ -86,7 +89,7 @@ def test_the_gate_is_a_shell_command_that_passes_and_fails(tmp_path: Path) -> No
 
 
 def test_the_gate_for_an_agent_of_ones_own_is_a_test_that_passes(tmp_path: Path) -> None:
-    (shown,) = re.findall(r"```python\n(.*?)```", TEXT["measuring.md"], flags=re.DOTALL)
+    (shown,) = re.findall(r"```python\n(.*?)```", TEXT["docs/how-to/ci.md"], flags=re.DOTALL)
     (tmp_path / "test_agent.py").write_text(shown)
     (tmp_path / "samples").symlink_to(ROOT / "samples")
     done = run_gate(tmp_path / "test_agent.py")
@@ -94,39 +97,65 @@ def test_the_gate_for_an_agent_of_ones_own_is_a_test_that_passes(tmp_path: Path)
 
 
 def test_the_language_models_shown_are_a_pipeline(tmp_path: Path) -> None:
-    (shown,) = re.findall(r"```toml\n(.*?)```", TEXT["pipelines.md"], flags=re.DOTALL)
+    (shown,) = re.findall(r"```toml\n(.*?)```", TEXT["docs/start/your-models.md"], flags=re.DOTALL)
     (tmp_path / "mine.toml").write_text(shown)
     llm = settings.load(str(tmp_path / "mine.toml")).llm
     assert isinstance(llm, settings.Tiers)
     assert list(llm.tiers) == ["large", "fast"]
 
 
+@pytest.mark.parametrize("block", [body for language, body in BLOCKS if language == "toml" and "[tiers." not in body])
+def test_every_toml_block_is_part_of_a_pipeline(block: str, tmp_path: Path) -> None:
+    rest = {"asr": 'engine = "sphinx"', "llm": 'provider = "responder"', "tts": 'engine = "piper"'}
+    missing = [f"[{table}]\n{value}\n" for table, value in rest.items() if f"[{table}" not in block]
+    (tmp_path / "shown.toml").write_text("\n".join([block, *missing]))
+    settings.load(str(tmp_path / "shown.toml"))
+
+
 def test_the_page_of_settings_is_generated_from_the_settings() -> None:
-    assert TEXT["settings.md"] == settings_page.page(), "python -m pipelines.settings_page > docs/settings.md"
+    assert TEXT[SETTINGS] == settings_page.page(), f"python -m pipelines.settings_page > {SETTINGS}"
+
+
+def test_the_page_of_commands_is_generated_from_the_commands() -> None:
+    """Line ends do not count: Python's versions fold a usage differently."""
+    generated = commands_page.page()
+    assert "## `voice replay`" in generated
+    assert "## `latency bench`" in generated
+    assert TEXT[COMMANDS].split() == generated.split(), f"python -m pipelines.commands.page > {COMMANDS}"
+
+
+def test_every_figure_that_a_check_can_limit_is_on_the_page_of_checks() -> None:
+    page = TEXT["docs/reference/checks.md"]
+    for figure in FIGURES:
+        for word in figure.split():
+            assert f"`{word}`" in page, figure
 
 
 def test_the_page_of_settings_has_every_table() -> None:
     for name, field in settings.Settings.model_fields.items():
         if isinstance(field.default, settings.Table):
-            assert f"## `[{name}]" in TEXT["settings.md"]
+            assert f"## `[{name}]" in TEXT[SETTINGS]
 
 
 def test_every_setting_that_a_page_names_exists() -> None:
-    """In the pages on turns and the budget: `turns.risk` and the like."""
-    named = re.findall(r"`((?:vad|turns|asr|tts)\.\w+)", TEXT["turns.md"] + TEXT["budget.md"])
+    """Such as `turns.risk`."""
+    named = re.findall(r"`((?:vad|turns|barge_in|watchdog|call|asr|tts)\.(?!jsonl)[a-z_]+)\b", "".join(TEXT.values()))
     assert named
     for name in named:
         table, key = name.split(".")
-        assert re.search(rf"^## `\[{table}\].*?^\| `{key}` ", TEXT["settings.md"], flags=re.DOTALL | re.MULTILINE), name
+        assert re.search(rf"^## `\[{table}\].*?^\| `{key}` ", TEXT[SETTINGS], flags=re.DOTALL | re.MULTILINE), name
 
 
 @pytest.mark.parametrize("command", [c for c in INLINE if c.startswith("voice ")])
 def test_every_voice_command_named_is_one_that_the_command_line_takes(command: str) -> None:
     arguments = shlex.split(command)[1:]
+    # A command that is only named may need arguments.
+    only_named = len(arguments) == 1 and not arguments[0].startswith("-")
     try:
-        parser().parse_args(arguments)
-    except SystemExit as refused:
-        pytest.fail(f"`{command}` is refused with {refused.code}")
+        parser().parse_args([*arguments, "--help"] if only_named else arguments)
+    except SystemExit as ended:
+        if ended.code:
+            pytest.fail(f"`{command}` is refused with {ended.code}")
 
 
 @pytest.mark.parametrize("command", [c for c in INLINE if c.startswith("latency report")])
@@ -147,9 +176,9 @@ def test_the_pipelines_it_names_are_listed() -> None:
     assert {"auto", "embedded", "local", "openai"} <= {line.split()[0] for line in done.stdout.splitlines()}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_links_lead_to_files_and_headings(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", TEXT[page.name]):
+    for target in re.findall(r"\]\(([^)]+)\)", TEXT[page.relative_to(ROOT).as_posix()]):
         if target.startswith("http"):
             continue
         path, _, anchor = target.partition("#")
@@ -160,9 +189,18 @@ def test_the_links_lead_to_files_and_headings(page: Path) -> None:
             assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}, target
 
 
+def test_every_page_is_reached_from_the_index() -> None:
+    """The index itself, or the page of benchmarks, links each page."""
+    reached = {ROOT / "README.md", ROOT / "docs" / "README.md"}
+    for index in (ROOT / "docs" / "README.md", ROOT / "docs" / "benchmarks" / "README.md"):
+        links = re.findall(r"\]\(([^)#]+)", index.read_text(encoding="utf-8"))
+        reached |= {(index.parent / link).resolve() for link in links if not link.startswith("http")}
+    assert [page for page in PAGES if page not in reached] == []
+
+
 @pytest.mark.slow
 def test_a_slow_model_alone_misses_its_budget_and_with_a_fast_one_beside_it_keeps_it(tmp_path: Path) -> None:
-    """The command on the page about pipelines, two and a half minutes."""
+    """The command on the page about the first call, two and a half minutes."""
     (command,) = [command for command in SHELL if "sim-single" in command and "&&" in command]
     command = command.replace(".venv/bin/voice", f"{sys.executable} -m pipelines.cli")
     command = command.replace("sim-single", f"sim-single --out {tmp_path}/single")

@@ -17,7 +17,7 @@ METHOD = (
     "Delays run from the labelled end of speech to the end of the turn, in audio time: no computing time is counted. "
     "Cut-offs are those of pauses of 0.2 to 5 s, each judged as if the turn had not been cut off before; delays are "
     "those of all turns. The best settings are chosen on these recordings. In brackets: over speakers, "
-    f"{INTERVAL_METHOD}. See docs/turns.md."
+    f"{INTERVAL_METHOD}. See docs/benchmarks/README.md."
 )
 
 

@@ -46,7 +46,8 @@ class Tiers(Table):
     policy: Literal[
         "single", "hedged", "fallback", "race", "routed", "relay", "adaptive", "best_of", "draft_verify"
     ] = "adaptive"
-    """Which tier is asked when; see docs/budget.md. A lone tier is asked alone (`single`) unless this is set."""
+    """Which tier is asked when; see docs/concepts/llm-budget.md. A lone tier is asked alone (`single`) unless this is
+    set."""
     best_of: Annotated[int, Field(ge=2, le=MOST)] | None = None
     """How many candidates the fast tier (or a lone one) is asked for where it answers; the best of them is spoken, by
     the deadline. None for one; 3 with the policy best_of."""

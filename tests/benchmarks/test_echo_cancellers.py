@@ -173,7 +173,7 @@ def described(make: Callable[[], Process], decoder: object) -> str:
 
 @pytest.mark.slow
 def test_the_cancellers_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Prints the table of docs/talking.md."""
+    """Prints the table of docs/benchmarks/2026-11-24-echo.md."""
     model = build_language_model(domain_sentences, edition="echo", cache=tmp_path)
     decoder = load_decoder(model.path)
     raw = [len(starts_of_speech(SimulatedRoom(delay=0.1, level=d, drift=50).hear(agent()))) for d in (-6, -12, -20)]

@@ -32,7 +32,7 @@ async def test_the_agent_does_not_stop_for_its_own_voice(server: ServerProcess) 
 async def test_a_whole_conversation_in_a_room(
     server: ServerProcess, level: float, delay: float, cancels: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Prints the figures of docs/talking.md, and holds the limit where echo is cancelled."""
+    """Prints the figures of docs/benchmarks/2026-11-24-echo.md, and holds the limit where echo is cancelled."""
     room = SimulatedRoom(delay=delay, level=level, drift=50)
     result = await call_in_a_room(server.url, tour(), room, cancels=cancels, longest=180)
     with capsys.disabled():

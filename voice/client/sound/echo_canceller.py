@@ -1,7 +1,7 @@
 """Takes the loudspeaker's sound out of the microphone's, and noise and differences of level with it.
 
 This is what browsers do: WebRTC's echo canceller (AEC3), noise suppressor and gain control, from the package
-`pywebrtc-audio`. docs/talking.md compares it with others.
+`pywebrtc-audio`. docs/benchmarks/2026-11-24-echo.md compares it with others.
 
 AEC3 finds by itself how late the echo comes, from 0 to about 0.5 s, and follows it when it changes: a card that lost
 samples, a clock that drifts, a loudspeaker that was moved. `HELD_BACK` makes room for slower cards.
@@ -25,7 +25,7 @@ LATE = 219
 left out at the start, so that a recording holds the user's speech when it was spoken."""
 SUPPRESSION = 0
 """WebRTC's least level of noise suppression, 6 dB. The next one takes words with it: of callers who interrupt, 53 % of
-the words were misheard instead of 22 % (echo at -6 dB, docs/talking.md)."""
+the words were misheard instead of 22 % (echo at -6 dB, one synthetic speaker, docs/benchmarks/2026-11-24-echo.md)."""
 MOST_GAIN = 6.0
 """dB of gain at most: a soft caller is raised, what is left of the echo is not raised into speech."""
 

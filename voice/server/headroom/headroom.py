@@ -14,8 +14,8 @@ from voice.server.headroom.loop_load import WINDOW, LoopLoad
 
 SCARCE_BUSY, FULL_BUSY = 0.7, 0.75
 """The share of time in which the event loop works, from which optional work is left out, and which no further call may
-exceed. It is one thread. With a recogniser in other processes on two cores, eight calls need 0.62 and have no
-drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many (docs/operating.md). Without
+exceed. It is one thread. With a recogniser in other processes on two cores, eight calls of the tour (one synthetic
+speaker) need 0.62 and have no drop-outs, 9 to 11 need 0.72 to 0.82 and have a few, 12 need 0.91 and have many. Without
 speculative answers, eight calls would be 0.2 s slower for nothing."""
 SCARCE_WAIT = {"event_loop": 0.03, "synthesis": 0.1, "recognition": 0.3}
 FULL_WAIT = {"event_loop": 0.05, "synthesis": 0.25, "recognition": 0.5}

@@ -101,7 +101,7 @@ async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) ->
     """
     from websockets.asyncio.client import connect
 
-    from voice.llm.openai.responses_errors import ServerError
+    from voice.llm.wires.events import ProviderError
 
     async with connect(f"ws{url.removeprefix('http')}/responses", additional_headers=key) as websocket:
         socket = Socket(websocket, time.monotonic())
@@ -110,7 +110,7 @@ async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) ->
             event = await socket.recv()
             if event["type"] == "response.output_text.delta":
                 return
-        raise ServerError(event)
+        raise ValueError(ProviderError(event).words)
 
 
 def _is_paid(tier: KeyedTable) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import FunctionCallFromLLM, LLMTextFrame
 from pipecat.metrics.metrics import LLMTokenUsage
-from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.services.llm_service import LLMService
 
 from voice.llm.answer.attempt import CHARS_PER_TOKEN
@@ -70,7 +70,8 @@ async def deliver(
                 except StopAsyncIteration:
                     break
                 except Exception as error:
-                    if finish is None:
+                    is_complete = finish and (spoken or calls or isinstance(error, TimeoutError))
+                    if not is_complete:
                         raise
                     log.info("a complete answer did not end properly (%s)", type(error).__name__)
                     break
@@ -105,7 +106,12 @@ async def deliver(
         raise WireError(f"ended its answer for a tool call and sent none ({why})")
     if calls:
         tools = context.tools.standard_tools if isinstance(context.tools, ToolsSchema) else ()
-        made = calls.made(known={tool.name for tool in tools}, is_whole=finish is not None)
+        used = {
+            str(message.get("tool_call_id"))
+            for message in context.get_messages()
+            if not isinstance(message, LLMSpecificMessage) and message.get("role") == "tool"
+        }
+        made = calls.made(known={tool.name for tool in tools}, used=used, is_whole=finish is not None)
         await service.run_function_calls(
             [
                 FunctionCallFromLLM(

@@ -11,7 +11,7 @@ from voice.llm.wires.events import CallPart, WireError
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A whole call: its id is unique in its answer, its arguments are the object that was sent."""
+    """A whole call: its id is unique in its conversation, its arguments are the object that was sent."""
 
     id: str
     name: str
@@ -70,18 +70,19 @@ class ToolCalls:
             self._calls.append(call)
         call.add(part)
 
-    def made(self, *, known: Collection[str], is_whole: bool) -> Sequence[ToolCall]:
+    def made(self, *, known: Collection[str], used: Collection[str], is_whole: bool) -> Sequence[ToolCall]:
         """The calls, once the answer is over.
 
         Args:
             known: the names of the tools that the model was offered.
+            used: ids of the calls that the conversation has already; some servers begin anew with every answer.
             is_whole: whether the server said that its answer is whole; without that, a call that has no arguments yet
                 was broken off.
 
         Raises:
             WireError: one of them has no name, was broken off, or its arguments are no JSON object. None may run then.
         """
-        made, ids = [], set[str]()
+        made, ids = [], set(used)
         for call in self._calls:
             name = _name(call.names, known)
             if not name:

@@ -245,7 +245,46 @@ def _in_thread(tool: Callable[[], Any]) -> asyncio.Future[Any]:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
 
-    def settle(context: LLMContext, call_id: str, words: str) -> bool:
+    def settle(result: Any, error: Exception | None) -> None:
+        if future.cancelled():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        result, failure = None, None
+        try:
+            result = tool()
+        except Exception as error:  # a tool raises errors of any type; the call's task raises them again
+            failure = error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, result, failure)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(work,), name="tool", daemon=True).start()
+    return future
+
+
+def _keep(work: "asyncio.Future[Any]", name: str, params: FunctionCallParams) -> None:
+    """Keep the result of a tool that ran on after an interruption in the conversation, in the place of its call."""
+    if work.cancelled():
+        return
+    error = work.exception()
+    result = {"error": f"The tool failed: {error}"} if error else _as_json(work.result(), name)
+    log.info("tool %s, interrupted before, -> %r", name, result)
+    said = json.dumps(result, ensure_ascii=False)
+    if not settle(params.context, params.tool_call_id, said):
+        params.context.add_message({"role": "developer", "content": f"The tool {name}, which had gone on: {said}"})
+
+
+def goes_on(context: LLMContext, name: str) -> bool:
+    """Whether a tool of a conversation runs on when the caller interrupts."""
+    traits = getattr(_handler(context, name), _TRAITS, None)
+    return isinstance(traits, Traits) and not traits.cancellable
+
+
+def settle(context: LLMContext, call_id: str, words: str) -> bool:
     """Say in the conversation what became of a tool call that has no result; returns whether there is one."""
     message = _message(context, call_id)
     is_open = message is not None and message["content"] in _UNSETTLED

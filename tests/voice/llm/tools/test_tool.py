@@ -27,6 +27,7 @@ class Params:
         self.results: list[Any] = []
         self.llm: Any = None
         self.context: Any = None
+        self.tool_call_id = "a"
 
     async def result_callback(self, result: Any) -> None:
         self.results.append(result)

@@ -1,14 +1,20 @@
 """Chat Completions as servers send them, with the real SDK: said and called once, or failed with a reason."""
 
+import asyncio
 import gzip
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Sequence
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from pipecat.frames.frames import Frame
+from pipecat.processors.aggregators.llm_context import LLMContext
 
 from tests.voice.llm.wires.scripted_server import MODEL, Expected, answered, check, serving
 from voice.llm.openai.chat import ChatService, make_client
+from voice.llm.wires.delivery import EVENTS_AT_ONCE, deliver
+from voice.llm.wires.events import Event, Text
 
 Pieces = Sequence[bytes | float | None]
 
@@ -382,3 +388,28 @@ UNSTREAMED: dict[str, tuple[bytes, str, Expected]] = {
 async def test_a_server_that_does_not_stream_is_understood_too(case: str) -> None:
     body, head, expected = UNSTREAMED[case]
     check(await asked([body], head), expected)
+
+
+async def test_a_burst_of_chunks_leaves_the_event_loop_to_others_in_between() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def words() -> AsyncGenerator[Event]:
+        for _ in range(10 * EVENTS_AT_ONCE):
+            yield Text("word ")
+
+    task = asyncio.create_task(other())
+    pushed: list[Frame] = []
+
+    async def push(frame: Frame) -> None:
+        pushed.append(frame)
+
+    await deliver(cast(Any, SimpleNamespace(push_frame=push)), LLMContext([]), words())
+    task.cancel()
+    assert len(pushed) == 10 * EVENTS_AT_ONCE
+    assert turns >= 10

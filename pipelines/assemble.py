@@ -42,7 +42,7 @@ from voice.language.phrases import PHRASES
 from voice.llm import CONTEXT_TURNS
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.context_window import bound
-from voice.llm.interruption import mark_interruptions
+from voice.llm.interruption import SettlingAssistantAggregator, mark_interruptions
 from voice.llm.joining import JoiningUserAggregator
 from voice.llm.parts.service import PartRules
 from voice.llm.tiers.swap import Swap, swap_tool
@@ -134,7 +134,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     )
     # What stands behind the language model may be a recorder that wants the caller's audio.
     user.passes_audio = bool(behaviour.before_tts)
-    assistant = LLMAssistantAggregator(context)
+    assistant = SettlingAssistantAggregator(context)
     turns = settings.llm.context_turns if isinstance(settings.llm, Tiers) else CONTEXT_TURNS
     bound(assistant, context, turns=turns, **({"forgot": llm.forget} if isinstance(llm, BudgetedLLMService) else {}))
     mark_interruptions(assistant, context)

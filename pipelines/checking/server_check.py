@@ -99,7 +99,7 @@ async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) ->
     """
     from websockets.asyncio.client import connect
 
-    from voice.llm.openai.responses_errors import ServerError
+    from voice.llm.wires.events import ProviderError
 
     address = f"ws{url.removeprefix('http')}/responses"
     proxy = proxy_for(address) if address.startswith("wss") else None
@@ -110,7 +110,7 @@ async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) ->
             event = await socket.recv()
             if event["type"] == "response.output_text.delta":
                 return
-        raise ServerError(event)
+        raise ValueError(ProviderError(event).words)
 
 
 def _is_paid(tier: KeyedTable) -> bool:

@@ -1,7 +1,13 @@
-"""Marks an answer that was broken off, so that the model knows that the rest of it was never heard."""
+"""Keeps in the conversation what an interruption leaves of an answer: the words that were heard, and its tools."""
 
+from typing import Any
+
+from pipecat.frames.frames import Frame, FunctionCallCancelFrame, FunctionCallInProgressFrame
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.processors.aggregators.llm_response_universal import AssistantTurnStoppedMessage, LLMAssistantAggregator
+from pipecat.processors.frame_processor import FrameDirection
+
+from voice.llm.tools.tool import GOES_ON, STOPPED, goes_on, result, settle
 
 BROKEN_OFF = " —"
 """Follows the words that were heard of an answer that was broken off. Small models repeat what is in the conversation,
@@ -31,3 +37,33 @@ def mark(context: LLMContext, heard: str) -> bool:
             message["content"] = heard.rstrip() + BROKEN_OFF
             return True
     return False
+
+
+class SettlingAssistantAggregator(LLMAssistantAggregator):
+    """pipecat's assistant aggregator; a tool that was interrupted is told to the model in a sentence.
+
+    pipecat announces a tool behind the words that were said before it. An interruption overtakes the announcement: it
+    then comes when the tool has been cancelled already, and would stay in the conversation as "IN_PROGRESS".
+    """
+
+    def __init__(self, context: LLMContext, **kwargs: Any) -> None:
+        super().__init__(context, **kwargs)
+        self._overtook: dict[str, FunctionCallCancelFrame] = {}
+        """Cancellations of tools that are still to be announced."""
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        """Do as pipecat's, and settle the tools that were interrupted."""
+        if isinstance(frame, FunctionCallCancelFrame):
+            await self._cancel(frame, direction)
+            return
+        await super().process_frame(frame, direction)
+        if isinstance(frame, FunctionCallInProgressFrame) and frame.tool_call_id in self._overtook:
+            await self._cancel(self._overtook.pop(frame.tool_call_id), direction)
+
+    async def _cancel(self, frame: FunctionCallCancelFrame, direction: FrameDirection) -> None:
+        # A tool that runs on may have ended before; pipecat would write over what it returned.
+        known = result(self.context, frame.tool_call_id)
+        await super().process_frame(frame, direction)
+        words = known or (GOES_ON if goes_on(self.context, frame.function_name) else STOPPED)
+        if not settle(self.context, frame.tool_call_id, words):
+            self._overtook[frame.tool_call_id] = frame

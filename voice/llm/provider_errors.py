@@ -2,11 +2,12 @@
 
 import socket
 
+import httpx2
 from openai import APIConnectionError, APIError, APIStatusError, APITimeoutError
 from pipecat.utils.http import TIMEOUT_EXCEPTIONS
 
-from voice.llm.openai.chat_stream import NotACompletionError
 from voice.llm.request_timeout import causes, was_connecting
+from voice.llm.wires.events import WireError
 from voice.redaction import quoted
 
 
@@ -17,14 +18,14 @@ def reason(error: Exception, *, model: str, where: str) -> str:
         # Of httpx or httpx2, whichever the SDK is built on.
         did_not = "take the connection" if was_connecting(error) else "answer"
         return f"{model} at {where} did not {did_not} in time."
-    if isinstance(error, APIConnectionError):
+    if isinstance(error, APIConnectionError | httpx2.TransportError):
         return f"{model} at {where} {connection_words(error)}."
     if isinstance(error, APIStatusError):
         return f"{model} at {where} answered HTTP {error.status_code}{_words_of(error)}."
     if isinstance(error, APIError):
         return f"{model} at {where} reported an error{_words_of(error)}."
-    if isinstance(error, NotACompletionError):
-        return f"{model} at {where} {error}, not with a chat completion: check base_url."
+    if isinstance(error, WireError):
+        return f"{model} at {where} {quoted(str(error))}."
     return f"The answer of {model} at {where} could not be used ({type(error).__name__}: {quoted(str(error))})."
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from pipecat.utils.errors import extract_http_status_code
 
@@ -95,7 +96,7 @@ def room(limits: list[Limit], *, given: int, output: int) -> Room | None:
     return Room(requests=scarcest.remaining // max(1, takes[scarcest.of]), seconds=_wait(scarcest))
 
 
-def rest_after(error: BaseException | None) -> Rest | None:
+def rest_after(error: BaseException | None, now: datetime) -> Rest | None:
     """How long not to ask a tier after it failed with this error; None if the next turn may ask it."""
     status = extract_http_status_code(error) if error is not None else None
     match status:
@@ -103,21 +104,21 @@ def rest_after(error: BaseException | None) -> Rest | None:
             return Rest(seconds=GONE_FOR, why="its provider does not have the model (any more)")
         case 402:
             return Rest(seconds=NO_CREDIT_FOR, why="its provider wants to be paid first")
-        case 429 | 503 | 529 if (wait := retry_after(error)) is not None:
+        case 429 | 503 | 529 if (wait := retry_after(error, now)) is not None:
             return Rest(seconds=wait, why=f"its provider answered HTTP {status} and asks to wait so long")
     return None
 
 
-def retry_after(error: BaseException | None) -> float | None:
-    """The seconds that a provider asks to wait in the headers of its error; None where it does not say."""
+def retry_after(error: BaseException | None, now: datetime) -> float | None:
+    """The seconds that a provider asks to wait in the headers of its error, an hour at most; None without."""
     # An error in an event of a socket carries its headers itself.
     headers = getattr(getattr(error, "response", error), "headers", None)
-    text = str(headers.get("retry-after", "")) if headers is not None else ""
-    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+    wait = seconds_until(str(headers.get("retry-after", "")), now) if headers is not None else None
+    return None if wait is None else min(wait, GONE_FOR)
 
 
 def seconds_until(text: str, now: datetime) -> float | None:
-    """Seconds until a limit is whole again, from a duration ("6m0s", "1.5") or an instant; None if it is neither."""
+    """Seconds until an instant, told as a duration ("6m0s", "1.5"), in ISO 8601 or as HTTP tells dates; None if not."""
     text = text.strip()
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
@@ -126,7 +127,10 @@ def seconds_until(text: str, now: datetime) -> float | None:
     try:
         instant = datetime.fromisoformat(text)
     except ValueError:
-        return None
+        try:
+            instant = parsedate_to_datetime(text)
+        except ValueError:
+            return None
     return max(0.0, ((instant if instant.tzinfo else instant.replace(tzinfo=UTC)) - now).total_seconds())
 
 

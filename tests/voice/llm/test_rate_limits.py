@@ -4,7 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from voice.llm.rate_limits import FAST_POOL, before_refusal, duration, read_limits, seconds_until
+from voice.llm.rate_limits import (
+    FAST_POOL,
+    GONE_FOR,
+    before_refusal,
+    duration,
+    read_limits,
+    rest_after,
+    seconds_until,
+)
+from voice.llm.wires.events import ProviderError
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 
@@ -19,12 +28,32 @@ NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
         ("33011.4", 33011.4),
         ("2026-11-23T12:00:30Z", 30.0),
         ("2026-11-23T11:59:30Z", 0.0),
+        ("Mon, 23 Nov 2026 12:01:00 GMT", 60.0),
+        ("Mon, 23 Nov 2026 11:59:00 GMT", 0.0),
+        ("Mon, 99 Nov 2026 11:59:00 GMT", None),
         ("soon", None),
         ("", None),
     ],
 )
 def test_the_time_until_a_limit_is_whole_is_read_in_every_form(text: str, seconds: float | None) -> None:
     assert seconds_until(text, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("60", 60.0),
+        ("Mon, 23 Nov 2026 12:01:00 GMT", 60.0),
+        ("Sat, 23 Nov 2126 12:00:00 GMT", GONE_FOR),
+        ("99999999999", GONE_FOR),
+        ("-5", None),
+        ("later", None),
+    ],
+)
+def test_a_provider_that_asks_to_wait_is_left_alone_so_long(header: str, seconds: float | None) -> None:
+    error = ProviderError({"error": {"message": "slow down", "code": 429}}, headers={"retry-after": header})
+    rest = rest_after(error, NOW)
+    assert (rest and rest.seconds) == seconds
 
 
 def test_the_headers_of_each_provider_are_read_and_others_left_alone() -> None:

@@ -277,7 +277,8 @@ class BudgetedLLMService(TieredLLMService):
         """
         if objection := self._rounds.objection(calls):
             return objection
-        await self.run_function_calls(calls)
+        # A request may have had a conversation of its own; what comes of its tools belongs into the call's.
+        await self.run_function_calls([replace(call, context=self._context or call.context) for call in calls])
         if self._answer is not None:
             await self._stop_accompanying()
             self._accompanying = self.create_task(self._accompany(self._answer), "accompany tools")

@@ -9,9 +9,10 @@ from anthropic import (
     Timeout,
 )
 
-from voice.llm.anthropic.rehearsal import rehearse
+from voice.llm import provider_errors
 from voice.llm.provider_errors import connection_words
 from voice.llm.warm_connections import CONNECT_WITHIN, http_client
+from voice.llm.wires.events import ProviderError
 from voice.redaction import quoted
 
 ANTHROPIC = "https://api.anthropic.com"
@@ -32,7 +33,6 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncA
     Raises:
         ConfigurationError, ComponentError: the environment names a proxy that cannot be used.
     """
-    rehearse()
     client = AsyncAnthropic(
         api_key=api_key,
         base_url=base_url,
@@ -66,20 +66,18 @@ def reason(error: Exception, *, model: str, where: str) -> str:
             return f"{whose} did not {'take the connection' if connecting else 'answer'} in time."
         case APIConnectionError():
             return f"{whose} {connection_words(error)}."
-        case APIStatusError(status_code=200):
-            return f"{whose} reported an error in the middle of its answer{_words_of(error)}."
         case APIStatusError():
             return f"{whose} answered HTTP {error.status_code}{_words_of(error)}."
         case APIError():
             return f"{whose} reported an error{_words_of(error)}."
-    return f"The answer of {whose} could not be used ({type(error).__name__}: {quoted(str(error))})."
+    return provider_errors.reason(error, model=model, where=where)
 
 
 def is_overload(error: Exception) -> bool:
     """Whether the server, or the pool of a speed, has no room for a request now: 429, 529, or said so in a stream."""
-    return isinstance(error, APIStatusError) and (
-        error.status_code in (429, 529) or (error.status_code == 200 and _details(error).get("type") == OVERLOADED)
-    )
+    if isinstance(error, ProviderError) and error.kind == OVERLOADED:
+        return True
+    return isinstance(error, APIStatusError | ProviderError) and error.status_code in (429, 529)
 
 
 def _details(error: APIError) -> dict[str, object]:

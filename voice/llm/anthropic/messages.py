@@ -4,47 +4,42 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from anthropic import AsyncAnthropic
-from pipecat.frames.frames import StartFrame
+from pipecat.frames.frames import Frame, StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.anthropic.llm import AnthropicLLMService
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote, Rest
 from voice.llm.anthropic.client import is_overload, reason, warm_up
+from voice.llm.anthropic.message_stream import MessageReader
 from voice.llm.anthropic.speed import FAST, REFUSED_FOR, CallSpeed, FastPool
 from voice.llm.rate_limits import FAST_POOL, before_refusal, read_limits, retry_after, room
 from voice.llm.request_timeout import was_taken
-from voice.llm.tiers.tier import note, sampling, sign_of_life
+from voice.llm.tiers.tier import sampling, sign_of_life
 from voice.llm.warm_connections import WarmConnections
+from voice.llm.wires.delivery import deliver
+from voice.llm.wires.event_stream import read
+from voice.llm.wires.events import CallPart, Event, Text, Usage
 
 FAST_BETA = "fast-mode-2026-02-01"
 """The value of `anthropic-beta` without which some models refuse a speed."""
 log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class _Request:
-    """What one request leaves behind: streams to close, and whether its usage is whole."""
-
-    streams: list[AsyncGenerator[Any, None]] = field(default_factory=list)
-    is_whole: bool = False
-
-
-# The request that the current task carries out.
-_request: contextvars.ContextVar[_Request] = contextvars.ContextVar("request")
+# The conversation that the current task answers.
+_answered: contextvars.ContextVar[LLMContext] = contextvars.ContextVar("answered")
 
 
 class AnthropicService(AnthropicLLMService):
     """pipecat's Anthropic service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
 
-    The prompt is cached. The model is asked for one tool at a time, because pipecat would run only the last of several.
+    The prompt is cached. What the server sends is read by `MessageReader`, not by the SDK's types.
 
     Args:
         client: see `make_client`.
@@ -112,90 +107,74 @@ class AnthropicService(AnthropicLLMService):
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
     async def _process_context(self, context: LLMContext) -> None:
-        request = _Request()
-        asked = _request.set(request)
+        answered = _answered.set(context)
         try:
             await super()._process_context(context)
         except asyncio.CancelledError:
             self._warm.open()
             raise
         finally:
-            _request.reset(asked)
-            for stream in request.streams:
-                await stream.aclose()
+            _answered.reset(answered)
 
-    async def _create_message_stream(self, api_call: Any, params: dict[str, Any]) -> AsyncIterator[Any]:
-        """The events of an answer; called by pipecat, which iterates over them."""
-        stream = self._answered(api_call, _without_checks(params))
-        _request.get().streams.append(stream)
-        return stream
-
-    async def _answered(self, api_call: Any, params: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        """The events of an answer, at standard speed if the fast one has no room and nothing was said yet."""
-        self._speed.begin(self._clock())
-        speed, is_begun = self._speed.current, False
-        note(ProviderNote(speed=speed, slowed=self._told()))
+    async def _create_message_stream(self, api_call: Any, params: dict[str, Any]) -> AsyncGenerator[Any]:
+        """Make the request and deliver its answer; called by pipecat, to which it leaves an empty stream."""
         try:
-            try:
-                async with aclosing(self._events(api_call, self._at(speed, params), speed)) as events:
-                    async for event in events:
-                        is_begun |= event.type == "content_block_delta"
-                        yield event
-            except Exception as error:
-                if speed != FAST or not is_overload(error):
-                    raise
-                wait = retry_after(error)
-                why = f"the fast speed was refused: {reason(error, model=self._model, where=self._where).rstrip('.')}"
-                self._speed.leave(Rest(seconds=REFUSED_FOR if wait is None else wait, why=why), self._clock())
-                note(ProviderNote(slowed=self._told()))
-                if is_begun:
-                    raise
-                async with aclosing(self._events(api_call, params, self._speed.current)) as events:
-                    async for event in events:
-                        yield event
+            await deliver(
+                self, _answered.get(), self._events_at_speed(api_call, _without_checks(params)), silence=self._silence
+            )
         except Exception as error:
             # pipecat also reports the error, in its own words, and decides whether the service can still be used.
             failure = reason(error, model=self._model, where=self._where)
             await self.push_frame(LLMFailureFrame(text="", reason=failure, was_taken=was_taken(error)))
             raise
+        return _nothing()
 
-    async def _events(self, api_call: Any, params: dict[str, Any], speed: str | None) -> AsyncGenerator[Any, None]:
-        """The events of one response.
+    async def _events_at_speed(self, api_call: Any, params: dict[str, Any]) -> AsyncGenerator[Event]:
+        """The events of an answer, at standard speed if the fast one has no room and nothing was said yet."""
+        self._speed.begin(self._clock())
+        speed, is_begun = self._speed.current, False
+        yield ProviderNote(speed=speed, slowed=self._told())
+        try:
+            async with aclosing(self._events(api_call, self._at(speed, params), speed)) as events:
+                async for event in events:
+                    is_begun |= isinstance(event, Text | CallPart | Frame)
+                    yield event
+        except Exception as error:
+            if speed != FAST or not is_overload(error):
+                raise
+            wait = retry_after(error, datetime.now(UTC))
+            why = f"the fast speed was refused: {reason(error, model=self._model, where=self._where).rstrip('.')}"
+            self._speed.leave(Rest(seconds=REFUSED_FOR if wait is None else wait, why=why), self._clock())
+            yield ProviderNote(slowed=self._told())
+            if is_begun:
+                raise
+            async with aclosing(self._events(api_call, params, self._speed.current)) as events:
+                async for event in events:
+                    yield event
 
-        Raises:
-            TimeoutError: nothing but pings came for too long.
-        """
+    async def _events(self, api_call: Any, params: dict[str, Any], speed: str | None) -> AsyncGenerator[Event]:
+        """The events of one response."""
         stream = await api_call(**params)
         sign_of_life()
-        try:
-            async with aclosing(cast(AsyncGenerator[Any, None], aiter(stream))) as events:
-                while True:
-                    try:
-                        # The SDK keeps pings to itself.
-                        async with asyncio.timeout(self._silence):
-                            event = await anext(events)
-                    except StopAsyncIteration:
-                        return
-                    if event.type == "message_start":
-                        self._read(event.message.usage, stream.response.headers, speed)
-                    elif event.type == "message_delta":
-                        _request.get().is_whole = True
-                        note(ProviderNote(finish=_stop_reason(event)))
-                    yield event
-        finally:
-            await stream.close()
+        headers, is_told = stream.response.headers, False
+        reader = MessageReader(headers, llm=self.get_llm_adapter().id_for_llm_specific_messages)
+        async with aclosing(read(stream, reader)) as events:
+            async for event in events:
+                if isinstance(event, Usage) and not is_told:
+                    is_told = True
+                    yield self._limits(event, headers, speed)
+                yield event
 
-    def _read(self, usage: Any, headers: Any, speed: str | None) -> None:
-        """Note the speed that is served, and leave a pool before it refuses."""
-        note(ProviderNote(served=getattr(usage, "speed", None)))
+    def _limits(self, usage: Usage, headers: Mapping[str, str], speed: str | None) -> ProviderNote:
+        """What the headers say about the next request; a pool is left before it refuses."""
         limits = read_limits(headers, datetime.now(UTC))
-        given = (usage.input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+        given = (usage.prompt or 0) - (usage.cached or 0)
         if speed == FAST and (rest := before_refusal(limits, pool=FAST_POOL, given=given, output=self._longest)):
             why = f"the fast speed is left before it refuses: {rest.why}"
             self._speed.leave(Rest(seconds=rest.seconds, why=why), self._clock())
-        else:
-            rest = before_refusal(limits, given=given, output=self._longest)
-            note(ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest)))
+            return ProviderNote()
+        rest = before_refusal(limits, given=given, output=self._longest)
+        return ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest))
 
     def _at(self, speed: str | None, params: dict[str, Any]) -> dict[str, Any]:
         """The parameters of a request at a speed. Only the fast one is named, since the other is the usual one."""
@@ -210,23 +189,16 @@ class AnthropicService(AnthropicLLMService):
             log.warning("%s at %s: standard speed for the rest of the call, because %s", self._model, self._where, news)
         return news
 
-    async def _report_usage_metrics(self, *args: Any, **kwargs: Any) -> None:
-        """Report the usage; called by pipecat, which estimates the answer's tokens when it was cut short."""
-        note(ProviderNote(is_estimate=not _request.get().is_whole))
-        await super()._report_usage_metrics(*args, **kwargs)
 
-
-def _stop_reason(event: Any) -> str | None:
-    """Why the answer ends, if the event says so; the SDK makes an event from any JSON object."""
-    reason = getattr(getattr(event, "delta", None), "stop_reason", None)
-    return reason if isinstance(reason, str) else None
+async def _nothing() -> AsyncGenerator[Any]:
+    """A stream without events."""
+    return
+    yield
 
 
 def _without_checks(params: dict[str, Any]) -> dict[str, Any]:
     """The parameters with the messages where the SDK does not walk through each of them on the event loop."""
     body = {**params.get("extra_body", {}), "messages": params["messages"]}
-    if params.get("tools"):
-        body.setdefault("tool_choice", {"type": "auto", "disable_parallel_tool_use": True})
     if own := sampling():
         body["temperature"] = own.temperature
     return {**params, "messages": [], "extra_body": body}

@@ -1,13 +1,10 @@
 """OpenAI's Chat Completions for a voice call, with bounded waits, no silent retries and a connection kept open."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
-from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, Timeout
-from openai.types.chat import ChatCompletionChunk
+from openai import APIError, APIStatusError, AsyncOpenAI, Timeout
 from pipecat.adapters.llm.services.open_ai_adapter import OpenAILLMInvocationParams
 from pipecat.frames.frames import StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -16,25 +13,15 @@ from pipecat.utils.context.llm_context_summarization import LLMContextSummarizat
 
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.openai.chat_stream import checked, finish_reason, queue_time
+from voice.llm.openai.chat_stream import ChatReader
 from voice.llm.openai.responses_socket import OPENAI
 from voice.llm.provider_errors import reason
 from voice.llm.rate_limits import before_refusal, read_limits, room
 from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.warm_connections import CONNECT_WITHIN, WarmConnections, http_client
-
-SIMULATED = "sim"
-"""The `system_fingerprint` of our simulator, also behind a proxy that gives its models other names."""
-EMPTY_CHUNK: dict[str, Any] = {
-    "id": "",
-    "object": "chat.completion.chunk",
-    "created": 0,
-    "model": "",
-    "choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {}}]}}],
-    "usage": {"prompt_tokens_details": {}, "completion_tokens_details": {}},
-}
-"""A chunk with every field that a chunk may have."""
+from voice.llm.wires.delivery import deliver
+from voice.llm.wires.event_stream import read
 
 
 def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncOpenAI:
@@ -57,9 +44,8 @@ def make_client(*, base_url: str | None, api_key: str, silence: float) -> AsyncO
         timeout=Timeout(silence, connect=CONNECT_WITHIN),
         http_client=http_client(base_url or OPENAI),
     )
-    # The SDK imports what requests need with the first request, and compiles the fields of chunks with the first chunk.
+    # The SDK imports what requests need when they are first looked up.
     assert client.chat.completions is not None
-    ChatCompletionChunk.construct(**EMPTY_CHUNK)
     return client
 
 
@@ -79,7 +65,7 @@ class ChatService(OpenAILLMService):
     """pipecat's OpenAI service on a shared client, for a `Tier`: a failure is reported as an `LLMFailureFrame`.
 
     A cancelled request closes its connection. Another one is opened at once, so that the next turn does not have to
-    wait for it. `checked` verifies that the server streams a chat completion.
+    wait for it. What the server sends is read by `ChatReader`, not by the SDK's types.
 
     Args:
         client: see `make_client`.
@@ -141,32 +127,6 @@ class ChatService(OpenAILLMService):
         await self._warm.close(self.cancel_task)
         await super().cleanup()  # type: ignore[no-untyped-call]  # pipecat leaves it unannotated
 
-    async def get_chat_completions(self, context: LLMContext) -> AsyncIterator[ChatCompletionChunk]:  # type: ignore[override]
-        """The answer's chunks; called by pipecat, which iterates over them and closes the iterator."""
-        note(ProviderNote(speed=self._speed))
-        stream: AsyncStream[ChatCompletionChunk] = await super().get_chat_completions(context)
-        sign_of_life()
-        if limits := read_limits(stream.response.headers, datetime.now(UTC)):
-            given = LLMContextSummarizationUtil.estimate_context_tokens(context)
-            rest = before_refusal(limits, given=given, output=self._longest)
-            note(ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest)))
-        return self._noted(checked(stream))
-
-    async def _noted(self, chunks: AsyncIterator[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
-        """The same chunks; what they say about the request is noted."""
-        async with aclosing(cast(AsyncGenerator[ChatCompletionChunk], chunks)) as passing:
-            async for chunk in passing:
-                simulated = chunk.system_fingerprint == SIMULATED or None
-                note(
-                    ProviderNote(
-                        served=chunk.service_tier,
-                        queued=queue_time(chunk),
-                        simulated=simulated,
-                        finish=finish_reason(chunk),
-                    )
-                )
-                yield chunk
-
     def build_chat_completion_params(self, params_from_context: OpenAILLMInvocationParams) -> dict[str, Any]:
         """The request's parameters; called by pipecat. The messages bypass the SDK's checks.
 
@@ -181,8 +141,16 @@ class ChatService(OpenAILLMService):
         return params
 
     async def _process_context(self, context: LLMContext) -> None:
+        note(ProviderNote(speed=self._speed))
         try:
-            await super()._process_context(context)
+            stream = await self.get_chat_completions(context)
+            sign_of_life()
+            headers = stream.response.headers
+            if limits := read_limits(headers, datetime.now(UTC)):
+                given = LLMContextSummarizationUtil.estimate_context_tokens(context)
+                rest = before_refusal(limits, given=given, output=self._longest)
+                note(ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest)))
+            await deliver(self, context, read(stream, ChatReader(headers)))
         except asyncio.CancelledError:
             self._warm.open()
             raise

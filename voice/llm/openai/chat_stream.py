@@ -1,87 +1,134 @@
-"""Checks that what a Chat Completions server streams is a chat completion. Does not use pipecat."""
+"""Reads what a Chat Completions server sends: whole or in chunks, from OpenAI or from whoever followed it."""
 
-import asyncio
-import itertools
-import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
-from typing import cast
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any
 
-from openai import APIConnectionError, AsyncStream
-from openai.types.chat import ChatCompletionChunk
+from voice.llm.answer.provider_note import ProviderNote
+from voice.llm.wires.event_stream import Sent
+from voice.llm.wires.events import (
+    CallPart,
+    Event,
+    Finish,
+    ProviderError,
+    Text,
+    Usage,
+    argument_text,
+    count,
+    identifier,
+    is_error,
+    listed,
+    mapping,
+    words,
+)
 
-EVENTS = "text/event-stream"
-OTHER_JSON = "answered with JSON of another kind"
-USAGE_WITHIN = 0.2
-"""Seconds after the last word in which a server may still report the answer's token usage."""
-CHUNKS_AT_ONCE = 8
-"""Chunks that arrived together and are passed on before others may run; a whole answer would hold the event loop for
-10 ms."""
-
-log = logging.getLogger(__name__)
+SIMULATED = "sim"
+"""The `system_fingerprint` of our simulator, also behind a proxy that gives its models other names."""
 
 
-def queue_time(chunk: ChatCompletionChunk) -> float | None:
+class ChatReader:
+    """Reads the chunks of one answer.
+
+    Args:
+        headers: those of the response.
+    """
+
+    noun = "a chat completion"
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._headers = headers
+        self.is_begun = False
+        self._has_spoken = self._is_over = False
+        self._last: Mapping[str, Any] | None = None
+        self._index: int | None = None
+
+    def read(self, sent: Sent) -> Iterator[Event]:
+        """What a chunk says; see `Reader`."""
+        chunk = sent.body
+        if self._is_over or chunk is None:
+            self._is_over = True
+            yield Finish()
+            return
+        choices = [mapping(choice) for choice in listed(chunk.get("choices"))]
+        failed = any(choice.get("error") or choice.get("finish_reason") == "error" for choice in choices)
+        if sent.name == "error" or failed or (chunk.get("error") if choices else is_error(chunk)):
+            told = next((choice for choice in choices if choice.get("error")), chunk)
+            raise ProviderError(chunk if chunk.get("error") else told, headers=self._headers)
+        yield _note(chunk)
+        if usage := mapping(chunk.get("usage")) or mapping(mapping(chunk.get("x_groq")).get("usage")):
+            yield _usage(usage)
+        self.is_begun |= chunk.get("choices") is not None
+        choice = self._chosen(choices)
+        if not choice:
+            return
+        reason = identifier(choice.get("finish_reason"))
+        if reason and chunk == self._last:
+            # The last chunk was sent twice.
+            return
+        self._last = chunk
+        has_words = yield from self._delta(choice)
+        if reason:
+            yield Finish(reason, with_words=has_words)
+
+    def _chosen(self, choices: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+        """The choice that is read: one was asked for, but some servers send more."""
+        numbered = {count(choice.get("index")) or 0: choice for choice in reversed(choices)}
+        if self._index is None and numbered:
+            self._index = min(numbered)
+        return numbered.get(self._index or 0) or {}
+
+    def _delta(self, choice: Mapping[str, Any]) -> Generator[Event, None, bool]:
+        """What a choice brings; returns whether there are words in it."""
+        is_whole = not isinstance(choice.get("delta"), Mapping) and isinstance(choice.get("message"), Mapping)
+        if is_whole and self._has_spoken:
+            # Some servers end with the whole answer once more.
+            return False
+        delta = mapping(choice.get("message" if is_whole else "delta"))
+        text = words(delta.get("content")) or words(delta.get("refusal")) or words(choice.get("text"))
+        text = text or words(mapping(delta.get("audio")).get("transcript"))
+        if text:
+            self._has_spoken = True
+            yield Text(text)
+        for part in listed(delta.get("tool_calls")):
+            if isinstance(part, Mapping):
+                self._has_spoken = True
+                function = mapping(part.get("function")) or part
+                yield CallPart(
+                    key=count(part.get("index")),
+                    id=identifier(part.get("id")),
+                    name=identifier(function.get("name")) or "",
+                    arguments=argument_text(function.get("arguments")),
+                )
+        if function := mapping(delta.get("function_call")):
+            self._has_spoken = True
+            name, arguments = identifier(function.get("name")) or "", argument_text(function.get("arguments"))
+            yield CallPart(key="function_call", name=name, arguments=arguments)
+        return bool(text)
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    given, made = mapping(usage.get("prompt_tokens_details")), mapping(usage.get("completion_tokens_details"))
+    return Usage(
+        prompt=count(usage.get("prompt_tokens")),
+        completion=count(usage.get("completion_tokens")),
+        cached=count(given.get("cached_tokens")),
+        written=count(given.get("cache_write_tokens")),
+        reasoning=count(made.get("reasoning_tokens")),
+    )
+
+
+def _note(chunk: Mapping[str, Any]) -> ProviderNote:
+    return ProviderNote(
+        served=identifier(chunk.get("service_tier")),
+        queued=_queue_time(chunk),
+        simulated=chunk.get("system_fingerprint") == SIMULATED or None,
+    )
+
+
+def _queue_time(chunk: Mapping[str, Any]) -> float | None:
     """Seconds that the request waited in the provider's queue, as Cerebras and Groq report it; None if it is not said.
 
     Cerebras: `time_info.queue_time`. Groq: `x_groq.usage.queue_time`, or `usage.queue_time`.
     """
-    extra = chunk.model_extra or {}
-    places = (
-        extra.get("time_info"),
-        (extra.get("x_groq") or {}).get("usage"),
-        getattr(chunk.usage, "model_extra", None),
-    )
-    times = (place.get("queue_time") for place in places if isinstance(place, Mapping))
+    places = (chunk.get("time_info"), mapping(chunk.get("x_groq")).get("usage"), chunk.get("usage"))
+    times = (mapping(place).get("queue_time") for place in places)
     return next((float(time) for time in times if isinstance(time, int | float) and not isinstance(time, bool)), None)
-
-
-def finish_reason(chunk: ChatCompletionChunk) -> str | None:
-    """Why the answer ends with this chunk; None where it goes on."""
-    reasons = (getattr(choice, "finish_reason", None) for choice in chunk.choices or ())
-    return next((reason for reason in reasons if isinstance(reason, str)), None)
-
-
-class NotACompletionError(ValueError):
-    """A server reported success but sent something else; the message continues "<model> at <where>"."""
-
-
-async def checked(stream: AsyncStream[ChatCompletionChunk]) -> AsyncIterator[ChatCompletionChunk]:
-    """The chunks of an answer. A finished answer is complete even if its connection breaks afterwards.
-
-    Raises:
-        NotACompletionError: the server sent something that is not a chat completion.
-    """
-    kind = stream.response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    instead: str | None = f"answered with {'an empty stream' if kind == EVENTS else kind or 'nothing'}"
-    finished = False
-    try:
-        if kind == "text/html":
-            raise NotACompletionError("answered with a web page (text/html)")
-        # Without this, a generator that is not exhausted is only closed when it is garbage-collected.
-        async with aclosing(cast(AsyncGenerator[ChatCompletionChunk], aiter(stream))) as chunks:
-            for number in itertools.count(1):
-                try:
-                    async with asyncio.timeout(USAGE_WITHIN if finished else None):
-                        chunk = await anext(chunks)
-                except StopAsyncIteration:
-                    break
-                except (APIConnectionError, TimeoutError, ValueError) as error:
-                    if finished:
-                        log.info("a complete answer did not end properly (%s)", type(error).__name__)
-                        break
-                    if isinstance(error, ValueError):
-                        raise NotACompletionError("answered with something that is no JSON") from error
-                    raise
-                # The SDK makes a chunk from any JSON object.
-                if not isinstance(chunk, ChatCompletionChunk) or not isinstance(chunk.choices, list | None):
-                    raise NotACompletionError(OTHER_JSON)
-                instead = OTHER_JSON if chunk.choices is None and instead is not None else None
-                finished |= any(choice.finish_reason is not None for choice in chunk.choices or ())
-                yield chunk
-                if number % CHUNKS_AT_ONCE == 0:
-                    await asyncio.sleep(0)
-        if instead is not None:
-            raise NotACompletionError(instead)
-    finally:
-        await stream.close()

@@ -1,14 +1,14 @@
 """OpenAI's Responses over persistent WebSockets, connected and warmed up before the turn; only new items are sent."""
 
 import asyncio
-import contextvars
 import functools
 import ssl
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
-from pipecat.frames.frames import Frame, UserStartedSpeakingFrame
+from pipecat.frames.frames import Frame, LLMMessagesAppendFrame, UserStartedSpeakingFrame
 from pipecat.processors.aggregators.llm_context import NOT_GIVEN, LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService, OpenAIResponsesReasoningConfig
@@ -18,12 +18,15 @@ from voice.environment import proxy_for
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat import make_client
+from voice.llm.openai.response_stream import ResponseReader
 from voice.llm.openai.responses_chain import Chain
-from voice.llm.openai.responses_errors import ServerError, reason
+from voice.llm.openai.responses_errors import reason
 from voice.llm.openai.responses_socket import OPENAI, Socket
 from voice.llm.openai.warm_sockets import WarmSockets
 from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
+from voice.llm.wires.delivery import deliver
+from voice.llm.wires.events import Event, ProviderError, WireError, identifier, listed, mapping
 
 ROTATE_AFTER = 55 * 60.0
 """Seconds; OpenAI closes a socket after 60 minutes."""
@@ -31,9 +34,6 @@ PING_EVERY = 10.0
 LARGEST_EVENT = 2**24
 """Bytes; the last event of a response repeats its instructions and tools."""
 UNKNOWN_RESPONSE = "previous_response_not_found"
-
-# The socket of the request that the current task carries out.
-_lent: contextvars.ContextVar[Socket] = contextvars.ContextVar("lent")
 
 
 class ResponsesService(OpenAIResponsesLLMService):
@@ -147,10 +147,10 @@ class ResponsesService(OpenAIResponsesLLMService):
         await socket.ask(params)
         while not socket.ended:
             event = await socket.recv()
-        response = event.get("response") or {}
+        response = mapping(event.get("response"))
         if event["type"] != "response.completed" or not response.get("id"):
-            raise ServerError(event)
-        socket.chain = Chain(response["id"], (), response.get("output") or ())
+            raise ProviderError(event)
+        socket.chain = _chain(response, ())
 
     async def _process_context(self, context: LLMContext) -> None:
         is_asked = False
@@ -158,11 +158,7 @@ class ResponsesService(OpenAIResponsesLLMService):
             params = await self._params(context)
             async with self._sockets.lent() as socket:
                 is_asked = True
-                lent = _lent.set(socket)
-                try:
-                    await self._ask(context, params, socket)
-                finally:
-                    _lent.reset(lent)
+                await self._ask(context, params, socket)
         except Exception as error:
             # pipecat reports it too, in its own words, and decides whether the service can still be used.
             failure = reason(error, model=self._model, where=self._where)
@@ -189,49 +185,39 @@ class ResponsesService(OpenAIResponsesLLMService):
         if socket.chain and news:
             params = {**params, "input": news, "previous_response_id": socket.chain.response_id}
         note(ProviderNote(speed=self._speed))
-        await self.start_ttfb_metrics()
-        await socket.ask(params)
         try:
-            await self._receive_response_events(context, whole, incremental=news is not None)
-        except ServerError as error:
+            try:
+                await deliver(self, context, self._events(socket, params, whole))
+            except ProviderError as error:
+                if error.code != UNKNOWN_RESPONSE or not news:
+                    raise
+                params.pop("previous_response_id")
+                await deliver(self, context, self._events(socket, {**params, "input": whole}, whole))
+        except WireError:
             socket.chain = None
-            if error.code != UNKNOWN_RESPONSE or not news:
-                raise
-            params.pop("previous_response_id")
-            await socket.ask({**params, "input": whole})
-            await self._receive_response_events(context, whole)
+            raise
 
-    async def _ws_recv(self) -> dict[str, Any]:
-        """The next event of the request; called by pipecat.
+    async def _events(self, socket: Socket, params: dict[str, Any], whole: list[Any]) -> AsyncGenerator[Event]:
+        """Make the request; its events.
 
         Raises:
-            ServerError: the response has failed.
+            ProviderError: the response has failed.
         """
-        event = await _lent.get().recv(self._silence)
-        sign_of_life()
-        response = event.get("response") or {}
-        if (served := response.get("service_tier")) != "auto":
-            note(ProviderNote(served=served))
-        match event.get("type"):
-            case "response.incomplete" if (response.get("incomplete_details") or {}).get(
-                "reason"
-            ) == "max_output_tokens":
-                # A response that reached the longest allowed length is complete.
-                note(ProviderNote(finish="max_output_tokens"))
-                return {**event, "type": "response.completed"}
-            case "response.completed":
-                note(ProviderNote(finish="stop"))
-            case "error" | "response.failed" | "response.incomplete" | "response.cancelled":
-                await self._report_event_usage(response.get("usage"))
-                raise ServerError(event)
-        return event
+        await socket.ask(params)
+        adapter = self.get_llm_adapter()
+        reader = ResponseReader(lambda item: LLMMessagesAppendFrame([adapter.create_llm_specific_message(item)]))
+        while not reader.is_over:
+            event = await socket.recv(self._silence)
+            sign_of_life()
+            for each in reader.read(event):
+                yield each
+        socket.chain = _chain(reader.response, whole)
 
-    def _store_previous_response_state(self, response_id: str, full_input: list[Any], response_output: Any) -> None:
-        """Remember a complete response; called by pipecat."""
-        _lent.get().chain = Chain(response_id, full_input, response_output)
 
-    async def _report_empty_response(self, *_args: Any, **_kwargs: Any) -> None:
-        """Do nothing about a response without words or tool calls; called by pipecat. Its attempt fails anyway."""
+def _chain(response: Mapping[str, Any], given: Sequence[Any]) -> Chain | None:
+    """What a complete response leaves on the server; None if it has no id."""
+    known = identifier(response.get("id"))
+    return known and Chain(known, given, [mapping(item) for item in listed(response.get("output"))]) or None
 
 
 def socket_url(base_url: str) -> str:

@@ -10,6 +10,7 @@ from websockets.exceptions import WebSocketException
 
 from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.socket_upkeep import Held, State
+from voice.llm.wires.events import ProviderError, WireError, identifier, is_error, mapping
 
 OPENAI = "https://api.openai.com/v1"
 SEND_WITHIN = 1.0
@@ -17,10 +18,6 @@ PONG_WITHIN = 1.0
 """Seconds."""
 RESPONSE_ENDS = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
 WORN_OUT = "websocket_connection_limit_reached"
-
-
-class NoEventError(ValueError):
-    """The server sent something that is not an event of the Responses API."""
 
 
 class Socket:
@@ -57,23 +54,23 @@ class Socket:
         Raises:
             TimeoutError: no event came in time.
             ConnectionClosed: the socket is lost.
-            NoEventError: the server sent something that is not an event of the Responses API.
+            WireError: the server sent something that is not an event of the Responses API.
         """
         async with asyncio.timeout(within):
             message = await self.websocket.recv()
         try:
             event = json.loads(message)
         except (ValueError, RecursionError) as error:
-            raise NoEventError("no JSON") from error
-        if not isinstance(event, dict) or not isinstance(event.get("type"), str):
-            raise NoEventError("JSON of another kind")
-        kind = event["type"]
+            raise WireError(_instead("no JSON")) from error
+        if not isinstance(event, dict) or not (isinstance(event.get("type"), str) or is_error(event)):
+            raise WireError(_instead("JSON of another kind"))
+        kind = event.setdefault("type", "error")
         if kind == "response.created":
-            self.response_id = (event.get("response") or {}).get("id")
+            self.response_id = identifier(mapping(event.get("response")).get("id"))
         elif kind in RESPONSE_ENDS:
             self.ended = True
         elif kind == "error":
-            self.ended = (event.get("error") or {}).get("code") != WORN_OUT
+            self.ended = ProviderError(event).code != WORN_OUT
         return event
 
     async def answers(self) -> bool:
@@ -93,3 +90,7 @@ class Socket:
     async def _send(self, event: Mapping[str, Any]) -> None:
         async with asyncio.timeout(SEND_WITHIN):
             await self.websocket.send(json.dumps(event, separators=(",", ":"), ensure_ascii=False))
+
+
+def _instead(what: str) -> str:
+    return f"answered with {what}, not with an event of the Responses API: check base_url"

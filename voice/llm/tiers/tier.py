@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Protocol, runtime_checkable
 
 from pipecat.frames.frames import (
@@ -224,7 +225,7 @@ class Tier:
                     await asyncio.sleep(0)
             case ErrorFrame():
                 attempt.fail(frame.error, now, was_taken=was_taken(frame.exception))
-                if rest := rest_after(frame.exception):
+                if rest := rest_after(frame.exception, datetime.now(UTC)):
                     attempt.learn(ProviderNote(rest=rest))
                 changed()
             case MetricsFrame():

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, get_type_hints, runtime_checkable
 from pipecat.adapters.llm.schemas.function_schema import FunctionSchema
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.frames.frames import FunctionCallFromLLM
-from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.services.llm_service import FunctionCallParams
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
@@ -30,6 +30,10 @@ _FITS = "__turnaround_fits__"
 _TRAITS = "__turnaround_traits__"
 LIMIT = 20.0
 """Seconds that a tool may take unless it says otherwise: nobody waits for longer on a call."""
+STOPPED = "The caller interrupted, and the tool was stopped before it ended. It has no result."
+GOES_ON = "The caller interrupted. The tool runs on, and its result is not known yet."
+_UNSETTLED = ("IN_PROGRESS", "CANCELLED", GOES_ON, STOPPED)
+"""What stands in the place of a result: pipecat's words, and ours for the model."""
 log = logging.getLogger(__name__)
 
 
@@ -146,6 +150,7 @@ def describe(tool: Tool) -> FunctionSchema:
         log.info("tool %s(%s) -> %r", name, ", ".join(f"{k}={v!r}" for k, v in params.arguments.items()), result)
         await params.result_callback(result)
 
+    setattr(call, _TRAITS, traits)
     setattr(call, _FITS, partial(fitted, adapters=adapters, required=required))
     return FunctionSchema(name=name, description=description, properties=properties, required=required, handler=call)
 
@@ -162,8 +167,7 @@ def _schemas(context: Any) -> Sequence[FunctionSchema]:
 
 def misfit(call: FunctionCallFromLLM) -> str | None:
     """What is wrong with the arguments of a model's call, in one sentence; None if they fit, or nobody can tell."""
-    handler = next((schema.handler for schema in _schemas(call.context) if schema.name == call.function_name), None)
-    fits = getattr(handler, _FITS, None)
+    fits = getattr(_handler(call.context, call.function_name), _FITS, None)
     try:
         if fits is not None:
             fits(call.arguments)
@@ -274,11 +278,44 @@ def _in_thread(tool: Callable[[], Any]) -> asyncio.Future[Any]:
 
 
 def _keep(work: "asyncio.Future[Any]", name: str, params: FunctionCallParams) -> None:
-    """Keep the result of a tool that ran on after an interruption in the conversation."""
+    """Keep the result of a tool that ran on after an interruption in the conversation, in the place of its call."""
     if work.cancelled():
         return
-    outcome = f"failed: {work.exception()}" if work.exception() else f"returned: {work.result()}"
-    log.info("tool %s, interrupted before, %s", name, outcome)
-    params.context.add_message(
-        {"role": "developer", "content": plain(f"The tool {name}, which had gone on, {outcome}")}
-    )
+    error = work.exception()
+    result = {"error": f"The tool failed: {plain(str(error))}"} if error else _as_json(work.result(), name)
+    log.info("tool %s, interrupted before, -> %r", name, result)
+    said = json.dumps(result, ensure_ascii=False)
+    if not settle(params.context, params.tool_call_id, said):
+        params.context.add_message({"role": "developer", "content": f"The tool {name}, which had gone on: {said}"})
+
+
+def goes_on(context: LLMContext, name: str) -> bool:
+    """Whether a tool of a conversation runs on when the caller interrupts."""
+    traits = getattr(_handler(context, name), _TRAITS, None)
+    return isinstance(traits, Traits) and not traits.cancellable
+
+
+def settle(context: LLMContext, call_id: str, words: str) -> bool:
+    """Say in the conversation what became of a tool call that has no result; returns whether there is one."""
+    message = _message(context, call_id)
+    is_open = message is not None and message["content"] in _UNSETTLED
+    if message is not None and is_open:
+        message["content"] = words
+    return is_open
+
+
+def result(context: LLMContext, call_id: str) -> str | None:
+    """The result of a tool call in the conversation; None while it has none."""
+    message = _message(context, call_id)
+    return None if message is None or message["content"] in _UNSETTLED else str(message["content"])
+
+
+def _message(context: LLMContext, call_id: str) -> Any:
+    """The message with the result of a tool call; None without one."""
+    messages = [message for message in context.get_messages() if not isinstance(message, LLMSpecificMessage)]
+    return next((each for each in reversed(messages) if each.get("tool_call_id") == call_id), None)
+
+
+def _handler(context: Any, name: str) -> Any:
+    """What carries out a tool of a conversation; None if it has no such tool."""
+    return next((schema.handler for schema in _schemas(context) if schema.name == name), None)

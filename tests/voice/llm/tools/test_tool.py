@@ -27,6 +27,7 @@ class Params:
         self.results: list[Any] = []
         self.llm: Any = None
         self.context: Any = None
+        self.tool_call_id = "a"
 
     async def result_callback(self, result: Any) -> None:
         self.results.append(result)
@@ -199,7 +200,7 @@ async def test_an_interruption_stops_only_a_tool_that_says_so_and_the_result_of_
     await asyncio.sleep(0.01)
     assert ran == ([] if cancellable else ["ran"])
     said = [message["content"] for message in params.context.get_messages()]
-    assert said == ([] if cancellable else ["The tool book, which had gone on, returned: booked"])
+    assert said == ([] if cancellable else ['The tool book, which had gone on: "booked"'])
 
 
 def test_a_limit_is_a_positive_number_of_seconds() -> None:

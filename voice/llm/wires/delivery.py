@@ -1,0 +1,142 @@
+"""Delivers an answer that is read from a wire to its service: words at once, tool calls when they are whole.
+
+This is the one place that every wire's words pass, and that decides whether an answer is one.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
+from pipecat.frames.frames import FunctionCallFromLLM, LLMTextFrame
+from pipecat.metrics.metrics import LLMTokenUsage
+from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
+from pipecat.services.llm_service import LLMService
+
+from voice.llm.answer.attempt import CHARS_PER_TOKEN
+from voice.llm.answer.provider_note import ProviderNote
+from voice.llm.tiers.tier import note
+from voice.llm.wires.events import CallPart, Event, Finish, Text, Usage, WireError
+from voice.llm.wires.tool_calls import ToolCalls
+
+USAGE_WITHIN = 0.2
+"""Seconds after the end of an answer in which a server may still report its token usage."""
+WORDS_WITHIN = 1.0
+"""Seconds after an end that came together with words; some servers report an end with every word."""
+EVENTS_AT_ONCE = 8
+"""Events that arrived together and are passed on before others may run; a whole answer would hold the event loop for
+10 ms."""
+CALLING = ("tool_calls", "tool_use", "function_call")
+"""Why an answer ends that calls tools."""
+CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "refusal")
+"""Why an answer ends whose last tool call may not be whole."""
+
+log = logging.getLogger(__name__)
+
+
+async def deliver(
+    service: LLMService[Any],
+    context: LLMContext,
+    events: AsyncGenerator[Event],
+    *,
+    silence: float | None = None,
+) -> None:
+    """Have a service push what the events of an answer say, and run its tools.
+
+    A complete answer stays complete if its connection breaks afterwards.
+
+    Args:
+        service: made the request.
+        context: the conversation that it answers.
+        events: those of the answer; closed at the end.
+        silence: seconds without an event after which the request has failed; None where the connection watches that.
+
+    Raises:
+        TimeoutError: nothing came for too long.
+        WireError: the server reports an error, or what it sent is no answer: a tool call that is not whole, or none
+            although it says so. No tool is run then.
+    """
+    calls, usage, finish = ToolCalls(), Usage(), None
+    spoken = received = 0
+    patience = silence
+    try:
+        async with aclosing(events):
+            while True:
+                try:
+                    async with asyncio.timeout(patience):
+                        event = await anext(events)
+                except StopAsyncIteration:
+                    break
+                except Exception as error:
+                    is_complete = finish and (spoken or calls or isinstance(error, TimeoutError))
+                    if not is_complete:
+                        raise
+                    log.info("a complete answer did not end properly (%s)", type(error).__name__)
+                    break
+                match event:
+                    case Text():
+                        spoken += len(event.text)
+                        patience = silence if finish is None else WORDS_WITHIN
+                        await service.push_frame(LLMTextFrame(event.text))
+                    case CallPart():
+                        spoken += len(event.arguments)
+                        calls.add(event)
+                    case Usage():
+                        usage = usage.updated(event)
+                    case Finish():
+                        finish = Finish(event.reason or (finish.reason if finish else None))
+                        patience = WORDS_WITHIN if event.with_words else USAGE_WITHIN
+                        note(ProviderNote(finish=event.reason))
+                    case ProviderNote():
+                        note(event)
+                    case _:
+                        await service.push_frame(event)
+                received += 1
+                if received % EVENTS_AT_ONCE == 0:
+                    await asyncio.sleep(0)
+    finally:
+        # Also if the request is cancelled: it is billed nevertheless.
+        await _report(service, usage, spoken)
+    why = finish.reason if finish else None
+    if calls and why in CUT_OFF:
+        raise WireError(f"broke its answer off in a tool call ({why})")
+    if not calls and why in CALLING:
+        raise WireError(f"ended its answer for a tool call and sent none ({why})")
+    if calls:
+        tools = context.tools.standard_tools if isinstance(context.tools, ToolsSchema) else ()
+        used = {
+            str(message.get("tool_call_id"))
+            for message in context.get_messages()
+            if not isinstance(message, LLMSpecificMessage) and message.get("role") == "tool"
+        }
+        made = calls.made(known={tool.name for tool in tools}, used=used, is_whole=finish is not None)
+        await service.run_function_calls(
+            [
+                FunctionCallFromLLM(
+                    context=context, tool_call_id=call.id, function_name=call.name, arguments=call.arguments
+                )
+                for call in made
+            ]
+        )
+
+
+async def _report(service: LLMService[Any], usage: Usage, spoken: int) -> None:
+    """Report the usage; what the server left out of it is estimated. Without the prompt's tokens, all is estimated."""
+    if usage.prompt is None:
+        return
+    completion = usage.completion
+    if not completion and (spoken or completion is None):
+        completion = -(-spoken // CHARS_PER_TOKEN)
+        note(ProviderNote(is_estimate=True))
+    await service.start_llm_usage_metrics(
+        LLMTokenUsage(
+            prompt_tokens=usage.prompt,
+            completion_tokens=completion or 0,
+            total_tokens=usage.prompt + (completion or 0),
+            cache_read_input_tokens=usage.cached,
+            cache_creation_input_tokens=usage.written,
+            reasoning_tokens=usage.reasoning,
+        )
+    )

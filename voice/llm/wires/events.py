@@ -1,0 +1,171 @@
+"""The few events into which every protocol's stream is read, and how values of unexpected shapes are understood. Pure.
+
+A reader yields pipecat's frames as they are where an answer contains something beside words and tool calls, such as
+thoughts, and a `ProviderNote` for what is said about the request.
+"""
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipecat.frames.frames import Frame
+
+from voice.llm.answer.provider_note import ProviderNote
+
+_THOUGHTS = ("thinking", "reasoning", "reasoning_content", "redacted_thinking", "thought")
+"""Types of the parts of a content that are not meant for the caller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallPart:
+    """A part of a tool call, as far as the server says which.
+
+    Parameters:
+        key: which of the calls, as the protocol counts them; None if it is not said.
+        id: the call's id.
+        name: the tool's name, or a piece of it.
+        arguments: JSON text, or a piece of it; "" for none.
+        begins: whether the protocol says that another call begins here.
+    """
+
+    key: Hashable = None
+    id: str | None = None
+    name: str = ""
+    arguments: str = ""
+    begins: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens that a server reports, so far; None for what it does not say.
+
+    Parameters:
+        prompt: those of the request, cached ones included.
+        completion: those of the answer, thoughts included.
+        cached: those of the prompt that were read from the cache.
+        written: those of the prompt that were written to the cache.
+        reasoning: those of the thoughts.
+    """
+
+    prompt: int | None = None
+    completion: int | None = None
+    cached: int | None = None
+    written: int | None = None
+    reasoning: int | None = None
+
+    def updated(self, later: "Usage") -> "Usage":
+        """The same, with whatever the later report knows in its place: servers report often, and not everything."""
+        known = {name: value for name in self.__slots__ if (value := getattr(later, name)) is not None}
+        return replace(self, **known)
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The server says that its answer is whole.
+
+    Parameters:
+        reason: in its own word; None where it does not say why.
+        with_words: whether it came together with words. Some servers say so with every word.
+    """
+
+    reason: str | None = None
+    with_words: bool = False
+
+
+Event = Text | CallPart | Usage | Finish | ProviderNote | Frame
+
+
+class WireError(ValueError):
+    """What a server sent cannot be used; the message continues "<model> at <where>"."""
+
+
+class ProviderError(WireError):
+    """A server reported an error inside a response that began well.
+
+    Args:
+        body: the JSON that reports it.
+        headers: those of the response.
+        said: how the server reported it.
+    """
+
+    def __init__(self, body: Any, *, headers: Mapping[str, str] | None = None, said: str = "reported an error") -> None:
+        outer, response = mapping(body), mapping(mapping(body).get("response"))
+        inside = outer.get("error") or response.get("error") or response.get("incomplete_details")
+        error = mapping(inside) or mapping(listed(inside or outer.get("errors"))[:1])
+        told = (
+            *(error.get(name) for name in ("message", "reason", "detail", "msg")),
+            inside,
+            *(outer.get(name) for name in ("error_message", "message", "detail", "msg")),
+            *(error.get(name) for name in ("code", "type")),
+        )
+        self.words = next(filter(None, map(words, told)), "it did not say which")
+        self.code, self.kind = identifier(error.get("code") or outer.get("code")), identifier(error.get("type"))
+        numbers = (outer.get("status"), error.get("status"), error.get("code"), outer.get("code"))
+        # pipecat finds out from this whether the service can still be used.
+        self.status_code = next((number for each in numbers if 400 <= (number := count(each) or 0) < 600), None)
+        own = error.get("headers")
+        self.headers: Mapping[str, str] = own if isinstance(own, Mapping) else headers or {}
+        super().__init__(f"{said}: {self.words.strip().rstrip('.')}")
+
+
+def is_error(body: Mapping[str, Any]) -> bool:
+    """Whether JSON that is no part of an answer reports an error."""
+    if body.get("error") or body.get("errors") or body.get("error_message"):
+        return True
+    if body.get("object") == "error" or body.get("type") == "error":
+        return True
+    return isinstance(body.get("detail"), str) or isinstance(body.get("message"), str)
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """A JSON object, or the only one in a list; an empty one for anything else."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, Mapping) else {}
+
+
+def listed(value: Any) -> Sequence[Any]:
+    """A list, or one thing as a list; an empty one for None."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def words(value: Any) -> str:
+    """The words of a content: a text, a number, a part with a text, or a list of these; "" for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(map(words, value))
+    if isinstance(value, Mapping) and value.get("type") not in _THOUGHTS:
+        return words(value.get("text")) or words(value.get("value")) or words(value.get("refusal"))
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def count(value: Any) -> int | None:
+    """A number that is not below zero, also as text; None for anything else."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
+        return None
+    return int(value)
+
+
+def identifier(value: Any) -> str | None:
+    """An id or a name, also as a number; None where there is none."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def argument_text(value: Any) -> str:
+    """A tool call's arguments as JSON text, also where they came as an object; "" for none."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

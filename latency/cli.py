@@ -35,7 +35,7 @@ COMMANDS = "latency.commands"
 """Entry-point group: a command's name and its `main(argv) -> int`, imported when it is called."""
 BUILT_IN = {
     "turn": ("latency.turn_command", "show one turn on a time axis, and cut out its audio"),
-    "fixtures": ("latency.fixtures.command", "make recordings to replay from turns marked as bad"),
+    "fixtures": ("latency.fixtures_command", "make recordings to replay from turns marked as bad"),
     "selftest": ("latency.selftest.command", "recover gaps that are hidden in synthetic recordings"),
 }
 """Our own commands beside the report: the module whose `main(argv) -> int` is called, and what it does."""
@@ -207,7 +207,7 @@ def _print(report: "Report", *, as_json: bool, as_csv: bool) -> None:
 
         sys.stdout.write(table.text(report))
     else:
-        from latency.render.terminal.report import write
+        from latency.render.report import write
 
         write(report, sys.stdout)
 

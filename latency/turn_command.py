@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from latency.audio.excerpt import ExcerptError, default_path, stretch_of, write_excerpt
 from latency.audio.recording import RATE
 from latency.command_line import FINE, RUNS, USAGE, Parser, complain, log_to_stderr, printing
+from latency.excerpt import ExcerptError, default_path, stretch_of, write_excerpt
 from latency.record.run import Run, RunError, newest
 
 
@@ -81,8 +81,8 @@ def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None,
 def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, wants_wav: bool) -> int:
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.audio.onset import as_floats, utterances
-    from latency.render.terminal.console import console_for
-    from latency.render.terminal.layout import fitted
+    from latency.render.console import console_for
+    from latency.render.layout import fitted
     from latency.render.turn_view import write_turn
     from latency.report.build import build
     from latency.report.waterfall import waterfall

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from latency.judge.barge_in import BargeInResult
 from latency.judge.overlap import SoundResult
-from latency.judge.session_outcome import SessionOutcome
+from latency.judge.session import SessionOutcome
 from latency.report.stats import Distribution
 
 

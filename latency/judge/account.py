@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from latency.judge.outcome import Outcome
-from latency.judge.session_outcome import SessionOutcome
+from latency.judge.session import SessionOutcome
 from latency.judge.unanswered import LOST
 from latency.judge.verdict import judge
 from latency.record.marks import Mark

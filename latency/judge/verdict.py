@@ -12,8 +12,8 @@ from typing import Literal
 
 from latency.budget import Limit, Stage
 from latency.record.llm.answer import AnswerRecord, Phrase
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
+from latency.record.requests import AttemptRecord
 from latency.record.server_turn import EndedBy, Reported
 
 Verdict = Literal["within", "rescued", "bridged", "missed"]

@@ -9,9 +9,9 @@ from latency.record.hang import HangRecord
 from latency.record.json_form import TurnError, from_json, shown, to_json
 from latency.record.llm.answer import AnswerRecord
 from latency.record.llm.answer_part import AnswerPart
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Marks
 from latency.record.overlap import OverlapRecord
+from latency.record.requests import AttemptRecord
 from latency.record.stall import Stall
 from latency.record.units import Count, Instant, Milliseconds, Probability, Seconds
 

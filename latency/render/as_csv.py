@@ -9,14 +9,14 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
 from latency.judge.scoring import word_errors
 from latency.judge.verdict import Judged, judge
 from latency.record.contributions import CONTRIBUTIONS
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
+from latency.record.requests import AttemptRecord
 from latency.record.turn import TurnRecord
+from latency.report.explain import explain
 from latency.report.llm.cost import Spent, turn_cost
 from latency.report.report import Report
 from latency.report.waterfall import attempts_of

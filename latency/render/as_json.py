@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from latency.judge.explain import slowest_stage, worst
+from latency.report.explain import slowest_stage, worst
 from latency.report.report import Report
 from latency.report.stats import INTERVAL_METHOD, METHOD
 

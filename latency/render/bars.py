@@ -3,8 +3,8 @@
 import textwrap
 from collections.abc import Iterator
 
-from latency.render.terminal.histogram import TARGET_MS
-from latency.render.terminal.numbers import ms
+from latency.render.histogram import TARGET_MS
+from latency.render.numbers import ms
 from latency.report.waterfall import Bar, Kind, Waterfall, WaterfallRow
 
 NATURAL, TARGET = 0.4, TARGET_MS / 1000

@@ -6,15 +6,15 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
-from latency.record.llm.attempt import Tokens
+from latency.record.requests import Tokens
 from latency.render.bars import bars
-from latency.render.terminal.console import console_for, is_unicode
-from latency.render.terminal.layout import fitted, table
-from latency.render.terminal.numbers import UNKNOWN, ms, usd
+from latency.render.console import console_for, is_unicode
+from latency.render.layout import fitted, table
+from latency.render.numbers import UNKNOWN, ms, usd
+from latency.report.explain import explain
 from latency.report.llm.cost import Spent, turn_cost
-from latency.report.llm.request_endings import speed_of
+from latency.report.llm.requests import speed_of
 from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of, told_of
 
 LAST = "model and outcome"

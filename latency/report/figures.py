@@ -9,7 +9,7 @@ from latency.judge.outcome import Outcome
 from latency.judge.overlap import SoundResult
 from latency.judge.reconcile import FLAGGED
 from latency.judge.scoring import word_error_rate
-from latency.judge.session_outcome import SessionOutcome
+from latency.judge.session import SessionOutcome
 from latency.judge.unanswered import LOST
 from latency.record.llm.answer_part import AnswerPart
 from latency.record.server_turn import ServerTurn

@@ -44,7 +44,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latency.report.checked_figures import COUNTS, FIGURES, MISTAKES, SHARES, WITHOUT_CLOCK
+from latency.report.checked import COUNTS, FIGURES, MISTAKES, SHARES, WITHOUT_CLOCK
 from latency.report.judgement import Judgement
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from latency.judge.outcome import Outcome
-from latency.judge.session_outcome import SessionOutcome
+from latency.judge.session import SessionOutcome
 from latency.record.json_form import to_json
 from latency.record.marks import Mark
 from latency.record.run import RunError

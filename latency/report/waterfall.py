@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from latency.judge.explain import LIMITS, ended_by
 from latency.judge.outcome import Outcome
 from latency.record.contributions import UNNAMED
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
+from latency.record.requests import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
-from latency.report.llm.request_endings import failure, speed_of
+from latency.report.explain import LIMITS, ended_by
+from latency.report.llm.requests import failure, speed_of
 
 Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
 

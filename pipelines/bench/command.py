@@ -13,10 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latency.benchmark.callers_in_words import sentences
 from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
-from latency.render.benchmark.callers import sentences
-from latency.render.terminal.numbers import things
+from latency.render.numbers import things
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
@@ -270,9 +270,9 @@ def _say(line: str) -> None:
 
 
 def _show(folder: Path, *, as_json: bool) -> int:
+    from latency.benchmark.as_json import text
     from latency.benchmark.benchmark import Benchmark
-    from latency.render.benchmark.as_json import text
-    from latency.render.benchmark.tables import write
+    from latency.benchmark.tables import write
 
     found = Benchmark.load(folder)
     if not found.rows:

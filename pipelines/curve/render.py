@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from latency.command_line import folded
-from latency.render.terminal.numbers import UNKNOWN, percent, things
+from latency.render.numbers import UNKNOWN, percent, things
 from latency.report.stats import INTERVAL_METHOD
 from pipelines.curve.curve import Curve
 from pipelines.curve.figures import BUDGET, BUDGETS, MOST_DELAY, Estimate, Point, SpeakerLine

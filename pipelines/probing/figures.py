@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from latency.record.llm.attempt import Tokens
 from latency.record.llm.price import Price
+from latency.record.requests import Tokens
 
 ENOUGH_FOR_P95 = 20
 """Fewer requests have no 95th percentile; the longest takes its place, and the source says so."""

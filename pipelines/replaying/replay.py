@@ -14,7 +14,7 @@ from latency.cli import show
 from latency.command_line import RUNS
 from latency.record.run import Status
 from latency.record.run_writer import RunWriter, new_folder
-from latency.render.terminal.numbers import things
+from latency.render.numbers import things
 from latency.report.thresholds import Threshold, ThresholdError
 from pipelines.replaying.chaos import Fault, parts_of, schedule
 from pipelines.replaying.injection import Injector

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from latency.judge.verdict import Verdict, judge
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
+from latency.record.requests import AttemptRecord
 from latency.record.server_turn import ServerTurn
-from latency.render.terminal.numbers import things
+from latency.render.numbers import things
 from latency.report.stats import percentile
 
 Outcome = Literal["answered", "interrupted", "unheard", "unanswered"]

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
+from latency.record.requests import AttemptRecord
 from latency.record.server_turn import ServerTurn
 from latency.report.stats import percentile
 from pipelines.serving.call_account import UNHEARD

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from latency.record.hang import HangRecord
 from latency.record.llm.answer_part import AnswerPart
-from latency.record.llm.attempt import AttemptOutcome, AttemptRecord
 from latency.record.marks import Mark, Marks
 from latency.record.overlap import OverlapRecord
+from latency.record.requests import AttemptOutcome, AttemptRecord
 from latency.record.server_turn import EndedBy, ServerTurn, SmartTurnOpinion, SpeculationRecord, TurnReport
 from latency.record.stall import Stall
 from voice.llm.answer.answer_frames import AttemptsFrame

@@ -187,7 +187,7 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
 
 def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
     """The turns to draw from, and where they come from."""
-    from latency.render.terminal.numbers import things
+    from latency.render.numbers import things
     from pipelines.whatif.turns.recorded import recording
     from pipelines.whatif.turns.usual import usual, with_words
 

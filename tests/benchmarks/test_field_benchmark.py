@@ -19,8 +19,8 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from latency.judge.verdict import judge
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark, Marks
+from latency.record.requests import AttemptRecord
 from latency.record.server_turn import Reported
 from latency.record.stall import Stall
 from latency.report.stats import percentile

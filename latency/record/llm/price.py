@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from latency.record.llm.attempt import AttemptRecord, Tokens
 from latency.record.llm.speed import USUAL_SPEEDS, same_name
+from latency.record.requests import AttemptRecord, Tokens
 from latency.record.units import Number
 
 _MILLION = 1_000_000

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from latency.record.llm.answer import Cap
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.report.llm.waste import USED, answers_of, server_turns
 

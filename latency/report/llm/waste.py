@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
+from latency.record.requests import AttemptOutcome, AttemptRecord, Tokens
 from latency.record.server_turn import Reported, ServerTurn
 from latency.record.turn import TurnRecord
 

@@ -11,13 +11,13 @@ import pytest
 from latency.benchmark.ablation import worth
 from latency.benchmark.benchmark import CALLS, INDEX, SCHEMA, Benchmark, usually_finished
 from latency.benchmark.row import Tally, sounds_finished
+from latency.benchmark.tables import write
 from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.server_turn import EndedBy, SmartTurnOpinion
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
-from latency.render.benchmark.tables import write
 from latency.report.stats import compare
 from tests.latency.conversations import Conversation
 

@@ -3,7 +3,7 @@ import pytest
 from latency.benchmark.interruptions import interruptions
 from latency.judge.barge_in import BargeInResult
 from latency.judge.outcome import Outcome
-from latency.judge.session_outcome import SessionOutcome
+from latency.judge.session import SessionOutcome
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 

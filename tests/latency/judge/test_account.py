@@ -6,10 +6,10 @@ import pytest
 
 from latency.judge.account import accounts
 from latency.judge.outcome import Outcome
-from latency.judge.session_outcome import SessionOutcome
+from latency.judge.session import SessionOutcome
 from latency.judge.unanswered import Unanswered
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark, Marks
+from latency.record.requests import AttemptRecord
 from latency.record.session import InjectedFault, Session
 from latency.record.turn import TurnRecord
 

@@ -4,7 +4,7 @@ import pytest
 
 from latency.judge.barge_in import BargeInResult
 from latency.judge.outcome import Outcome
-from latency.judge.session_outcome import SessionOutcome, judge_session
+from latency.judge.session import SessionOutcome, judge_session
 from latency.judge.unanswered import Unanswered
 from latency.record.session import Session
 from latency.record.turn import TurnRecord

@@ -3,8 +3,8 @@
 import pytest
 
 from latency.record.llm.answer import AnswerRecord
-from latency.record.llm.attempt import AttemptRecord, Tokens
 from latency.record.marks import Mark, Marks
+from latency.record.requests import AttemptRecord, Tokens
 from latency.record.server_turn import EndedBy, ServerTurn
 from pipelines.serving.call_account import CallAccount
 

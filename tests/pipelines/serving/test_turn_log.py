@@ -6,7 +6,7 @@ import pytest
 
 from latency.record.json_form import from_json
 from latency.record.llm.answer import AnswerRecord
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AttemptRecord
 from latency.record.stall import Stall
 from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog

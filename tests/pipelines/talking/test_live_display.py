@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from latency.record.llm.answer import AnswerRecord
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark, Marks
+from latency.record.requests import AttemptRecord
 from latency.record.server_turn import ServerTurn
 from pipelines.talking.answered_by import answered_by
 from pipelines.talking.latencies import Latencies, latency_of

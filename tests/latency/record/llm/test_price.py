@@ -2,8 +2,8 @@
 
 import pytest
 
-from latency.record.llm.attempt import AttemptRecord, Tokens
 from latency.record.llm.price import Price, bill
+from latency.record.requests import AttemptRecord, Tokens
 
 
 def test_cached_input_has_its_own_price() -> None:

@@ -3,7 +3,7 @@ from pipecat.frames.frames import FunctionCallFromLLM, LLMThoughtTextFrame
 from pipecat.metrics.metrics import LLMTokenUsage
 
 from latency.budget import Deadline
-from latency.record.llm.attempt import Tokens
+from latency.record.requests import Tokens
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.attempt import LONGEST_ANSWER, LiveAttempt
 from voice.llm.policy.plan import HOLD_GUARD

@@ -1,0 +1,75 @@
+"""The first lines of a report: whether to believe its figures, and the ones that matter most."""
+
+from collections.abc import Iterator
+
+from latency.judge.outcome import EARLY
+from latency.render.numbers import NEVER, ms, things
+from latency.report.report import Report
+from latency.report.stats import Distribution
+
+Line = tuple[str, str]
+"""Text and style."""
+HEADLINE = 14
+"""Characters of a label in the headline."""
+
+
+def headline(report: Report) -> Iterator[Line]:
+    """The run, what makes its figures doubtful, and the latencies against 400 and 800 ms."""
+    yield f"Turnaround: {report.run}", "bold"
+    if report.simulated:
+        yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
+    if report.chaos is not None:
+        yield f"FAULTS INJECTED (--chaos {report.chaos}): these are not the figures of an ordinary run", "bold magenta"
+    if report.refused:
+        yield f"LATENCIES REFUSED: {report.refused}", "bold red"
+    for note in report.notes:
+        yield f"note: {note}", "yellow"
+    if report.rests_on:
+        yield f"Rests on      {', '.join(report.rests_on)}", "yellow"
+    yield "", ""
+    refused = " (refused)" if report.refused else ""
+    yield f"Turn latency{refused}  {_turn_latency(report)}", "bold"
+    if report.llm.phrases and report.has_latencies:
+        answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
+        yield f"{answer} (phrases are no answer)", "bold"
+    yield from _apart(report)
+
+
+def _turn_latency(report: Report) -> str:
+    turns = report.turns
+    if report.only_cold:
+        return (
+            f"{ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered (of {turns.expected}) was the "
+            "first of its process; for a warm figure, replay it with --repeat 2"
+        )
+    if not report.has_latencies:
+        return "none; " + (
+            f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
+        )
+    return (
+        f"{_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; {turns.answered} of {turns.expected} answered"
+    )
+
+
+def _apart(report: Report) -> Iterator[Line]:
+    """The turns that no latency shows, and those whose latency is too good."""
+    unanswered = sum(report.turns.unanswered.values()) - report.turns.lost
+    if unanswered:
+        yield f"Unanswered    {things(unanswered, 'turn')}: each counts as later than any limit", "bold red"
+    if cut := report.quality.cut_offs:
+        yield f"Cut off       {things(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
+    if early := report.quality.early:
+        yield (
+            f"Early         {things(early, 'answer')} within {EARLY * 1000:.0f} ms, sooner than people answer",
+            "yellow",
+        )
+
+
+def _figures(one: Distribution) -> str:
+    p50, p95, longest = (NEVER if one.is_never(key) else ms(getattr(one, key)) for key in ("p50", "p95", "max"))
+    return f"p50 {p50}  p95 {p95}  max {longest} ms"
+
+
+def _within(one: Distribution, of_what: str | None = None) -> str:
+    whole = things(one.total, of_what) if of_what else str(one.total)
+    return f"{one.within_800} of {whole} within 800 ms, {one.within_400} within 400 ms"

@@ -131,7 +131,7 @@ def show(
 
 def _unanswered(report: "Report", program: str) -> int:
     """Say why no turn of a run was answered; returns the status for it."""
-    from latency.judge.unanswered import Unanswered
+    from latency.judge.outcome import Unanswered
 
     failed = next((one.turn.failed for one in report.outcomes if one.unanswered is Unanswered.FAILED), None)
     if failed:

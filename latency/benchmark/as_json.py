@@ -4,8 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from latency.benchmark.ablation import worth
-from latency.benchmark.benchmark import OURS, SCHEMA, Benchmark
+from latency.benchmark.benchmark import OURS, SCHEMA, Benchmark, worth
 from latency.benchmark.row import BenchmarkRow
 from latency.report.stats import INTERVAL_METHOD, METHOD, Distribution
 

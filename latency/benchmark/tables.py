@@ -1,17 +1,13 @@
-"""A benchmark for people, as tables for each language model."""
+"""A benchmark for people: tables for each language model, who called, and what the figures mean."""
 
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from latency.benchmark.ablation import Worth, worth
-from latency.benchmark.benchmark import Benchmark
-from latency.benchmark.callers_in_words import sentences
-from latency.benchmark.notes import notes
+from latency.benchmark.benchmark import OURS, Benchmark, Callers, Worth, worth
 from latency.benchmark.row import BenchmarkRow
-from latency.render.console import console_for
-from latency.render.layout import fitted, table
+from latency.render.layout import console_for, fitted, table
 from latency.render.numbers import NEVER, UNKNOWN, count, ms, percent, things
-from latency.report.stats import Distribution, Interval, Ratio
+from latency.report.stats import INTERVAL, RESAMPLES, Distribution, Interval, Ratio
 
 LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
 SOME = ("agent", "n", "p50", "p95")
@@ -144,3 +140,76 @@ def _piece(row: BenchmarkRow, found: Worth) -> list[str]:
 
 def _between(interval: Interval | None, form: str, to: str = "-") -> str:
     return "" if interval is None else f" [{form.format(interval[0])}{to}{form.format(interval[1])}]"
+
+
+def notes(benchmark: Benchmark) -> Iterator[str]:
+    """Who is left out or refused, what each agent is, and what the columns are."""
+    for name, why in benchmark.skipped.items():
+        yield f"{name} is left out: {why}"
+    for row in benchmark.rows:
+        if row.refused:
+            yield f"REFUSED: {row.variant} with {row.llm}: {row.refused}"
+        if row.repeated:
+            again = things(row.repeated, "call")
+            yield f"repeated, because the audio was not sent in real time: {again} of {row.variant} with {row.llm}"
+    for name, about, settings in dict.fromkeys((row.variant, row.about, tuple(row.settings)) for row in benchmark.rows):
+        yield f"{name}: {about}" + (f"; set: {', '.join(settings)}" if settings else "")
+    yield (
+        "p50, p95: turn latency, from the labelled end of speech to the answer's first audible sample, of warm turns "
+        "that are no barge-ins (n: answered, or unanswered and so later than any limit); [...]: "
+        f"{INTERVAL} % interval of {RESAMPLES} resamples that draw recordings, each with its repetitions"
+    )
+    yield f"ratio of p50: relative to {benchmark.baseline}, on the turns that both answered"
+    if any(benchmark.finished(row) for row in benchmark.rows):
+        yield f"words are finished: as {OURS} judged in most rounds; all agents are shown on these recordings"
+    yield (
+        "turns: answered, cut off (an answer was heard that was begun before the user had finished; no latency is "
+        "counted) or unanswered; early: answered within 200 ms, sooner than people answer"
+    )
+    yield (
+        "cut in pauses: labelled pauses that the agent took for the end of the turn; elsewhere: cut-offs at another "
+        "place; broken off: answers that stopped although the user was silent"
+    )
+    if any(row.interruptions.planned for row in benchmark.rows):
+        yield (
+            "barge-ins: planned = stopped + ended (the agent came to its own end, so it has no stop time) + ignored "
+            "(it talked on) + missed (it was silent); stop: milliseconds from the interruption until it is silent"
+        )
+    yield "requests: to the language model; wasted: share of requests beyond one for each answered turn"
+    if any(worth(benchmark, row) for row in benchmark.rows):
+        yield (
+            "without: a + means slower, or more CPU time, without the part, on the turns that both answered; per ms: "
+            "the part's cost in CPU ms for each answered turn and each ms of the median that it saves; - where it "
+            "saves or costs nothing"
+        )
+
+
+def sentences(callers: Callers) -> Iterator[str]:
+    """What a reader of the figures has to know of them."""
+    yield f"Callers: {', '.join(_who(callers))}"
+    if callers.at_once > 1:
+        yield f"AT ONCE: {callers.at_once} callers on one server of each agent, each with all the turns"
+    if callers.left_out:
+        yield f"Left out: {things(callers.left_out, 'turn')} by speakers that endpointing was fitted to"
+    if callers.estimated:
+        yield f"ESTIMATED: the end of speech was measured in {things(callers.estimated, 'turn')} without labels"
+    if callers.wordless:
+        yield (
+            f"SCRIPTED: the words of {things(callers.wordless, 'turn')} are unknown; a scripted recogniser hears a "
+            "placeholder"
+        )
+
+
+def _who(callers: Callers) -> Iterator[str]:
+    known = len(callers.speakers)
+    yield things(callers.turns, "turn") + (f" by {things(known, 'speaker')}" if known else "")
+    if callers.synthetic:
+        yield "all of them SYNTHESISERS" if callers.synthetic == known else f"{callers.synthetic} of them SYNTHESISERS"
+    if known and len(callers.fitted) == known:
+        yield "endpointing was FITTED to all of them" if known > 1 else "endpointing was FITTED to this one"
+    elif callers.fitted:
+        yield f"endpointing was FITTED to {len(callers.fitted)} of them"
+    elif known:
+        yield "endpointing was fitted to none of them"
+    if callers.unnamed:
+        yield f"{callers.unnamed if known else 'all'} by speakers that are not named"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from latency.record.json_form import TurnError, from_json, to_json
-from latency.record.run_files import RunError
-from latency.record.units import Count, Number, Seconds
+from latency.record.marks import Count, Number, Seconds
+from latency.record.run import RunError
 
 FILE = "load.json"
 SCHEMA = 1

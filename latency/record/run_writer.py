@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from latency.audio import recording
 from latency.record.json_form import to_json
-from latency.record.run import RunHeader, Status, file_name
-from latency.record.run_files import SCHEMA, UNDER_WAY, RunError
+from latency.record.run import SCHEMA, UNDER_WAY, RunError, RunHeader, Status, file_name
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from latency.record.units import Count, Instant, Milliseconds, Number, Seconds
+from latency.record.marks import Count, Instant, Milliseconds, Number, Seconds
 
 LATE_SHARE_ALLOWED = 0.02
 CLOCK_DRIFT_ALLOWED = 0.001

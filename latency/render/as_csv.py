@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from latency.budget import NATURAL, TURN_LIMIT
 from latency.judge.outcome import Outcome
 from latency.judge.scoring import word_errors
 from latency.judge.verdict import Judged, judge
@@ -81,8 +82,8 @@ _OF_THE_TURN: dict[str, Callable[[Outcome], Cell]] = {
     "pauses": lambda o: o.pauses,
     "pauses_cut": lambda o: o.pauses_cut,
     "turn_latency_ms": lambda o: _ms(o.latency),
-    "within_400_ms": lambda o: None if o.latency is None else o.latency <= 0.4,
-    "within_800_ms": lambda o: None if o.latency is None else o.latency <= 0.8,
+    "within_400_ms": lambda o: None if o.latency is None else o.latency <= NATURAL,
+    "within_800_ms": lambda o: None if o.latency is None else o.latency <= TURN_LIMIT,
     "first_answer_ms": lambda o: _ms(o.answer),
     "whole_answer_ms": lambda o: _ms(o.whole),
     "barge_in_stop_ms": lambda o: _ms(o.barge_in_stop),

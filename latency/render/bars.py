@@ -3,12 +3,10 @@
 import textwrap
 from collections.abc import Iterator
 
-from latency.render.histogram import TARGET_MS
+from latency.budget import NATURAL, TURN_LIMIT
 from latency.render.numbers import ms
 from latency.report.waterfall import Bar, Kind, Waterfall, WaterfallRow
 
-NATURAL, TARGET = 0.4, TARGET_MS / 1000
-"""Seconds after the end of speech: how fast people answer each other, and what a turn may take."""
 LABEL, NUMBER, NOTE = 20, 6, 34
 """Widths of the columns next to the bars; a longer note is printed below its row."""
 NOTES_FIT_FROM = 100
@@ -40,7 +38,7 @@ def bars(waterfall: Waterfall, *, width: int, ascii_only: bool = False) -> Itera
     step = (waterfall.end - waterfall.start) / cells
     pick = 1 if ascii_only else 0
     background = [" "] * cells
-    for at, glyphs in ((0.0, "│|"), (NATURAL, "┊:"), (TARGET, "│|")):
+    for at, glyphs in ((0.0, "│|"), (NATURAL, "┊:"), (TURN_LIMIT, "│|")):
         if (cell := round((at - waterfall.start) / step)) < cells:
             background[cell] = glyphs[pick]
     yield None, f"{'ms':<{LABEL}}{'took':>{NUMBER}}{'wait':>{NUMBER}}  {_scale(waterfall, step, width - beside + 2)}"

@@ -1,7 +1,8 @@
-"""The first lines of a report: whether to believe its figures, and the ones that matter most."""
+"""The first lines of a report: whether to believe its figures, those that matter most, and a histogram of latencies."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from latency.budget import TURN_LIMIT
 from latency.judge.outcome import EARLY
 from latency.render.numbers import NEVER, ms, things
 from latency.report.report import Report
@@ -73,3 +74,30 @@ def _figures(one: Distribution) -> str:
 def _within(one: Distribution, of_what: str | None = None) -> str:
     whole = things(one.total, of_what) if of_what else str(one.total)
     return f"{one.within_800} of {whole} within 800 ms, {one.within_400} within 400 ms"
+
+
+BIN_MS = 50
+BINS = 40
+_BARS = " ▁▂▃▄▅▆▇█"
+_ASCII_BARS = " .:-=+*#@"
+
+
+def histogram(latencies: Iterable[float], *, ascii_only: bool = False) -> list[str]:
+    """One line of bars of 50 ms from 0 to 2 s, split at 800 ms, and a scale below; the last bar holds everything later.
+
+    Args:
+        latencies: Seconds.
+        ascii_only: Draw with ASCII characters.
+    """
+    counts = [0] * (BINS + 1)
+    for latency in latencies:
+        # A latency of exactly 800 ms is within 800 ms, so a bar holds its upper edge.
+        counts[min(max(-int(-latency * 1000 // BIN_MS) - 1, 0), BINS)] += 1
+    bars, tallest = _ASCII_BARS if ascii_only else _BARS, max(counts)
+    if not tallest:
+        return []
+    drawn = "".join(bars[-(-count * (len(bars) - 1) // tallest)] for count in counts)
+    split = round(TURN_LIMIT * 1000) // BIN_MS
+    scale = "".join(f"{ms:<{400 // BIN_MS}}" for ms in (0, 400)) + " "
+    scale += "".join(f"{ms:<{400 // BIN_MS}}" for ms in (800, 1200, 1600)) + "2000+ ms"
+    return [f"  {drawn[:split]}{'|' if ascii_only else '│'}{drawn[split:]}", f"  {scale}"]

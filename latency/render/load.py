@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, TextIO
 
-from latency.render.console import console_for
-from latency.render.layout import fitted, labelled, table
+from latency.render.layout import console_for, fitted, labelled, table
 from latency.render.numbers import NEVER, UNKNOWN, count, counted, ms, things
-from latency.report.judgement import Judgement
 from latency.report.load import ENOUGH, LoadFigures, Tally
 from latency.report.report import Report
+from latency.report.thresholds import Judgement
 
 TURNS = ("turns", "p50", "p95", "max", "unanswered", "cut-offs", "drop-outs")
 SCHEMA = 1

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from latency.audio.onset import AUDIBLE_DB
 from latency.judge.scoring import NORMALISER
-from latency.record.stall import SHORTEST_MS
+from latency.record.turn import SHORTEST_MS
 from latency.render.layout import labelled
 from latency.render.numbers import UNKNOWN, counted, ms, things
 from latency.report.report import RESIDUAL_FLAG_MS, Report

@@ -1,18 +1,16 @@
 """A report for people: readable with colours in a terminal, and without them in a pipe or a log."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TextIO
 
 from rich.console import Console
 
 from latency.judge.outcome import EARLY
-from latency.render.console import console_for, is_unicode
-from latency.render.cost_block import cost_lines
-from latency.render.faults import fault_lines
-from latency.render.headline import HEADLINE, headline
-from latency.render.histogram import histogram
-from latency.render.layout import fitted, labelled
-from latency.render.llm import llm_lines
+from latency.judge.session import Account
+from latency.render.headline import HEADLINE, headline, histogram
+from latency.render.layout import LABEL, console_for, fitted, is_unicode, labelled
+from latency.render.llm import cost_lines, llm_lines
 from latency.render.method import conditions, method
 from latency.render.numbers import UNKNOWN, count, counted, ms, percent, things
 from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
@@ -146,3 +144,29 @@ def _verdicts(console: Console, report: Report) -> None:
         why = f": {item.reason}" if item.reason else ""
         line = labelled(item.verdict, f"{item.expr}{value}{why}")
         console.print(fitted(line, console.width), style=styles[item.verdict])
+
+
+_ENDS = {
+    "rescued": "rescued by another tier",
+    "apologised": "the caller was told that there is no answer",
+    "not played": "not played",
+}
+
+
+def fault_lines(accounts: tuple[Account, ...]) -> Iterator[str]:
+    """How many turns ended in which way, then a line for every turn with a fault and for every one unanswered."""
+    if not accounts:
+        return
+    faults = sum(len(account.faults) for account in accounts)
+    yield labelled("faults", f"{faults} injected in {things(len(accounts), 'turn')}: {counted(_ends(accounts))}")
+    many = len({account.session for account in accounts}) > 1
+    for account in accounts:
+        if account.faults or account.reason:
+            where = f"{account.session} {account.turn}" if many else f"turn {account.turn}"
+            broken = "; ".join(fault.what for fault in account.faults) or "no fault"
+            why = f": {account.reason}" if account.reason else ""
+            yield f"{'':<{LABEL}}{where}: {broken} → {_ENDS.get(account.end, account.end)}{why}"
+
+
+def _ends(accounts: tuple[Account, ...]) -> Counter[str]:
+    return Counter(account.end for account in accounts)

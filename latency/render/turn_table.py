@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
+from latency.budget import TURN_LIMIT
 from latency.judge.outcome import EARLY, Outcome
 from latency.judge.verdict import Judged
-from latency.render.histogram import TARGET_MS
 from latency.render.numbers import UNKNOWN
 from latency.report.explain import ended_by, words
 from latency.report.report import LATE_FLAG_MS, RESIDUAL_FLAG_MS, Report
@@ -120,7 +120,7 @@ def _cut(text: str, longest: int, ascii_only: bool) -> str:
 def _style(outcome: Outcome) -> str:
     if outcome.unanswered or outcome.cut_off:
         return "red"
-    return "yellow" if outcome.latency is not None and outcome.latency * 1000 > TARGET_MS else ""
+    return "yellow" if outcome.latency is not None and outcome.latency > TURN_LIMIT else ""
 
 
 def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:

@@ -9,8 +9,7 @@ from rich.text import Text
 from latency.judge.outcome import Outcome
 from latency.record.requests import Tokens
 from latency.render.bars import bars
-from latency.render.console import console_for, is_unicode
-from latency.render.layout import fitted, table
+from latency.render.layout import console_for, fitted, is_unicode, table
 from latency.render.numbers import UNKNOWN, ms, usd
 from latency.report.explain import explain
 from latency.report.llm.cost import Spent, turn_cost

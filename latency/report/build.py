@@ -8,20 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 from latency.budget import Budget, BudgetError
-from latency.judge.account import accounts
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import flagged
-from latency.judge.session import SessionOutcome, judge_session
+from latency.judge.session import SessionOutcome, accounts, judge_session
+from latency.record.contributions import CONTRIBUTIONS
 from latency.record.observed_load import ObservedLoad
 from latency.record.run import Run, RunError
 from latency.record.session import PacingFigures, Session
-from latency.record.stall import TurnStall
-from latency.record.turn import CONTRIBUTIONS, JUDGED_COMPLETE, TurnRecord
+from latency.record.turn import JUDGED_COMPLETE, TurnRecord, TurnStall
 from latency.report.figures import barge_ins, quality, residual, turn_counts
 from latency.report.llm.budget import llm_figures
 from latency.report.llm.cost import cost_figures
+from latency.report.llm.requests import answers_of
 from latency.report.llm.speculation import speculation_figures
-from latency.report.llm.waste import answers_of
 from latency.report.load import load_figures
 from latency.report.report import HOST, LATE_FLAG_MS, SCHEMA, Report
 from latency.report.stats import Distribution, Spread

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from latency.record.turn import CONTRIBUTIONS
+from latency.record.contributions import CONTRIBUTIONS
 
 if TYPE_CHECKING:
     from latency.report.load import LoadFigures

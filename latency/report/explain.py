@@ -15,9 +15,7 @@ from latency.judge.verdict import Judged, judge
 from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import AttemptRecord
-from latency.record.server_turn import EndedBy, SmartTurnOpinion
-from latency.record.stall import Stall
-from latency.record.turn import JUDGED_COMPLETE, TurnRecord
+from latency.record.turn import JUDGED_COMPLETE, EndedBy, SmartTurnOpinion, Stall, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
 from latency.report.llm.requests import SENT, failure, had
 

@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from latency.judge.barge_in import BargeInResult
-from latency.judge.outcome import Outcome
-from latency.judge.overlap import SoundResult
+from latency.judge.barge_in import BargeInResult, SoundResult
+from latency.judge.outcome import LOST, Outcome
 from latency.judge.reconcile import FLAGGED
 from latency.judge.scoring import word_error_rate
 from latency.judge.session import SessionOutcome
-from latency.judge.unanswered import LOST
-from latency.record.llm.answer_part import AnswerPart
-from latency.record.server_turn import ServerTurn
+from latency.record.requests import AnswerPart
+from latency.record.turn import ServerTurn
 from latency.report.stats import Spread
 
 

@@ -8,19 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from latency.judge.account import Account
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import FLAGGED, Unexplained
-from latency.judge.session import SessionOutcome
+from latency.judge.session import Account, SessionOutcome
 from latency.record.session import PacingFigures
-from latency.record.stall import TurnStall
+from latency.record.turn import TurnStall
 from latency.report.figures import BargeInFigures, Quality, Residual, TurnCounts
-from latency.report.judgement import Judgement
 from latency.report.llm.budget import Llm
 from latency.report.llm.cost import Cost
 from latency.report.llm.speculation import Speculation
 from latency.report.load import LoadFigures
 from latency.report.stats import Distribution, Spread
+from latency.report.thresholds import Judgement
 
 SCHEMA = 1
 """Version of the report's JSON."""

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from latency.budget import NATURAL, TURN_LIMIT
+
 METHOD = "linear interpolation"
 P99_NEEDS = 100
 INTERVAL = 95
@@ -188,8 +190,8 @@ class Distribution:
             p95=p95,
             p99=p99(values),
             max=_rounded(max(values, default=None)),
-            within_400=sum(value <= 400 for value in values),
-            within_800=sum(value <= 800 for value in values),
+            within_400=sum(value <= NATURAL * 1000 for value in values),
+            within_800=sum(value <= TURN_LIMIT * 1000 for value in values),
             p50_ci=interval(values, 50),
             p95_ci=interval(values, 95),
         )

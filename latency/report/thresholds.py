@@ -38,17 +38,37 @@ A figure without a single sample gives "no data", never a pass. So do
 """
 
 import difflib
+import math
 import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from latency.report.checked import COUNTS, FIGURES, MISTAKES, SHARES, WITHOUT_CLOCK
-from latency.report.judgement import Judgement
 
 if TYPE_CHECKING:
     from latency.report.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A threshold held against a report."""
+
+    expr: str
+    verdict: Literal["passed", "failed", "no data"]
+    value: float | None
+    """The figure that was judged; infinite for a latency that falls on an unanswered turn."""
+    reason: str | None = None
+    """Why there is no data, in one clause; None for the other verdicts."""
+
+    @property
+    def shown(self) -> str | None:
+        """The figure in words; None when there is none."""
+        if self.value is None:
+            return None
+        return "that of an unanswered turn" if math.isinf(self.value) else f"{self.value:g}"
+
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,

@@ -13,15 +13,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.benchmark.callers_in_words import sentences
+from latency.benchmark.tables import sentences
 from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
 from latency.render.numbers import things
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
-    from latency.benchmark.benchmark import Benchmark
-    from latency.benchmark.callers import Callers
+    from latency.benchmark.benchmark import Benchmark, Callers
     from pipelines.bench.plan import ModelSpeed
     from pipelines.bench.variants import Variant
     from voice.client.fixtures.fixture import Fixture

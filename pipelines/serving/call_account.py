@@ -12,7 +12,7 @@ from typing import Any, Literal
 from latency.judge.verdict import Verdict, judge
 from latency.record.marks import Mark
 from latency.record.requests import AttemptRecord
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from latency.render.numbers import things
 from latency.report.stats import percentile
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from latency.record.marks import Mark
 from latency.record.requests import AttemptRecord
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from pipelines.serving.call_account import ClosedTurn
 
 Value = str | int | float | bool | tuple[str, ...]

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from latency.record.llm.answer import Cap
-from latency.record.requests import AttemptRecord
+from latency.record.requests import AttemptRecord, Cap
 from latency.record.turn import TurnRecord
-from latency.report.llm.waste import USED, answers_of, server_turns
+from latency.report.llm.requests import USED, answers_of, server_turns
 
 UNREAL = ("sim:", "scripted:")
 """How the names of models begin that charge nothing: what they cost is what the real ones would."""

@@ -11,9 +11,8 @@ from typing import NamedTuple
 from latency.judge.verdict import in_use
 from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import AttemptRecord
-from latency.record.server_turn import Reported, ServerTurn, SpeculationRecord
-from latency.record.turn import TurnRecord
-from latency.report.llm.waste import USED, server_turns
+from latency.record.turn import Reported, ServerTurn, SpeculationRecord, TurnRecord
+from latency.report.llm.requests import USED, server_turns
 from latency.report.stats import Spread
 
 

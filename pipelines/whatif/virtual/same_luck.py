@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from latency.record.requests import AttemptRecord
-from latency.record.server_turn import Reported
-from latency.record.turn import TurnRecord
+from latency.record.turn import Reported, TurnRecord
 from pipelines.whatif.contestant import Contestant
 from pipelines.whatif.virtual.wording import wording
 from voice.simulator.timing.latency_model import FirstToken, LatencyModel, StallState

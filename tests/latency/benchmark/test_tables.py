@@ -5,11 +5,9 @@ from pathlib import Path
 import pytest
 
 from latency.benchmark.as_json import text
-from latency.benchmark.benchmark import Benchmark
-from latency.benchmark.callers import Callers
-from latency.benchmark.interruptions import Interruptions, Sounds
-from latency.benchmark.row import BenchmarkRow, Requests, Tally
-from latency.benchmark.tables import write
+from latency.benchmark.benchmark import Benchmark, Callers
+from latency.benchmark.row import BenchmarkRow, Interruptions, Requests, Sounds, Tally
+from latency.benchmark.tables import sentences, write
 from latency.judge.cut_offs import CutOffs
 from latency.report.stats import Distribution
 
@@ -167,3 +165,31 @@ def test_a_benchmark_that_was_interrupted_says_so() -> None:
     whole = made_up(a_row("ours", 0.5))
     assert "NOT COMPLETE" not in printed(whole)
     assert json.loads(text(whole))["complete"] is True
+
+
+@pytest.mark.parametrize(
+    ("callers", "told"),
+    [
+        (Callers(turns=1, speakers=("a",), fitted=()), "1 turn by 1 speaker, endpointing was fitted to none of them"),
+        (
+            Callers(turns=9, speakers=("sim:a",), fitted=(), synthetic=1),
+            "1 speaker, all of them SYNTHESISERS",
+        ),
+        (Callers(turns=9, speakers=("a", "b"), fitted=("b",)), "9 turns by 2 speakers, endpointing was FITTED to 1 of"),
+        (Callers(turns=9, speakers=("a", "b"), fitted=("a", "b")), "endpointing was FITTED to all of them"),
+        (Callers(turns=9, speakers=(), fitted=(), unnamed=9), "Callers: 9 turns, all by speakers that are not named"),
+        (Callers(turns=9, speakers=("a",), fitted=(), unnamed=2), "none of them, 2 by speakers that are not named"),
+    ],
+)
+def test_the_first_sentence_says_whether_endpointing_was_fitted_to_them(callers: Callers, told: str) -> None:
+    (line,) = sentences(callers)
+    assert told in line
+
+
+def test_what_is_missing_is_said() -> None:
+    _, left_out, estimated, scripted = sentences(
+        Callers(turns=9, speakers=("a",), fitted=(), left_out=31, estimated=2, wordless=1)
+    )
+    assert left_out == "Left out: 31 turns by speakers that endpointing was fitted to"
+    assert estimated.startswith("ESTIMATED: the end of speech was measured in 2 turns")
+    assert scripted.startswith("SCRIPTED: the words of 1 turn are unknown")

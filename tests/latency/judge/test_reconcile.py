@@ -4,7 +4,8 @@ import pytest
 
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import flagged, stretches
-from latency.record.turn import UNNAMED, TurnRecord
+from latency.record.contributions import UNNAMED
+from latency.record.turn import TurnRecord
 
 MARKS = {
     "vad_stop": 2.2, "transcript_final": 2.23, "turn_commit": 2.29, "llm_first_token": 2.6, "clause_to_tts": 2.66,

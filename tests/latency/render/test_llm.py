@@ -4,13 +4,11 @@ from typing import Any
 import pytest
 
 from latency.record.json_form import from_json
-from latency.record.llm.answer import AnswerRecord
-from latency.record.requests import AttemptRecord
+from latency.record.requests import AnswerRecord, AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.render.llm import llm_lines
 from latency.report.llm.budget import Llm, llm_figures
-from latency.report.llm.requests import CutShort
-from latency.report.llm.waste import Waste
+from latency.report.llm.requests import CutShort, Waste
 
 
 def turn(number: int, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord:

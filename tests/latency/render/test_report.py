@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from latency.record.hang import HangRecord
-from latency.record.llm.answer_part import AnswerPart
+from latency.record.requests import AnswerPart
 from latency.record.run import Run
-from latency.record.server_turn import ServerTurn
-from latency.record.turn import TurnRecord
+from latency.record.turn import HangRecord, ServerTurn, TurnRecord
 from latency.render.report import write
 from latency.report.build import build
 from latency.report.llm.speculation import Speculation

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from latency.record.run import Run
-from latency.render.console import console_for
+from latency.render.layout import console_for
 from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
 from latency.report.build import build
 from latency.report.checked import FIGURES

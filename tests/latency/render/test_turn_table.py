@@ -6,7 +6,7 @@ import pytest
 
 from latency.judge.verdict import Judged
 from latency.record.run import Run
-from latency.record.stall import Stall
+from latency.record.turn import Stall
 from latency.render.turn_table import BLANK, legend, llm_remark, turn_table
 from latency.report.build import build
 from latency.report.report import Report

@@ -2,7 +2,7 @@
 
 import pytest
 
-from latency.record.overlap import OverlapRecord, Verdict
+from latency.record.turn import OverlapRecord, Verdict
 from pipelines.serving.turn_log import TurnLog
 from tests.pipelines.serving.test_turn_log import answered
 from voice.turns.turn_frames import OverlapFrame

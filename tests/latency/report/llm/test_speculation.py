@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from latency.record.turn import CONTRIBUTIONS, TurnRecord
+from latency.record.contributions import CONTRIBUTIONS
+from latency.record.turn import TurnRecord
 from latency.report.critical_path import stages
 from latency.report.llm.speculation import speculation_figures
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from latency.audio.onset import Span
-from latency.judge.answer import SLACK, first_answer
+from latency.judge.outcome import SLACK, first_answer
 from latency.record.json_form import to_json
 from latency.record.turn import TurnRecord
 

@@ -7,9 +7,8 @@ import pytest
 
 from latency.audio.flushed import parted
 from latency.audio.onset import Span, as_floats, utterances
-from latency.judge.overlap import SoundResult, ducked_after, judge_sound
-from latency.record.overlap import OverlapRecord
-from latency.record.turn import TurnRecord
+from latency.judge.barge_in import SoundResult, ducked_after, judge_sound
+from latency.record.turn import OverlapRecord, TurnRecord
 from latency.selftest import synthetic
 
 RATE = 16000

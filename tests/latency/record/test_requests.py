@@ -1,9 +1,6 @@
-"""Prices of requests."""
-
 import pytest
 
-from latency.record.llm.price import Price, bill
-from latency.record.requests import AttemptRecord, Tokens
+from latency.record.requests import AttemptRecord, Price, Tokens, bill
 
 
 def test_cached_input_has_its_own_price() -> None:

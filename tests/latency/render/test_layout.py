@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from latency.render.console import PIPE_WIDTH, console_for, is_unicode
+from latency.render.layout import PIPE_WIDTH, console_for, is_unicode
 
 
 def test_a_pipe_gets_its_own_width_and_neither_colours_nor_markup(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,9 @@
-"""Every turn of a run with injected faults has exactly one end."""
-
 from typing import Any
 
 import pytest
 
-from latency.judge.account import accounts
-from latency.judge.outcome import Outcome
-from latency.judge.session import SessionOutcome
-from latency.judge.unanswered import Unanswered
+from latency.judge.outcome import Outcome, Unanswered
+from latency.judge.session import SessionOutcome, accounts
 from latency.record.marks import Mark, Marks
 from latency.record.requests import AttemptRecord
 from latency.record.session import InjectedFault, Session

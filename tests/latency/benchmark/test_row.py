@@ -1,6 +1,6 @@
 import pytest
 
-from latency.benchmark.interruptions import interruptions
+from latency.benchmark.row import interruptions
 from latency.judge.barge_in import BargeInResult
 from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome

@@ -103,10 +103,6 @@ class Deadline:
         """Seconds left at `now`, at least 0."""
         return max(0.0, self.at - now)
 
-    def expired(self, now: float) -> bool:
-        """Whether `now` is at or after the deadline."""
-        return now >= self.at
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:

@@ -271,7 +271,7 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
     early = 0
     for one in outcomes:
         turn = one.turn
-        if not turn.wants_answer or turn.cold or turn.barge_in:
+        if not (turn.wants_answer and one.is_usual):
             continue
         key = (turn.scenario, turn.session, turn.turn)
         took = one.latency if one.answer is None or not turn.server_turns else one.answer

@@ -6,7 +6,7 @@ from typing import TextIO
 from latency.benchmark.benchmark import OURS, Benchmark, Callers, Worth, worth
 from latency.benchmark.row import BenchmarkRow
 from latency.render.layout import console_for, fitted, table
-from latency.render.numbers import NEVER, UNKNOWN, count, ms, percent, things
+from latency.render.numbers import UNKNOWN, count, ms, percent, statistic, things
 from latency.report.stats import INTERVAL, RESAMPLES, Distribution, Interval, Ratio
 
 LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
@@ -85,12 +85,8 @@ def _some(row: BenchmarkRow, found: Distribution) -> list[str]:
 
 
 def _distribution(found: Distribution) -> list[str]:
-    p50 = _figure(found, "p50") + _between(found.p50_ci, "{:.0f}")
-    return [str(found.total), p50, _figure(found, "p95") + _between(found.p95_ci, "{:.0f}")]
-
-
-def _figure(found: Distribution, key: str) -> str:
-    return NEVER if found.is_never(key) else ms(getattr(found, key))
+    p50 = statistic(found, "p50") + _between(found.p50_ci, "{:.0f}")
+    return [str(found.total), p50, statistic(found, "p95") + _between(found.p95_ci, "{:.0f}")]
 
 
 def _turns(row: BenchmarkRow) -> list[str]:

@@ -8,6 +8,7 @@ Backchannels, coughs and noise are meant to let the answer go on. It was resumed
 that it went on with it; any other stop is one without cause.
 """
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -67,12 +68,10 @@ def judge_barge_in(
     start = turn.start
     if not turn.barge_in or start is None:
         return None
-    under_way = next((u for u in spoken if u.start < start < u.end), None)
+    under_way = _spoken_at(start, spoken)
     if under_way is None:
         return BargeIn(BargeInResult.SILENT, None)
-    flushed = any(start <= at and abs(under_way.end - at) <= FLUSH_REACH for at in flushes)
-    in_pause = any(start <= end and 0 <= end - under_way.end <= PAUSE_REACH and end in flushes for _, end in ducked)
-    if flushed or in_pause or breaks_off(bot, rate, under_way):
+    if _is_flushed(under_way, flushes, ducked, start, math.inf) or breaks_off(bot, rate, under_way):
         return BargeIn(BargeInResult.STOPPED, under_way.end - start)
     if under_way.end - start > TALKED_ON:
         return BargeIn(BargeInResult.IGNORED, None)
@@ -154,15 +153,11 @@ def judge_sound(
         return None
     onset, end, kind = turn.labels[0][0], turn.labels[-1][1], turn.labels[0][2]
     until = end + LATE if following is None else min(end + LATE, following)
-    under_way = next((u for u in spoken if u.start < onset < u.end), None)
+    under_way = _spoken_at(onset, spoken)
     if under_way is None:
         return Sound(kind, SoundResult.SILENT)
-    flushed = any(onset <= at <= until and abs(under_way.end - at) <= FLUSH_REACH for at in flushes)
-    # A softer answer may be stopped in a pause between words.
-    softer_until = (at for _, at in ducked if onset <= at <= until and at in flushes)
-    flushed = flushed or any(0 <= at - under_way.end <= PAUSE_REACH for at in softer_until)
-    in_time = under_way.end <= until
-    if not flushed and not (in_time and breaks_off(bot, rate, under_way)):
+    flushed = _is_flushed(under_way, flushes, ducked, onset, until)
+    if not flushed and not (under_way.end <= until and breaks_off(bot, rate, under_way)):
         return Sound(kind, SoundResult.WENT_ON)
     own = [one for one in overlaps if abs(one.onset - onset) <= MATCHES]
     resumed = any(one.verdict == "resumed" and one.silenced is not None for one in own)
@@ -177,8 +172,24 @@ def onset_of(turn: TurnRecord) -> float | None:
 def ducked_after(turn: TurnRecord, spoken: Sequence[Span], ducked: Sequence[tuple[float, float]]) -> float | None:
     """Seconds from the onset of a sound over an answer until the loudspeaker was softer; None if it was not."""
     onset = onset_of(turn)
-    if onset is None or not any(u.start < onset < u.end for u in spoken):
+    if onset is None or _spoken_at(onset, spoken) is None:
         return None
     starts = (start for start, _ in ducked)
     found = next((start for start in starts if onset - DUCKED_BEFORE <= start <= onset + DUCKED_AFTER), None)
     return None if found is None else max(0.0, found - onset)
+
+
+def _spoken_at(at: float, spoken: Sequence[Span]) -> Span | None:
+    """The bot's utterance that is under way at an instant."""
+    return next((one for one in spoken if one.start < at < one.end), None)
+
+
+def _is_flushed(
+    utterance: Span, flushes: Sequence[float], ducked: Sequence[tuple[float, float]], since: float, until: float
+) -> bool:
+    """Whether an interruption between two instants ended an utterance."""
+    if any(since <= at <= until and abs(utterance.end - at) <= FLUSH_REACH for at in flushes):
+        return True
+    # A softer answer may be stopped in a pause between words.
+    softer_until = (at for _, at in ducked if since <= at <= until and at in flushes)
+    return any(0 <= at - utterance.end <= PAUSE_REACH for at in softer_until)

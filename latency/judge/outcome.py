@@ -202,6 +202,11 @@ class Outcome:
         return self.turn.wants_answer and self.latency is not None and not self.cut_off
 
     @property
+    def is_usual(self) -> bool:
+        """Whether it is one of the turns whose latencies count together: warm, and no barge-in."""
+        return not (self.turn.cold or self.turn.barge_in)
+
+    @property
     def is_unanswered(self) -> bool:
         """Whether it is known that the turn got no answer, which counts as later than any limit."""
         return self.unanswered is not None and self.unanswered not in LOST

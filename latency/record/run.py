@@ -46,7 +46,7 @@ class RunError(Exception):
 
 
 def read_run_json(folder: Path) -> dict[str, Any]:
-    """The content of run.json: an object of this schema with a list of sessions, each an object.
+    """The content of run.json: an object of this schema.
 
     Raises:
         RunError: It is missing, damaged, of another schema, or holds two runs.
@@ -74,11 +74,6 @@ def read_run_json(folder: Path) -> dict[str, Any]:
             f"{path} was written by an older version (schema {schema}; this one reads {SCHEMA}); "
             f"make the run again with `{_command(content)}`"
         )
-    for key, kind in (("sessions", list), ("pipeline", dict), ("components", dict), ("versions", dict), ("host", dict)):
-        if not isinstance(content.get(key, kind()), kind):
-            raise RunError(f"{path} is not what a run writes: its {key} is {content[key]!r}")
-    if not all(isinstance(entry, dict) for entry in content.get("sessions", ())):
-        raise RunError(f"{path} is not what a run writes: a session of it is no object")
     return content
 
 

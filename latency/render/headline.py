@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from latency.budget import TURN_LIMIT
 from latency.judge.outcome import EARLY
-from latency.render.numbers import NEVER, ms, things
+from latency.render.numbers import ms, statistic, things
 from latency.report.report import Report
 from latency.report.stats import Distribution
 
@@ -67,7 +67,7 @@ def _apart(report: Report) -> Iterator[Line]:
 
 
 def _figures(one: Distribution) -> str:
-    p50, p95, longest = (NEVER if one.is_never(key) else ms(getattr(one, key)) for key in ("p50", "p95", "max"))
+    p50, p95, longest = (statistic(one, key) for key in ("p50", "p95", "max"))
     return f"p50 {p50}  p95 {p95}  max {longest} ms"
 
 

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any, TextIO
 
+from latency.record.json_form import to_json
+from latency.render.as_json import checks
 from latency.render.layout import console_for, fitted, labelled, table
-from latency.render.numbers import NEVER, UNKNOWN, count, counted, ms, things
+from latency.render.numbers import UNKNOWN, count, counted, statistic, things
+from latency.render.report import verdict_lines
 from latency.report.load import ENOUGH, LoadFigures, Tally
 from latency.report.report import Report
-from latency.report.thresholds import Judgement
 
 TURNS = ("turns", "p50", "p95", "max", "unanswered", "cut-offs", "drop-outs")
 SCHEMA = 1
@@ -36,8 +37,8 @@ def write(report: Report, figures: LoadFigures, file: TextIO) -> None:
     console.print()
     for line in _lines(figures):
         console.print(fitted(line, console.width))
-    for item in report.thresholds:
-        console.print(fitted(_verdict(item), console.width))
+    for line, _ in verdict_lines(report):
+        console.print(fitted(line, console.width))
 
 
 def text(report: Report, figures: LoadFigures) -> str:
@@ -47,19 +48,15 @@ def text(report: Report, figures: LoadFigures) -> str:
         "run": report.run,
         "simulated": list(report.simulated),
         "refused_run": report.refused,
-        **asdict(figures),
-        "thresholds": [_judged(item) for item in report.thresholds],
+        **to_json(figures),
+        "thresholds": checks(report),
     }
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def _judged(item: Judgement) -> dict[str, Any]:
-    return {"expr": item.expr, "verdict": item.verdict, **({"reason": item.reason} if item.reason else {})}
-
-
 def _turns(tally: Tally) -> list[str]:
     times = tally.turn_ms
-    shown = [NEVER if times.is_never(key) else ms(getattr(times, key)) for key in ("p50", "p95", "max")]
+    shown = [statistic(times, key) for key in ("p50", "p95", "max")]
     return [str(times.total), *shown, str(tally.unanswered), str(tally.cut_offs), str(tally.drop_outs)]
 
 
@@ -110,8 +107,3 @@ def _server(figures: LoadFigures) -> str:
         f"{use.cores:g} cores on average, {count(use.cpu_seconds_per_call_minute)} s of processor time for a minute of "
         f"a call; memory {count(use.idle_mb)} MB idle, {use.peak_mb:g} MB at most, {per_call} MB for each call"
     )
-
-
-def _verdict(item: Judgement) -> str:
-    value = f" (is {item.shown})" if item.shown else ""
-    return labelled(item.verdict, f"{item.expr}{value}{f': {item.reason}' if item.reason else ''}")

@@ -1,5 +1,10 @@
 """Figures as people read them; an unknown one is a dash."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from latency.report.stats import Distribution
+
 UNKNOWN = "-"
 NEVER = "never"
 """A latency that falls on an unanswered turn."""
@@ -8,6 +13,11 @@ NEVER = "never"
 def ms(value: float | None) -> str:
     """Whole milliseconds."""
     return UNKNOWN if value is None else f"{value:.0f}"
+
+
+def statistic(found: "Distribution", name: str) -> str:
+    """A percentile of latencies, or their maximum, by its field's name."""
+    return NEVER if found.is_never(name) else ms(getattr(found, name))
 
 
 def percent(value: float | None) -> str:

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TextIO
 
-from rich.console import Console
-
 from latency.judge.outcome import EARLY
 from latency.judge.session import Account
 from latency.render.headline import HEADLINE, headline, histogram
@@ -25,7 +23,7 @@ def write(report: Report, file: TextIO) -> None:
     for line, style in headline(report):
         # A path that is wider than the console stays whole.
         console.print(fitted(line, console.width, indent=HEADLINE), style=style, soft_wrap=True)
-    usual = [o for o in report.outcomes if o.is_timed and not o.turn.cold and not o.turn.barge_in]
+    usual = [o for o in report.outcomes if o.is_timed and o.is_usual]
     for line in histogram([o.latency for o in usual if o.latency is not None], ascii_only=ascii_only):
         console.print(line, no_wrap=True)
     console.print()
@@ -49,7 +47,8 @@ def write(report: Report, file: TextIO) -> None:
     for line in method(report):
         console.print(line, style="dim")
     # Last, where who reads the log of a gate looks.
-    _verdicts(console, report)
+    for line, style in verdict_lines(report):
+        console.print(fitted(line, console.width), style=style)
 
 
 def _figures(report: Report) -> Iterator[str]:
@@ -137,13 +136,13 @@ def _speculation(ahead: Speculation) -> str:
     )
 
 
-def _verdicts(console: Console, report: Report) -> None:
+def verdict_lines(report: Report) -> Iterator[tuple[str, str]]:
+    """What became of the thresholds: text and style of a line for each."""
     styles = {"passed": "green", "failed": "bold red", "no data": "yellow"}
     for item in report.thresholds:
         value = f" (is {item.shown})" if item.shown else ""
         why = f": {item.reason}" if item.reason else ""
-        line = labelled(item.verdict, f"{item.expr}{value}{why}")
-        console.print(fitted(line, console.width), style=styles[item.verdict])
+        yield labelled(item.verdict, f"{item.expr}{value}{why}"), styles[item.verdict]
 
 
 _ENDS = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from latency.render.layout import table
-from latency.render.numbers import NEVER, ms
+from latency.render.numbers import ms, statistic
 from latency.report.explain import worst
 from latency.report.report import Report
 from latency.report.stats import INTERVAL, Distribution, Interval
@@ -54,7 +54,7 @@ def latency_table(report: Report, *, width: int = 120) -> Table:
                 name,
                 str(one.n),
                 *(str(one.unanswered) for _ in unanswered),
-                *(_figure(one, key) for key in ("p50", *middle, "p95", *last, "max")),
+                *(statistic(one, key) for key in ("p50", *middle, "p95", *last, "max")),
                 str(one.within_400),
                 str(one.within_800),
             )
@@ -111,10 +111,6 @@ def _latencies(report: Report) -> Iterator[tuple[str, Distribution]]:
         yield "whole answer", report.whole_answer_ms
     yield "turn cold", report.turn_ms_cold
     yield "turn barge in", report.turn_ms_barge_in
-
-
-def _figure(one: Distribution, key: str) -> str:
-    return NEVER if one.is_never(key) else ms(getattr(one, key))
 
 
 def _from_to(interval: Interval) -> str:

@@ -35,7 +35,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
     """
     sessions = tuple(_judged_sessions(run))
     outcomes = [outcome for session in sessions for outcome in session.outcomes]
-    usual = [o for o in outcomes if not o.turn.cold and not o.turn.barge_in]
+    usual = [o for o in outcomes if o.is_usual]
     timed = [o for o in outcomes if o.latency is not None and o.turn.wants_answer]
     observed = ObservedLoad.read(run.folder)
     llm, turns = _of_llm(run), [outcome.turn for outcome in outcomes]

@@ -26,8 +26,9 @@ WORST = 3
 _LATE_MS = 20.0
 _NAMED = 2
 _NOTEWORTHY = 0.01
-_WINDOW = 0.032  # seconds that the voice detector judges at a time
 """Seconds beyond its share; recordings are read in frames of this length."""
+_WINDOW = 0.032
+"""Seconds that the voice detector judges at a time."""
 _HELD = 0.02
 """Seconds; a clause that was held for less counts as handed on at once."""
 

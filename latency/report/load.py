@@ -133,7 +133,7 @@ def under_way(calls: Iterable[PlacedCall], at: float) -> int:
 def _tally(outcomes: Iterable[Outcome], drop_outs: int) -> Tally:
     found = list(outcomes)
     latencies = (one.latency for one in found if _is_timed(one) and one.latency is not None)
-    unanswered = sum(one.is_unanswered for one in found if not (one.turn.cold or one.turn.barge_in))
+    unanswered = sum(one.is_unanswered for one in found if one.is_usual)
     return Tally(
         turn_ms=Distribution.of(latencies, unanswered=unanswered),
         cut_offs=sum(one.cut_off for one in found),
@@ -142,7 +142,7 @@ def _tally(outcomes: Iterable[Outcome], drop_outs: int) -> Tally:
 
 
 def _is_timed(one: Outcome) -> bool:
-    return one.is_timed and not (one.turn.cold or one.turn.barge_in)
+    return one.is_timed and one.is_usual
 
 
 def _of_sessions(sessions: Iterable[SessionOutcome]) -> Tally:

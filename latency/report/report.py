@@ -19,7 +19,7 @@ from latency.report.llm.cost import Cost
 from latency.report.llm.speculation import Speculation
 from latency.report.load import LoadFigures
 from latency.report.stats import Distribution, Spread
-from latency.report.thresholds import Judgement
+from latency.report.thresholds import CheckResult
 
 SCHEMA = 1
 """Version of the report's JSON."""
@@ -60,7 +60,7 @@ class Report:
     cost: Cost
     residual_ms: Residual | None
     pacing: PacingFigures
-    thresholds: tuple[Judgement, ...] = ()
+    thresholds: tuple[CheckResult, ...] = ()
 
     run: str
     components: Mapping[str, str]

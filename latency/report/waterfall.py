@@ -4,7 +4,7 @@ Times are seconds relative to that end, negative before it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from latency.judge.outcome import Outcome
@@ -209,5 +209,4 @@ def _stall_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
 
 
 def _shifted(row: WaterfallRow, zero: float) -> WaterfallRow:
-    bars = tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars)
-    return WaterfallRow(label=row.label, group=row.group, bars=bars, took=row.took, waited=row.waited, note=row.note)
+    return replace(row, bars=tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars))

@@ -1,5 +1,6 @@
 """What every printed report is made of: a console that also suits a pipe, compact tables, and lines with labels."""
 
+import codecs
 import os
 import re
 import textwrap
@@ -13,6 +14,22 @@ from rich.table import Table
 
 PIPE_WIDTH = 120
 """Characters of a line that goes into a pipe or a file, unless the environment's COLUMNS says otherwise."""
+
+
+_DRAWN_IN_ASCII = "turnaround.drawn_in_ascii"
+"""Name of the handler of characters that a stream's encoding lacks."""
+_IN_ASCII = dict(zip("█░·▒▓◆│┊─…→▁▂▃▄▅▆▇", "#-.=X*|:-~>.:-=+*%", strict=True))
+"""The ASCII characters that stand for those which reports draw with."""
+
+
+def _drawn_in_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    # Transcripts may hold any character.
+    return "".join(_IN_ASCII.get(char, "?") for char in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_DRAWN_IN_ASCII, _drawn_in_ascii)
 
 
 class _Console(Console):
@@ -31,17 +48,11 @@ class _Console(Console):
 
 
 def console_for(file: TextIO) -> Console:
-    """A console on a text stream; colours only in a terminal, and characters that the stream lacks replaced."""
-    if isinstance(file, TextIOWrapper) and not is_unicode(file):
-        # Transcripts may hold any character.
-        file.reconfigure(errors="replace")
+    """A console on a text stream; colours only in a terminal, and characters that the stream lacks drawn in ASCII."""
+    if isinstance(file, TextIOWrapper) and not file.encoding.lower().startswith("utf"):
+        file.reconfigure(errors=_DRAWN_IN_ASCII)
     width = None if file.isatty() else _pipe_width()
     return _Console(file=file, width=width, markup=False, emoji=False, highlight=False)
-
-
-def is_unicode(file: TextIO) -> bool:
-    """Whether a text stream takes any character."""
-    return (getattr(file, "encoding", None) or "utf-8").lower().startswith("utf")
 
 
 def _pipe_width() -> int:

@@ -7,7 +7,7 @@ from typing import TextIO
 from latency.judge.outcome import EARLY
 from latency.judge.session import Account
 from latency.render.headline import HEADLINE, headline, histogram
-from latency.render.layout import LABEL, console_for, fitted, is_unicode, labelled
+from latency.render.layout import LABEL, console_for, fitted, labelled
 from latency.render.llm import cost_lines, llm_lines
 from latency.render.method import conditions, method
 from latency.render.numbers import UNKNOWN, count, counted, ms, percent, things
@@ -19,15 +19,15 @@ from latency.report.report import Report
 
 def write(report: Report, file: TextIO) -> None:
     """Write the whole report to a text stream; colours only when it is a terminal."""
-    console, ascii_only = console_for(file), not is_unicode(file)
+    console = console_for(file)
     for line, style in headline(report):
         # A path that is wider than the console stays whole.
         console.print(fitted(line, console.width, indent=HEADLINE), style=style, soft_wrap=True)
     usual = [o for o in report.outcomes if o.is_timed and o.is_usual]
-    for line in histogram([o.latency for o in usual if o.latency is not None], ascii_only=ascii_only):
+    for line in histogram([o.latency for o in usual if o.latency is not None]):
         console.print(line, no_wrap=True)
     console.print()
-    for line, style in turn_table(report, width=console.width, ascii_only=ascii_only):
+    for line, style in turn_table(report, width=console.width):
         console.print(line, style=style, no_wrap=True, overflow="ignore")
     console.print(legend(report), style="dim")
     console.print()
@@ -36,7 +36,7 @@ def write(report: Report, file: TextIO) -> None:
         for line in interval_lines(report):
             console.print(line, style="dim")
         console.print()
-        console.print(contribution_table(report, width=console.width, ascii_only=ascii_only))
+        console.print(contribution_table(report, width=console.width))
         console.print()
     if slowest := worst_table(report):
         console.print(slowest)

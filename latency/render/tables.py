@@ -71,7 +71,7 @@ def interval_lines(report: Report) -> Iterator[str]:
             yield f"{INTERVAL} % intervals of {name.strip()}: p50 {_from_to(one.p50_ci)}, p95 {_from_to(one.p95_ci)} ms"
 
 
-def contribution_table(report: Report, *, width: int = 120, ascii_only: bool = False) -> Table:
+def contribution_table(report: Report, *, width: int = 120) -> Table:
     """What the user waited for, with the medians as bars; `width` in characters."""
     room = max(SHORTEST_BAR, min(BAR, width - BESIDE_BARS))
     longest = max((spread.p50 or 0.0 for spread in report.contributions_ms.values()), default=0.0)
@@ -80,7 +80,7 @@ def contribution_table(report: Report, *, width: int = 120, ascii_only: bool = F
         if key == "tier_hold" and not spread.p95:
             # Only a policy over several tiers holds a clause.
             continue
-        bar = ("#" if ascii_only else "█") * round(room * (spread.p50 or 0.0) / longest) if longest else ""
+        bar = "█" * round(room * (spread.p50 or 0.0) / longest) if longest else ""
         rows.append((key.replace("_", " "), str(spread.n), ms(spread.p50), ms(spread.p95), bar, STAGES[key]))
     headings = ("stage, ms", "n", "p50", "p95", "p50 as a bar", "spent on")
     shown = len(headings) - (width < NARROW)

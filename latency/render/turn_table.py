@@ -35,7 +35,7 @@ ENDS = {
 """What ended a turn, where its name needs a word."""
 
 
-def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Iterator[Line]:
+def turn_table(report: Report, *, width: int) -> Iterator[Line]:
     """The turns of all sessions in order, below a heading.
 
     The table is drawn by hand, because rich takes seconds for a thousand turns.
@@ -43,7 +43,6 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
     Args:
         report: The run.
         width: Characters in a line; remarks are wrapped at it.
-        ascii_only: Draw with ASCII characters.
     """
     several = len(report.sessions) > 1
     judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
@@ -68,12 +67,12 @@ def turn_table(report: Report, *, width: int, ascii_only: bool = False) -> Itera
     below = width - remarks_at < SHORTEST_REMARK
     if below:
         remarks_at = BELOW
-    yield f"{_joined(HEADINGS, widths, gap, ascii_only)}{'' if below else f'{gap}remarks'}".rstrip(), "bold"
-    yield ("-" if ascii_only else "─") * width, "dim"
+    yield f"{_joined(HEADINGS, widths, gap)}{'' if below else f'{gap}remarks'}".rstrip(), "bold"
+    yield "─" * width, "dim"
     for cells, remarks, style in rows:
         more = textwrap.wrap(remarks, max(SHORTEST_REMARK, width - remarks_at))
         first = more.pop(0) if more and not below else ""
-        yield f"{_joined(cells, widths, gap, ascii_only)}{gap}{first}".rstrip(), style
+        yield f"{_joined(cells, widths, gap)}{gap}{first}".rstrip(), style
         yield from ((" " * remarks_at + line, style) for line in more)
 
 
@@ -99,8 +98,8 @@ def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
     return [min(wide, longest) if n in TEXTS else wide for n, wide in enumerate(widths)]
 
 
-def _joined(cells: Sequence[str], widths: Sequence[int], gap: str, ascii_only: bool) -> str:
-    fitted = [_cut(cell, wide, ascii_only) for cell, wide in zip(cells, widths, strict=True)]
+def _joined(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
+    fitted = [_cut(cell, wide) for cell, wide in zip(cells, widths, strict=True)]
     padded = (" " * (wide - cell_len(cell)) for cell, wide in zip(fitted, widths, strict=True))
     # Figures are right-aligned.
     return gap.join(
@@ -112,9 +111,8 @@ def _one_line(text: str | None) -> str:
     return UNKNOWN if text is None else " ".join(text.split())
 
 
-def _cut(text: str, longest: int, ascii_only: bool) -> str:
-    dots = "..." if ascii_only else "…"
-    return text if cell_len(text) <= longest else set_cell_size(text, longest - len(dots)).rstrip() + dots
+def _cut(text: str, longest: int) -> str:
+    return text if cell_len(text) <= longest else set_cell_size(text, longest - 1).rstrip() + "…"
 
 
 def _style(outcome: Outcome) -> str:

@@ -9,7 +9,7 @@ from rich.text import Text
 from latency.judge.outcome import Outcome
 from latency.record.requests import Tokens
 from latency.render.bars import bars
-from latency.render.layout import console_for, fitted, is_unicode, table
+from latency.render.layout import console_for, fitted, table
 from latency.render.numbers import UNKNOWN, ms, usd
 from latency.report.explain import explain
 from latency.report.llm.cost import Spent, turn_cost
@@ -52,7 +52,7 @@ def write_turn(
     if waterfall is None:
         console.print("There is no waterfall: the turn has no speech, and so no end of speech to count from.")
     else:
-        for row, line in bars(waterfall, width=console.width, ascii_only=not is_unicode(file)):
+        for row, line in bars(waterfall, width=console.width):
             console.print(Text(line, style=_style(row)), no_wrap=True, overflow="crop")
     console.print()
     for label, text in _transcript(outcome):

@@ -96,9 +96,5 @@ def test_latencies_at_and_around_zero_fall_into_the_first_bar() -> None:
     assert histogram([0.0, 0.001, 0.05])[0][2] == "█"
 
 
-def test_ascii_is_drawn_where_unicode_cannot_be() -> None:
-    assert all(line.isascii() for line in histogram([0.3, 0.31, 0.9], ascii_only=True))
-
-
 def test_nothing_is_drawn_without_samples() -> None:
     assert histogram([]) == []

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from latency.render.layout import PIPE_WIDTH, console_for, is_unicode
+from latency.render.layout import PIPE_WIDTH, console_for
 
 
 def test_a_pipe_gets_its_own_width_and_neither_colours_nor_markup(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +31,10 @@ def test_letters_that_a_stream_lacks_are_replaced() -> None:
     assert raw.getvalue() == b"F??e\n"
 
 
-def test_a_stream_without_an_encoding_takes_any_character() -> None:
-    assert is_unicode(io.StringIO())
-    assert is_unicode(io.TextIOWrapper(io.BytesIO(), encoding="UTF-8"))
-    assert not is_unicode(io.TextIOWrapper(io.BytesIO(), encoding="latin-1"))
+@pytest.mark.parametrize(("encoding", "drawn"), [("utf-8", "█│ ▁█ …·"), ("latin-1", "#| .# ~·"), ("ascii", "#| .# ~.")])
+def test_what_a_stream_lacks_is_drawn_in_ascii(encoding: str, drawn: str) -> None:
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding)
+    console_for(file).print("█│ ▁█ …·")
+    file.flush()
+    assert raw.getvalue().decode(encoding) == f"{drawn}\n"

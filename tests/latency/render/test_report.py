@@ -176,6 +176,7 @@ def test_a_stream_without_unicode_gets_a_report_too(report: Report) -> None:
     write(report, file)
     file.flush()
     assert b"Turn latency" in raw.getvalue()
+    assert b"?" not in raw.getvalue().replace(b"ok?", b""), "every character that is drawn has one in ASCII"
 
 
 def response(**told: Any) -> dict[str, Any]:

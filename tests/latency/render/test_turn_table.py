@@ -75,8 +75,8 @@ def test_late_audio_and_stalls_are_remarked(
     assert line == f"0      what is seven times eight   7 times 8 is 56.   600   smart turn   yes   {remark}".rstrip()
 
 
-def lines(report: Report, *, width: int = 120, ascii_only: bool = False) -> list[str]:
-    return [line for line, _ in turn_table(report, width=width, ascii_only=ascii_only)]
+def lines(report: Report, *, width: int = 120) -> list[str]:
+    return [line for line, _ in turn_table(report, width=width)]
 
 
 def test_columns_are_aligned_and_figures_right_aligned(short_run: Path, load: Callable[[Path], Run]) -> None:
@@ -120,9 +120,9 @@ def test_long_texts_are_cut_and_long_remarks_wrapped(short_run: Path, load: Call
         "0      one two one two one two o…   " + "字" * 12 + "…    600   smart turn   yes   It broke in the middle;"
     )
     assert more == [" " * 90 + "audio sent 99 ms late"]
-    narrow = lines(told, width=20, ascii_only=True)
-    assert narrow[1] == "-" * 20
-    assert "one t..." in narrow[2]
+    narrow = lines(told, width=20)
+    assert narrow[1] == "─" * 20
+    assert "one two…" in narrow[2]
 
 
 def test_a_turn_that_asked_no_model_has_no_remark() -> None:

@@ -92,7 +92,6 @@ def show(
     """Print a run's report on standard output and return the exit status that it deserves, as `main` does.
 
     Args:
-        folder: The run.
         thresholds: Limits to hold the run against.
         as_json: Print JSON.
         as_csv: Print a table with a row for each turn.

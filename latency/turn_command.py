@@ -158,7 +158,6 @@ def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | No
     """From the user's onset to the end of the answer, with a margin; None for a turn without speech.
 
     Args:
-        turn: The turn.
         spoken: When the bot was audible in the session, seconds on the recording's clock.
         following: When the user began the next turn; None for the last.
         seconds: Length of the recording.
@@ -181,7 +180,6 @@ def write_excerpt(path: Path, stereo: "npt.NDArray[np.int16]", stretch: Period) 
     """Write a stretch of a recording as a WAV; a file with the same sound is left as it is.
 
     Args:
-        path: The file.
         stereo: The recording, int16, shape (samples, 2), at `RATE`.
         stretch: Seconds on the recording's clock.
 

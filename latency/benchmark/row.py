@@ -218,13 +218,9 @@ def row(
     """An agent's row.
 
     Args:
-        report: Its run.
         calls: What was observed of its calls from outside: session, turn_ends (when it took the user's turn for
             finished, seconds on the recording's clock; None when it does not report that) and requests (the
             simulator's records).
-        llm: The language model.
-        variant: Its name.
-        about: Its description.
         settings: What was set.
         without: The piece of ours that it lacks.
         of: The variant that has the piece.
@@ -263,7 +259,6 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
     """What became of the warm turns that want an answer and are no barge-ins.
 
     Args:
-        outcomes: The turns.
         ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
     """
     latencies: dict[Turn, float] = {}

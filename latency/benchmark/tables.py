@@ -6,7 +6,7 @@ from typing import TextIO
 from latency.benchmark.benchmark import OURS, Benchmark, Callers, Worth, worth
 from latency.benchmark.row import BenchmarkRow
 from latency.render.layout import console_for, fitted, table
-from latency.render.numbers import UNKNOWN, count, ms, percent, statistic, things
+from latency.render.numbers import UNKNOWN, count, ms, percent, plural, statistic
 from latency.report.stats import INTERVAL, RESAMPLES, Distribution, Interval, Ratio
 
 LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
@@ -33,10 +33,10 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
         console.print(fitted(line, console.width, indent=NOTE))
     host = benchmark.host
     if host.get("load_before") is not None:
-        console.print(f"Machine: {things(host.get('cpus'), 'CPU')}, load {host['load_before']:.1f} at the start")
+        console.print(f"Machine: {plural(host.get('cpus'), 'CPU')}, load {host['load_before']:.1f} at the start")
     if not benchmark.is_complete:
         had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
-        console.print(f"NOT COMPLETE: of {things(benchmark.calls, 'call')} each, there are: {had or 'none'}")
+        console.print(f"NOT COMPLETE: of {plural(benchmark.calls, 'call')} each, there are: {had or 'none'}")
     if pretending := benchmark.simulated:
         console.print(f"SIMULATED, not real: {', '.join(pretending)}")
     for llm in dict.fromkeys(row.llm for row in benchmark.rows):
@@ -146,7 +146,7 @@ def notes(benchmark: Benchmark) -> Iterator[str]:
         if row.refused:
             yield f"REFUSED: {row.variant} with {row.llm}: {row.refused}"
         if row.repeated:
-            again = things(row.repeated, "call")
+            again = plural(row.repeated, "call")
             yield f"repeated, because the audio was not sent in real time: {again} of {row.variant} with {row.llm}"
     for name, about, settings in dict.fromkeys((row.variant, row.about, tuple(row.settings)) for row in benchmark.rows):
         yield f"{name}: {about}" + (f"; set: {', '.join(settings)}" if settings else "")
@@ -186,19 +186,19 @@ def sentences(callers: Callers) -> Iterator[str]:
     if callers.at_once > 1:
         yield f"AT ONCE: {callers.at_once} callers on one server of each agent, each with all the turns"
     if callers.left_out:
-        yield f"Left out: {things(callers.left_out, 'turn')} by speakers that endpointing was fitted to"
+        yield f"Left out: {plural(callers.left_out, 'turn')} by speakers that endpointing was fitted to"
     if callers.estimated:
-        yield f"ESTIMATED: the end of speech was measured in {things(callers.estimated, 'turn')} without labels"
+        yield f"ESTIMATED: the end of speech was measured in {plural(callers.estimated, 'turn')} without labels"
     if callers.wordless:
         yield (
-            f"SCRIPTED: the words of {things(callers.wordless, 'turn')} are unknown; a scripted recogniser hears a "
+            f"SCRIPTED: the words of {plural(callers.wordless, 'turn')} are unknown; a scripted recogniser hears a "
             "placeholder"
         )
 
 
 def _who(callers: Callers) -> Iterator[str]:
     known = len(callers.speakers)
-    yield things(callers.turns, "turn") + (f" by {things(known, 'speaker')}" if known else "")
+    yield plural(callers.turns, "turn") + (f" by {plural(known, 'speaker')}" if known else "")
     if callers.synthetic:
         yield "all of them SYNTHESISERS" if callers.synthetic == known else f"{callers.synthetic} of them SYNTHESISERS"
     if known and len(callers.fitted) == known:

@@ -58,9 +58,7 @@ def judge_barge_in(
     """The outcome of a turn that was meant to interrupt; None for any other turn.
 
     Args:
-        turn: The turn.
         spoken: The bot's utterances, in order.
-        bot: The bot's channel.
         rate: Sample rate, Hz.
         flushes: When an interruption flushed the playout, seconds.
         ducked: When the loudspeaker was softer because the user might be interrupting, (start, end).
@@ -142,7 +140,6 @@ def judge_sound(
     Args:
         turn: The recording that was played.
         spoken: The bot's utterances, in order.
-        bot: The bot's channel.
         rate: Sample rate, Hz.
         flushes: When an interruption emptied the loudspeaker, seconds.
         overlaps: What the server decided in this session.

@@ -33,7 +33,6 @@ def cut_offs(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -
     """Count the turns that were cut off, and the pauses that were taken for the end.
 
     Args:
-        outcomes: The turns.
         ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
     """
     pauses = in_pauses = elsewhere = heard = 0

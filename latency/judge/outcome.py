@@ -55,29 +55,35 @@ LOST = frozenset({Unanswered.NO_RECORDING, Unanswered.RECORD_LOST})
 """Reasons that say nothing about the agent: whether it answered cannot be known any more."""
 
 
-def why(
-    turn: TurnRecord,
-    *,
-    early: bool,
-    talked_on: bool,
-    following: float | None,
-    until: float | None,
-    reported: bool,
-    closed: bool,
-) -> Unanswered:
-    """Say why a turn with speech and a recording got no answer; times are seconds on that recording.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeToAnswer:
+    """The time that a turn's answer had, and what is known of its session; seconds on the recording's clock."""
+
+    following: float | None
+    """When the user began the next known turn; None after the last one."""
+    until: float | None
+    """When the caller stopped waiting: at `following`, or where the recording ends; None when the record of the next
+    turn is lost."""
+    reported: bool
+    """Whether the server reported any turn of the session."""
+    closed: bool
+    """Whether the session ended early."""
+
+    @property
+    def is_before_lost(self) -> bool:
+        """Whether the record of the next turn is lost."""
+        return self.until is None
+
+
+def why(turn: TurnRecord, time: TimeToAnswer, *, early: bool, talked_on: bool) -> Unanswered:
+    """Say why a turn with speech and a recording got no answer, which it wants.
 
     Args:
-        turn: The turn, which wants an answer and got none.
         early: Whether the bot spoke between the start and the end of the user's speech.
         talked_on: Whether the bot spoke from before the user's onset until after the user's end.
-        following: When the user began the next turn.
-        until: When the caller stopped waiting: at `following`, or where the recording ends; None when the next turn's
-            record is lost.
-        reported: Whether the server reported any turn of the session.
-        closed: Whether the session ended early.
     """
-    if closed and not turn.server_turns:
+    following, until = time.following, time.until
+    if time.closed and not turn.server_turns:
         return Unanswered.SESSION_CLOSED
     if turn.failed is not None:
         return Unanswered.FAILED
@@ -87,7 +93,7 @@ def why(
     hasty = until is not None and turn.end is not None and until - turn.end < CALLER_PATIENCE
     if hasty and following is None and turn.ended_by is None:
         return Unanswered.HUNG_UP
-    if reported and not turn.heard:
+    if time.reported and not turn.heard:
         return Unanswered.NOTHING_HEARD
     if early:
         return Unanswered.ONLY_EARLY
@@ -217,35 +223,19 @@ class Outcome:
         return self.is_timed and self.latency is not None and self.latency < EARLY
 
 
-def judge_turn(
-    turn: TurnRecord,
-    spoken: Sequence[Span],
-    pieces: Sequence[Span],
-    *,
-    following: float | None,
-    until: float | None,
-    reported: bool,
-    closed: bool,
-    before_lost: bool,
-) -> Outcome:
+def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span], time: TimeToAnswer) -> Outcome:
     """Judge one turn.
 
     Args:
-        turn: The turn.
         spoken: The bot's utterances in the recording.
         pieces: Its sounds, where a phrase may precede an answer.
-        following: When the user's next known turn starts; None after the last one.
-        until: When the time for an answer ended; None when the record of the next turn is lost.
-        reported: Whether the server reported any turn of the session.
-        closed: Whether the session ended early.
-        before_lost: Whether the record of the next turn is lost.
     """
     start, end = turn.start, turn.end
     if start is None or end is None:
         return Outcome(turn=turn)
-    answerless = is_answerless(turn)
+    answerless, following = is_answerless(turn), time.following
     heard = [u for u in spoken if u.start >= end and (following is None or u.start < following)]
-    if before_lost:
+    if time.is_before_lost:
         heard = _vouched_for(turn, heard)
     reply = heard[0] if heard and not answerless else None
     early = [u for u in spoken if start <= u.start < end]
@@ -255,22 +245,14 @@ def judge_turn(
     unanswered = None
     if turn.wants_answer and not answered:
         talked_on = under_way is not None and under_way.end > end
-        unanswered = why(
-            turn,
-            early=bool(early),
-            talked_on=talked_on,
-            following=following,
-            until=until,
-            reported=reported,
-            closed=closed,
-        )
-        if before_lost and unanswered is Unanswered.NO_SPEECH:
+        unanswered = why(turn, time, early=bool(early), talked_on=talked_on)
+        if time.is_before_lost and unanswered is Unanswered.NO_SPEECH:
             unanswered = Unanswered.RECORD_LOST
     return Outcome(
         turn=turn,
         latency=latency,
         answer=_answer(turn, latency, heard, pieces),
-        whole=_whole(turn, heard[-1].end, end, following) if reply and not before_lost else None,
+        whole=_whole(turn, heard[-1].end, end, following) if reply and not time.is_before_lost else None,
         cut_off=not turn.backchannel and (bool(early) or _begun_early(turn, reply)),
         answered=answered,
         unanswered=unanswered,

@@ -12,7 +12,7 @@ from latency.audio.flushed import parted
 from latency.audio.onset import Span, as_floats, sounds, utterances
 from latency.audio.recording import RATE
 from latency.judge.barge_in import ducked_after, false_barge_ins, judge_barge_in, judge_sound, onset_of
-from latency.judge.outcome import LOST, ONSET_REACH, Outcome, Unanswered, judge_turn
+from latency.judge.outcome import LOST, ONSET_REACH, Outcome, TimeToAnswer, Unanswered, judge_turn
 from latency.judge.verdict import judge
 from latency.record.marks import Mark
 from latency.record.session import InjectedFault, Session
@@ -49,7 +49,6 @@ def judge_session(
     """Judge the turns of a session by its recording.
 
     Args:
-        session: The session.
         turns: Its recorded turns, in order; numbers missing between them were lost.
         stereo: The recording, int16, shape (samples, 2), 16 kHz; None when there is none.
         is_whole: Whether the last of them was the session's last turn.
@@ -68,19 +67,15 @@ def judge_session(
     outcomes = []
     for position, turn in enumerate(turns):
         following = next((start for start in starts[position + 1 :] if start is not None), None)
-        closed = session.closed is not None
         next_number = turns[position + 1].turn if position + 1 < len(turns) else turn.turn + is_whole
         is_lost = next_number != turn.turn + 1
-        judged = judge_turn(
-            turn,
-            spoken,
-            pieces,
+        time = TimeToAnswer(
             following=following,
             until=None if is_lost else len(bot) / RATE if following is None else following,
             reported=reported,
-            closed=closed,
-            before_lost=is_lost,
+            closed=session.closed is not None,
         )
+        judged = judge_turn(turn, spoken, pieces, time)
         if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes, session.ducked):
             judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
         again = next((onset for onset in onsets[position + 1 :] if onset is not None), None)

@@ -177,7 +177,6 @@ def bill(attempt: AttemptRecord, price: Price | None) -> float | None:
     request that the provider refused costs nothing.
 
     Args:
-        attempt: the request.
         price: that of its tier; None when it is not known.
     """
     if attempt.tokens is None:

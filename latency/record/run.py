@@ -154,7 +154,6 @@ def check_sessions(
     """The sessions whose turns are not all there, or may not be, and the notes on them.
 
     Args:
-        folder: The run's.
         listed: The sessions of its run.json.
         turns: Those of its turns.jsonl.
         is_complete: Whether its writer finished.

@@ -80,7 +80,6 @@ class RunWriter:
         """Write a session's recording and return its file name.
 
         Args:
-            name: The session's name.
             stereo: int16, shape (samples, 2), 16 kHz: left the user as injected, right the bot as played.
 
         Raises:

@@ -25,7 +25,6 @@ def bars(waterfall: Waterfall, *, width: int) -> Iterator[tuple[WaterfallRow | N
     """The waterfall's lines, each with the row that it shows: a scale, the rows and a legend (without a row).
 
     Args:
-        waterfall: The turn.
         width: Characters in a line.
     """
     beside = LABEL + 2 * NUMBER + 4

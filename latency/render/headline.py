@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from latency.budget import TURN_LIMIT
 from latency.judge.outcome import EARLY
-from latency.render.numbers import ms, statistic, things
+from latency.render.numbers import ms, plural, statistic
 from latency.report.report import Report
 from latency.report.stats import Distribution
 
@@ -56,12 +56,12 @@ def _apart(report: Report) -> Iterator[Line]:
     """The turns that no latency shows, and those whose latency is too good."""
     unanswered = sum(report.turns.unanswered.values()) - report.turns.lost
     if unanswered:
-        yield f"Unanswered    {things(unanswered, 'turn')}: each counts as later than any limit", "bold red"
+        yield f"Unanswered    {plural(unanswered, 'turn')}: each counts as later than any limit", "bold red"
     if cut := report.quality.cut_offs:
-        yield f"Cut off       {things(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
+        yield f"Cut off       {plural(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
     if early := report.quality.early:
         yield (
-            f"Early         {things(early, 'answer')} within {EARLY * 1000:.0f} ms, sooner than people answer",
+            f"Early         {plural(early, 'answer')} within {EARLY * 1000:.0f} ms, sooner than people answer",
             "yellow",
         )
 
@@ -72,7 +72,7 @@ def _figures(one: Distribution) -> str:
 
 
 def _within(one: Distribution, of_what: str | None = None) -> str:
-    whole = things(one.total, of_what) if of_what else str(one.total)
+    whole = plural(one.total, of_what) if of_what else str(one.total)
     return f"{one.within_800} of {whole} within 800 ms, {one.within_400} within 400 ms"
 
 

@@ -69,7 +69,6 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]], *, text: Colle
 
     Args:
         headings: One for each column.
-        rows: The cells of each row.
         text: The headings of columns that are left-aligned and wrapped; the others hold figures and are never cut.
     """
     made = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0, 0, 1), pad_edge=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from latency.record.requests import Cap
 from latency.render.layout import labelled
-from latency.render.numbers import counted, ms, percent, things, usd
+from latency.render.numbers import counted, ms, percent, plural, usd
 from latency.report.explain import LIMITS
 from latency.report.llm.budget import Llm, TierFigures
 from latency.report.llm.cost import Cost
@@ -24,7 +24,7 @@ def llm_lines(llm: Llm) -> Iterator[str]:
         "LLM budget",
         f"{llm.budget_ms:g} ms: within {llm.within}, rescued by another tier {llm.rescued}, bridged by a phrase "
         f"{llm.bridged}, missed {llm.missed}; within or rescued {percent(llm.share_within)} of "
-        f"{things(llm.judged, 'judged turn')}",
+        f"{plural(llm.judged, 'judged turn')}",
     )
     yield _line("overshoot", _overshoot(llm))
     if llm.deadlines:
@@ -42,11 +42,11 @@ def llm_lines(llm: Llm) -> Iterator[str]:
             "by the answer",
         )
     if llm.votes:
-        yield _line("candidates", f"{things(sum(llm.votes.values()), 'answer')} picked: {counted(llm.votes)}")
+        yield _line("candidates", f"{plural(sum(llm.votes.values()), 'answer')} picked: {counted(llm.votes)}")
     if llm.verifications:
-        yield _line("drafts", f"{counted(llm.verifications)}; {things(llm.repairs, 'answer')} took back what was said")
+        yield _line("drafts", f"{counted(llm.verifications)}; {plural(llm.repairs, 'answer')} took back what was said")
     if llm.forgetful:
-        yield _line("forgotten", f"{things(llm.forgetful, 'answer')} came from requests without the whole call")
+        yield _line("forgotten", f"{plural(llm.forgetful, 'answer')} came from requests without the whole call")
     for name, tier in llm.tiers.items():
         yield _line(name, _tier(tier))
     yield _line("wasted", _waste(llm.waste))
@@ -68,7 +68,7 @@ def _tier(tier: TierFigures) -> str:
         "rejected": str(tier.rejected),
         "discarded": str(tier.withdrawn),
     }
-    parts = [things(tier.attempts, "request"), *(f"{end} {how}" for end, how in ends.items() if how != "0")]
+    parts = [plural(tier.attempts, "request"), *(f"{end} {how}" for end, how in ends.items() if how != "0")]
     parts += [f"{n} ended before the model had finished ({why})" for why, n in tier.shortened.items()]
     parts += [f"{n} asked for speed {speed}" for speed, n in tier.served_otherwise.items()]
     clause = tier.first_clause_ms
@@ -92,7 +92,7 @@ def _cut(what: str, those: CutShort) -> str:
 def _overshoot(llm: Llm) -> str:
     late = llm.overshoot_ms
     tail = f"max {ms(late.max)} ms" if llm.overshoot_p99_ms is None else f"p99 {ms(llm.overshoot_p99_ms)} ms"
-    text = f"p50 {ms(late.p50)}, {tail} after the deadline, of {things(late.n, 'turn')} with text"
+    text = f"p50 {ms(late.p50)}, {tail} after the deadline, of {plural(late.n, 'turn')} with text"
     text += f"; textless {llm.textless} (no answer text at all)"
     if (bridged := llm.bridged_answer_ms).n:
         text += f"; bridged answers p50 {ms(bridged.p50)}, max {ms(bridged.max)} ms"
@@ -106,9 +106,9 @@ def _waste(waste: Waste) -> str:
         for name, n in (("used", waste.spoken), ("cancelled", waste.cancelled), ("failed", waste.failed))
         if n
     )
-    requests = f"{things(waste.extra, 'request')} beyond each answer's first" + (f" ({ends})" if ends else "")
+    requests = f"{plural(waste.extra, 'request')} beyond each answer's first" + (f" ({ends})" if ends else "")
     if waste.withdrawn:
-        requests += f", {things(waste.withdrawn, 'speculative request')} discarded"
+        requests += f", {plural(waste.withdrawn, 'speculative request')} discarded"
     if waste.tokens is None or waste.tokens_total is None:
         return f"tokens unknown; {requests}"
     parts = ((waste.tokens_interrupted, "of interrupted answers"), (waste.tokens_estimated, "estimated"))
@@ -129,14 +129,14 @@ def cost_lines(cost: Cost) -> Iterator[str]:
         part = "" if cost.known is None else f"; the requests with a price cost {usd(cost.known)}"
         yield labelled("cost", f"unknown: no price known for {' and '.join(cost.unpriced)}{part}")
     else:
-        yield labelled("cost", f"{usd(cost.usd)}{_kind(cost)} for {things(cost.requests, 'request')}{_rates(cost)}")
+        yield labelled("cost", f"{usd(cost.usd)}{_kind(cost)} for {plural(cost.requests, 'request')}{_rates(cost)}")
         yield _line("winners", f"{_part(cost.winners, cost.usd)}: their words were spoken, or their tools run")
         yield _line("losers", f"{_part(cost.losers, cost.usd)}: cancelled, failed or rejected")
         yield _line("discarded", f"{_part(cost.speculation, cost.usd)}: speculative answers that were not used")
     if cost.usd is not None and len(cost.tiers) > 1:
         yield _line("tiers", ", ".join(f"{name} {usd(amount)}" for name, amount in cost.tiers.items()))
     for cap, turns in cost.capped.items():
-        yield _line("cap", f"reached for {CAPS[cap]}: the cheapest tier alone was asked in {things(turns, 'turn')}")
+        yield _line("cap", f"reached for {CAPS[cap]}: the cheapest tier alone was asked in {plural(turns, 'turn')}")
 
 
 def _kind(cost: Cost) -> str:

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from latency.record.json_form import to_json
 from latency.render.as_json import checks
 from latency.render.layout import console_for, fitted, labelled, table
-from latency.render.numbers import UNKNOWN, count, counted, statistic, things
+from latency.render.numbers import UNKNOWN, count, counted, plural, statistic
 from latency.render.report import verdict_lines
 from latency.report.load import ENOUGH, LoadFigures, Tally
 from latency.report.report import Report
@@ -68,7 +68,7 @@ def _lines(figures: LoadFigures) -> Iterator[str]:
     began = f"within {figures.ramp_seconds:g} s" if figures.ramp_seconds else "at the same time"
     yield labelled(
         "callers",
-        f"{figures.callers}, who began {began}; at most {things(figures.most_at_once, 'call')} at once; "
+        f"{figures.callers}, who began {began}; at most {plural(figures.most_at_once, 'call')} at once; "
         f"{figures.seconds:.0f} s in all",
     )
     yield labelled("sustained", _sustained(figures))
@@ -93,7 +93,7 @@ def _sustained(figures: LoadFigures) -> str:
     if figures.sustained is None:
         return f"not known of any number of calls that had {ENOUGH} turns (a longer --ramp or --repeat gives more)"
     return (
-        f"{things(figures.sustained, 'call')} at once: no drop-out, every turn answered, and at most 10 % slower "
+        f"{plural(figures.sustained, 'call')} at once: no drop-out, every turn answered, and at most 10 % slower "
         "than usual"
     )
 

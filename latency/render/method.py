@@ -6,7 +6,7 @@ from latency.audio.onset import AUDIBLE_DB
 from latency.judge.scoring import NORMALISER
 from latency.record.turn import SHORTEST_MS
 from latency.render.layout import labelled
-from latency.render.numbers import UNKNOWN, counted, ms, things
+from latency.render.numbers import UNKNOWN, counted, ms, plural
 from latency.report.report import RESIDUAL_FLAG_MS, Report
 from latency.report.stats import INTERVAL_METHOD, INTERVAL_NEEDS, METHOD, P99_NEEDS
 
@@ -18,7 +18,7 @@ def conditions(report: Report) -> Iterator[str]:
     yield _stalls(report)
     host = report.host
     yield (
-        f"host         {things(host['cpus'], 'CPU')}, load {_load(host['load_before'])} before and "
+        f"host         {plural(host['cpus'], 'CPU')}, load {_load(host['load_before'])} before and "
         f"{_load(host['load_after'])} after; Python {host['python'] or UNKNOWN}; {host['platform'] or UNKNOWN}"
     )
     if servers := [session.session.server for session in report.sessions if session.session.server]:
@@ -44,7 +44,7 @@ def method(report: Report) -> Iterator[str]:
         f"{AUDIBLE_DB:g} dBFS, sustained) in what the client played. Cold turns (a server's first), barge-ins and "
         "cut-offs are counted apart; an unanswered turn is later than any limit. People answer each other within "
         "400 ms; a turn may take 800 ms."
-        + (f" An unlabelled end of speech is estimated: {things(estimated, 'turn')}." if estimated else "")
+        + (f" An unlabelled end of speech is estimated: {plural(estimated, 'turn')}." if estimated else "")
     )
     yield (
         f"Percentiles: {METHOD}; p99 from {P99_NEEDS} samples on; {INTERVAL_METHOD}, from {INTERVAL_NEEDS} samples on. "
@@ -65,7 +65,7 @@ def _residual(report: Report) -> Iterator[str]:
         return
     yield (
         f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms of latency that the marks do not explain; "
-        f"above {RESIDUAL_FLAG_MS:g} ms in {left.flagged} of {things(left.n, 'turn')}"
+        f"above {RESIDUAL_FLAG_MS:g} ms in {left.flagged} of {plural(left.n, 'turn')}"
     )
     several = len(report.sessions) > 1
     for one in report.unexplained:
@@ -79,8 +79,8 @@ def _pacing(report: Report) -> str:
     ratio = UNKNOWN if pacing.clock_ratio is None else str(pacing.clock_ratio)
     return (
         f"pacing       {'ok' if pacing.ok else 'BAD'}: {pacing.late_over_20ms} of "
-        f"{things(pacing.frames, 'audio frame')} sent over 20 ms late, in {report.late_turns} of "
-        f"{things(report.turns.total, 'turn')}; worst {ms(pacing.late_max_ms)} ms; clock ratio {ratio} (1 is real time)"
+        f"{plural(pacing.frames, 'audio frame')} sent over 20 ms late, in {report.late_turns} of "
+        f"{plural(report.turns.total, 'turn')}; worst {ms(pacing.late_max_ms)} ms; clock ratio {ratio} (1 is real time)"
     )
 
 

@@ -38,7 +38,7 @@ def count(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:g}"
 
 
-def things(number: int | None, noun: str) -> str:
+def plural(number: int | None, noun: str) -> str:
     """A number with its noun, in the plural unless the number is one."""
     return f"{UNKNOWN if number is None else number} {noun}{'' if number == 1 else 's'}"
 

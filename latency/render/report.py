@@ -10,7 +10,7 @@ from latency.render.headline import HEADLINE, headline, histogram
 from latency.render.layout import LABEL, console_for, fitted, labelled
 from latency.render.llm import cost_lines, llm_lines
 from latency.render.method import conditions, method
-from latency.render.numbers import UNKNOWN, count, counted, ms, percent, things
+from latency.render.numbers import UNKNOWN, count, counted, ms, percent, plural
 from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
 from latency.render.turn_table import legend, turn_table
 from latency.report.llm.speculation import Speculation
@@ -71,24 +71,24 @@ def _figures(report: Report) -> Iterator[str]:
     if marked := [one.turn for one in report.outcomes if one.turn.marked_bad is not None]:
         yield labelled(
             "marked bad",
-            f"{things(len(marked), 'turn')} by the caller; `latency fixtures {report.run}` makes recordings of them to "
+            f"{plural(len(marked), 'turn')} by the caller; `latency fixtures {report.run}` makes recordings of them to "
             "replay",
         )
     if quality.joined:
         yield labelled(
             "joined",
-            f"{things(quality.joined, 'turn')} ended too early and then joined by what followed, answered as one; "
+            f"{plural(quality.joined, 'turn')} ended too early and then joined by what followed, answered as one; "
             f"at most {ms(quality.joined_heard_ms)} ms of a first answer were heard",
         )
     if away := [end - start for one in report.sessions for start, end in one.session.away]:
         yield labelled(
             "sound card",
-            f"away {things(len(away), 'time')}, for {max(away):.1f} s at most; nothing was heard or played meanwhile",
+            f"away {plural(len(away), 'time')}, for {max(away):.1f} s at most; nothing was heard or played meanwhile",
         )
     if quality.outages_ms:
         yield labelled(
             "connection",
-            f"lost {things(len(quality.outages_ms), 'time')}, for {ms(max(quality.outages_ms))} ms at most; turns that "
+            f"lost {plural(len(quality.outages_ms), 'time')}, for {ms(max(quality.outages_ms))} ms at most; turns that "
             f"had to wait for it count as they were heard",
         )
     if quality.hung:
@@ -98,8 +98,8 @@ def _figures(report: Report) -> Iterator[str]:
     if quality.parts:
         yield labelled(
             "parts",
-            f"{things(quality.parts['asked'], 'time')} the caller was asked whether a long answer should go on; "
-            f"it went on {things(quality.parts['went_on'], 'time')}",
+            f"{plural(quality.parts['asked'], 'time')} the caller was asked whether a long answer should go on; "
+            f"it went on {plural(quality.parts['went_on'], 'time')}",
         )
     times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
     missed = f", missed {stop.missed} (the bot talked on)" if stop.missed else ""
@@ -125,13 +125,13 @@ def _sound(kind: str, results: dict[str, int]) -> str:
 
 
 def _speculation(ahead: Speculation) -> str:
-    hints = "" if ahead.hints is None else f" at {things(ahead.hints, 'hint')} of the turn's end"
+    hints = "" if ahead.hints is None else f" at {plural(ahead.hints, 'hint')} of the turn's end"
     spoken = f" ({ahead.spoken_ahead} already synthesised)" if ahead.spoken_ahead else ""
     saved = "" if ahead.saved_p50_ms is None else f"; first clause {ms(ahead.saved_p50_ms)} ms sooner (p50)"
     early = f" ({ahead.early} by the words alone)" if ahead.early else ""
     tokens = f" ({ahead.discarded_tokens:,} tokens)" if ahead.discarded and ahead.discarded_tokens else ""
     return (
-        f"{things(ahead.started, 'speculative answer')}{early}{hints}: {count(ahead.used)} used{spoken}, "
+        f"{plural(ahead.started, 'speculative answer')}{early}{hints}: {count(ahead.used)} used{spoken}, "
         f"{count(ahead.discarded)} discarded{tokens}{saved}"
     )
 
@@ -157,7 +157,7 @@ def fault_lines(accounts: tuple[Account, ...]) -> Iterator[str]:
     if not accounts:
         return
     faults = sum(len(account.faults) for account in accounts)
-    yield labelled("faults", f"{faults} injected in {things(len(accounts), 'turn')}: {counted(_ends(accounts))}")
+    yield labelled("faults", f"{faults} injected in {plural(len(accounts), 'turn')}: {counted(_ends(accounts))}")
     many = len({account.session for account in accounts}) > 1
     for account in accounts:
         if account.faults or account.reason:

@@ -37,7 +37,6 @@ def latency_table(report: Report, *, width: int = 120) -> Table:
     """The percentiles of each latency that was measured.
 
     Args:
-        report: The run.
         width: Characters in a line; in a narrow one p90 is left out.
     """
     rows = [(name, one) for name, one in _latencies(report) if one.total]

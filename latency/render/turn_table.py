@@ -41,7 +41,6 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
     The table is drawn by hand, because rich takes seconds for a thousand turns.
 
     Args:
-        report: The run.
         width: Characters in a line; remarks are wrapped at it.
     """
     several = len(report.sessions) > 1

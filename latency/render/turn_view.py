@@ -35,8 +35,6 @@ def write_turn(
     Args:
         outcome: The turn and what the recording says of it.
         waterfall: None for a turn without speech.
-        file: The stream.
-        run: The run's folder.
         simulated: The run's simulated components.
         llm_budget: Seconds, for a turn whose deadline is not on record.
         notes: What else the reader must know.

@@ -14,9 +14,9 @@ from latency.judge.session import SessionOutcome, accounts, judge_session
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.observed_load import ObservedLoad
 from latency.record.run import Run, RunError
-from latency.record.session import PacingFigures, Session
+from latency.record.session import Session
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord, TurnStall
-from latency.report.figures import barge_ins, quality, residual, turn_counts
+from latency.report.figures import PacingFigures, barge_ins, quality, residual, turn_counts
 from latency.report.llm.budget import llm_figures
 from latency.report.llm.cost import cost_figures
 from latency.report.llm.requests import answers_of

@@ -144,7 +144,6 @@ def _endpointing(turn: TurnRecord, transcription: float) -> tuple[float, str] | 
     """Seconds until a turn in doubt was ended, and why it took them; None for one that was judged complete at once.
 
     Args:
-        turn: The turn.
         transcription: Seconds for which only the recogniser was waited for.
     """
     commit = turn.marks.get(Mark.TURN_COMMIT)

@@ -103,7 +103,6 @@ def load_figures(observed: ObservedLoad, sessions: Sequence[SessionOutcome]) -> 
 
     Args:
         observed: what the generator saw.
-        sessions: the judged calls.
     """
     judged = {session.session.name: session for session in sessions}
     taken = [call for call in observed.calls if call.refused is None and call.session in judged]

@@ -11,9 +11,8 @@ from typing import Any, Literal
 from latency.judge.outcome import Outcome
 from latency.judge.reconcile import FLAGGED, Unexplained
 from latency.judge.session import Account, SessionOutcome
-from latency.record.session import PacingFigures
 from latency.record.turn import TurnStall
-from latency.report.figures import BargeInFigures, Quality, Residual, TurnCounts
+from latency.report.figures import BargeInFigures, PacingFigures, Quality, Residual, TurnCounts
 from latency.report.llm.budget import Llm
 from latency.report.llm.cost import Cost
 from latency.report.llm.speculation import Speculation

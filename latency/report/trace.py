@@ -45,7 +45,6 @@ def trace(report: Report, spoken: Mapping[str, Sequence[Period]]) -> dict[str, A
     """The run as one JSON object of the trace event format.
 
     Args:
-        report: The run's report.
         spoken: When the bot was audible in each session, by its name; seconds on the recording's clock.
     """
     events: list[Event] = []

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from latency.benchmark.tables import sentences
 from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
-from latency.render.numbers import things
+from latency.render.numbers import plural
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], C
         fixtures = interrupting(fixtures, copies=args.barge_in)
     elif args.pauses:
         fixtures = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
-        recordings = things(sum(len(fixture.turns) for fixture in fixtures), "recording")
+        recordings = plural(sum(len(fixture.turns) for fixture in fixtures), "recording")
         _say(f"{recordings} with a pause inserted: {folder / 'fixtures'}")
     names = {fixture.name for fixture in found}
     found_callers = callers(fixtures, fitted=fitted_speakers(), conversations=names)
@@ -289,5 +289,5 @@ def _show(folder: Path, *, as_json: bool) -> int:
 def _nothing_heard(found: "Benchmark") -> str:
     """Why there is nothing to compare, in a sentence."""
     if turns := sum(row.expected for row in found.rows):
-        return f"no agent answered any of the {things(turns, 'turn')}, so there is nothing to compare."
+        return f"no agent answered any of the {plural(turns, 'turn')}, so there is nothing to compare."
     return "no recording has a turn that wants an answer, so there is nothing to compare."

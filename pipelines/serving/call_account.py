@@ -13,7 +13,7 @@ from latency.judge.verdict import Verdict, judge
 from latency.record.marks import Mark
 from latency.record.requests import AttemptRecord
 from latency.record.turn import ServerTurn
-from latency.render.numbers import things
+from latency.render.numbers import plural
 from latency.report.stats import percentile
 
 Outcome = Literal["answered", "interrupted", "unheard", "unanswered"]
@@ -87,7 +87,7 @@ class CallAccount:
         """
         counts = Counter("typed" for turn in self.closed if turn.record.typed)
         counts.update(turn.outcome for turn in self.closed if turn.outcome != "answered")
-        parts = [things(len(self.closed), "turn") + _told(counts)]
+        parts = [plural(len(self.closed), "turn") + _told(counts)]
         latencies = [1000 * turn.latency for turn in self.closed if turn.latency is not None]
         if latencies:
             parts.append(f"turn latency p50 {percentile(latencies, 50):.0f} p95 {percentile(latencies, 95):.0f} ms")

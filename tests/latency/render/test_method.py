@@ -6,10 +6,10 @@ import pytest
 
 from latency.judge.reconcile import Unexplained
 from latency.record.run import Run
-from latency.record.session import PacingFigures
 from latency.record.turn import TurnStall
 from latency.render.method import conditions, method
 from latency.report.build import build
+from latency.report.figures import PacingFigures
 from latency.report.report import Report
 
 

@@ -1,4 +1,4 @@
-from latency.render.numbers import count, counted, ms, percent, things
+from latency.render.numbers import count, counted, ms, percent, plural
 
 
 def test_figures_are_rounded_for_people_and_the_unknown_is_a_dash() -> None:
@@ -11,7 +11,7 @@ def test_whole_percents_have_no_decimal() -> None:
 
 
 def test_one_thing_has_no_plural() -> None:
-    assert [things(number, "turn") for number in (0, 1, 2, None)] == ["0 turns", "1 turn", "2 turns", "- turns"]
+    assert [plural(number, "turn") for number in (0, 1, 2, None)] == ["0 turns", "1 turn", "2 turns", "- turns"]
 
 
 def test_counts_stand_with_the_most_frequent_first() -> None:

@@ -1,7 +1,6 @@
 """`latency turn`: one turn of a run on a time axis, with its words, its requests to language models and its audio."""
 
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from latency.audio import recording
 from latency.audio.recording import RATE
 from latency.command_line import FINE, RUNS, USAGE, Parser, complain, log_to_stderr, printing
-from latency.record.run import Run, RunError, newest
+from latency.record.run import Run, RunError, file_name, newest
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import Period
 
@@ -173,7 +172,7 @@ def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | No
 def default_path(run: Path, turn: TurnRecord, *, several: bool) -> Path:
     """A file in the run's folder, named after the turn, and after the session if there are several."""
     parts = [*([turn.session] if several else []), f"turn-{turn.turn}"]
-    return run / ("-".join(re.sub(r"[^\w.-]+", "-", part).strip("-.") for part in parts) + ".wav")
+    return run / f"{'-'.join(map(file_name, parts))}.wav"
 
 
 def write_excerpt(path: Path, stereo: "npt.NDArray[np.int16]", stretch: Period) -> None:

@@ -6,103 +6,21 @@ Every turn that wants an answer, is warm and is no barge-in counts once: it was 
   does not report when its answer starts. An unanswered turn is later than any limit. The intervals draw recordings,
   each with its repetitions, with replacement, because repeating a recording says little about others.
 * Cut off: an answer was heard that the agent began before the user had finished, by the same rule for every agent.
-  Pauses are counted by `latency.judge.cut_offs`.
+  Pauses are counted by `latency.benchmark.conduct`.
 * Wasted: the share of requests to the language model beyond one for each answered turn.
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from latency.judge.barge_in import BargeInResult, SoundResult
-from latency.judge.cut_offs import CutOffs, cut_offs
+from latency.benchmark.conduct import CutOffs, Interruptions, Sounds, cut_offs, interruptions, sounds
 from latency.judge.outcome import Outcome
-from latency.judge.session import SessionOutcome
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord
 from latency.report.report import Report
 from latency.report.stats import Distribution, Latencies, group_interval
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interruptions:
-    """Scripted barge-ins: `planned` = `stopped` + `ended` + `ignored` + `missed` + `unplayed`."""
-
-    stopped: int
-    """The agent was stopped; only these have a stop time."""
-    ended: int
-    """The agent came to its own end while the user began to speak, so how fast it would have stopped is unknown."""
-    ignored: int
-    """The agent talked on."""
-    missed: int
-    """The agent was silent: there was nothing to interrupt."""
-    unplayed: int
-    """The call ended before, or nothing was recorded."""
-    stop_ms: Distribution
-    """From the user's onset until the agent was silent."""
-
-    @property
-    def planned(self) -> int:
-        """How many there should have been."""
-        return self.stopped + self.ended + self.ignored + self.missed + self.unplayed
-
-    @property
-    def obeyed(self) -> float | None:
-        """Share of stops among those that the agent met; None when it met none."""
-        met = self.stopped + self.ignored
-        return self.stopped / met if met else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sounds:
-    """Sounds that are no turn, spoken into answers: `planned` = `went_on` + `resumed` + `stopped` + `silent`."""
-
-    went_on: int
-    """The agent went on."""
-    resumed: int
-    """It was silent for a moment, and went on where it was."""
-    stopped: int
-    """It was stopped without cause."""
-    silent: int
-    """It was silent: there was nothing to stop."""
-
-    @property
-    def planned(self) -> int:
-        """How many were played."""
-        return self.went_on + self.resumed + self.stopped + self.silent
-
-
-def sounds(sessions: Iterable[SessionOutcome]) -> Sounds:
-    """Count the sounds of a run that are no turn."""
-    found = Counter(one.sound.result for session in sessions for one in session.outcomes if one.sound)
-    return Sounds(
-        went_on=found[SoundResult.WENT_ON],
-        resumed=found[SoundResult.RESUMED],
-        stopped=found[SoundResult.STOPPED],
-        silent=found[SoundResult.SILENT],
-    )
-
-
-def interruptions(sessions: Iterable[SessionOutcome]) -> Interruptions:
-    """Count the barge-ins of a run. Turns that were never played count if others of their session are barge-ins."""
-    counts: Counter[BargeInResult | None] = Counter()
-    stops = []
-    for session in sessions:
-        found = [outcome for outcome in session.outcomes if outcome.turn.barge_in]
-        counts.update(outcome.barge_in for outcome in found)
-        counts[None] += (session.session.never_sent or 0) if found else 0
-        stops += [outcome.barge_in_stop for outcome in found if outcome.barge_in_stop is not None]
-    return Interruptions(
-        stopped=counts[BargeInResult.STOPPED],
-        ended=counts[BargeInResult.ENDED],
-        ignored=counts[BargeInResult.IGNORED],
-        missed=counts[BargeInResult.SILENT],
-        unplayed=counts[None],
-        stop_ms=Distribution.of(stops),
-    )
-
 
 NEVER = float("inf")
 """Seconds until the answer to an unanswered turn."""

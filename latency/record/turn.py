@@ -83,7 +83,7 @@ Because = Literal[
 whole request, an answer to the agent's question, or other words that went on; or without any words, since the
 recogniser failed. Resumed: the words were backchannels, none, or the agent's own; the sound was short and asked for
 nothing, too soft to be the caller's, or no speech; or no words came."""
-Verdict = Literal["stopped", "resumed"]
+OverlapVerdict = Literal["stopped", "resumed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class OverlapRecord:
     silenced: Instant | None = None
     """When the answer was silenced to wait for words; None if it was not."""
     decided: Instant | None = None
-    verdict: Verdict | None = None
+    verdict: OverlapVerdict | None = None
     """None while undecided."""
     because: Because | None = None
     words: str | None = None

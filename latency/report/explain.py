@@ -69,6 +69,15 @@ LIMITS = {
 """What sets a deadline, by its name in the record."""
 
 
+_WITHOUT_WORDS: dict[EndedBy, str] = {
+    "nothing_heard": "the recogniser heard no words",
+    "own_voice": "the words were the agent's own",
+    "recogniser_failed": "the recogniser failed",
+    "timeout": "the watchdog had to end it",
+}
+"""Why a turn was ended that was not ended by what its words say."""
+
+
 def ended_by(turn: TurnRecord) -> str | None:
     """What ended a turn, in words; None when that is unknown."""
     return None if turn.ended_by is None else words(turn.ended_by)
@@ -151,22 +160,14 @@ def _endpointing(turn: TurnRecord, transcription: float) -> tuple[float, str] | 
         return None
     waited, judged = commit - turn.end - transcription, turn.smart_turn or SmartTurnOpinion()
     gave, finished = judged.probability, judged.finished
-    took = f"ending the turn took {_ms(waited)}"
-    match turn.ended_by:
-        case "fallback" | "smart_turn" | "whole_request" if finished is not None:
-            # Smart Turn's probability is only part of this estimate.
-            return waited, f"{took}: by all evidence, it was {_percent(finished)} complete"
-        case "fallback" | "smart_turn" | "whole_request":
-            because = " of silence" if gave is None else f": Smart Turn judged it {_percent(gave)} complete"
-            return waited, f"{took}{because}"
-        case "nothing_heard":
-            return waited, f"{took}: the recogniser heard no words"
-        case "own_voice":
-            return waited, f"{took}: the words were the agent's own"
-        case "recogniser_failed":
-            return waited, f"{took}: the recogniser failed"
-        case _:
-            return waited, f"{took}: the watchdog had to end it"
+    if turn.ended_by in _WITHOUT_WORDS:
+        why = f": {_WITHOUT_WORDS[turn.ended_by]}"
+    elif finished is not None:
+        # Smart Turn's probability is only part of this estimate.
+        why = f": by all evidence, it was {_percent(finished)} complete"
+    else:
+        why = " of silence" if gave is None else f": Smart Turn judged it {_percent(gave)} complete"
+    return waited, f"ending the turn took {_ms(waited)}{why}"
 
 
 def _ended_at_once(turn: TurnRecord) -> bool:
@@ -204,10 +205,15 @@ def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: flo
 
 
 def _ahead(turn: TurnRecord) -> str:
-    request, commit = turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT)
+    ahead = asked_ahead(turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT))
+    return f", {ahead}" if ahead else ""
+
+
+def asked_ahead(request: float | None, commit: float | None) -> str:
+    """By how much a model was asked before the turn was committed, in words; empty if it was not."""
     if request is None or commit is None or commit - request <= ROUNDING:
         return ""
-    return f", asked {_ms(commit - request)} before the turn ended"
+    return f"asked {_ms(commit - request)} before the turn ended"
 
 
 def _passed_over(turn: TurnRecord, judged: Judged) -> str:

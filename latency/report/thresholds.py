@@ -1,7 +1,7 @@
 """Limits on a report's figures, written as text: parsed before anything runs, judged after.
 
     threshold  = figure operator number ["n>=" turns]
-    figure     = one of `latency.report.checked.FIGURES`, such as "turn p95", "llm within" or "cut_offs"
+    figure     = one of `latency.report.checked_figures.FIGURES`, such as "turn p95", "llm within" or "cut_offs"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
 "turn_fallback" is another name for "turn_silence". Durations are milliseconds: "turn p95 < 800". Shares lie between 0
@@ -33,7 +33,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from latency.report.checked import COUNTS, FIGURES, MISTAKES, SHARES, WITHOUT_CLOCK
+from latency.report.checked_figures import COUNTS, FIGURES, MISTAKES, SHARES, WITHOUT_CLOCK
 
 if TYPE_CHECKING:
     from latency.report.report import Report

@@ -13,7 +13,7 @@ from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
-from latency.report.explain import LIMITS, ended_by
+from latency.report.explain import LIMITS, asked_ahead, ended_by
 from latency.report.llm.requests import failure, speed_of
 
 Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
@@ -177,23 +177,14 @@ def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float
         bars += [Bar(a, b, "path") for a, b in parts if b > a]
     if end is not None and end > ready:
         bars.append(Bar(ready, end, "stream"))
+    speed = f"speed {known}" if (known := speed_of(attempt)) else ""
     yield WaterfallRow(
         label=attempt.tier or "language model",
         group="model",
         bars=tuple(bars),
         took=ready - request,
-        note="; ".join([outcome_of(attempt), *_speed(attempt), *told_of(attempt), *_ahead(request, commit)]),
+        note="; ".join(filter(None, (outcome_of(attempt), speed, *told_of(attempt), asked_ahead(request, commit)))),
     )
-
-
-def _speed(attempt: AttemptRecord) -> Iterator[str]:
-    if speed := speed_of(attempt):
-        yield f"speed {speed}"
-
-
-def _ahead(request: float, commit: float | None) -> Iterator[str]:
-    if commit is not None and commit - request > ROUNDING:
-        yield f"asked {(commit - request) * 1000:.0f} ms before the turn ended"
 
 
 def _stall_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:

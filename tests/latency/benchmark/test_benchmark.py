@@ -17,9 +17,9 @@ from latency.benchmark.benchmark import (
     usually_finished,
     worth,
 )
-from latency.benchmark.row import BenchmarkRow, Interruptions, Sounds, Tally, sounds_finished
+from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
+from latency.benchmark.row import BenchmarkRow, Tally, sounds_finished
 from latency.benchmark.tables import write
-from latency.judge.cut_offs import CutOffs
 from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader
 from latency.record.run_writer import RunWriter

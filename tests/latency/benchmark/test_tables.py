@@ -6,9 +6,9 @@ import pytest
 
 from latency.benchmark.as_json import text
 from latency.benchmark.benchmark import Benchmark, Callers
-from latency.benchmark.row import BenchmarkRow, Interruptions, Requests, Sounds, Tally
+from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
+from latency.benchmark.row import BenchmarkRow, Requests, Tally
 from latency.benchmark.tables import sentences, write
-from latency.judge.cut_offs import CutOffs
 from latency.report.stats import Distribution
 
 CALLERS = Callers(turns=10, speakers=("ann",), fitted=())

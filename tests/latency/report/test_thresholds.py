@@ -8,7 +8,7 @@ import pytest
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
 from latency.report.build import build
-from latency.report.checked import FIGURES, MISTAKES
+from latency.report.checked_figures import FIGURES, MISTAKES
 from latency.report.llm.cost import cost_figures
 from latency.report.report import Report
 from latency.report.thresholds import Threshold, ThresholdError

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 
 from latency.audio.onset import AUDIBLE_DB
+from latency.budget import NATURAL, TURN_LIMIT
 from latency.judge.scoring import NORMALISER
+from latency.record.session import CARD_DRIFT_ALLOWED, CLOCK_DRIFT_ALLOWED, LATE_SHARE_ALLOWED
 from latency.record.turn import SHORTEST_MS
 from latency.render.layout import labelled
 from latency.render.numbers import UNKNOWN, counted, ms, plural
 from latency.report.report import RESIDUAL_FLAG_MS, Report
 from latency.report.stats import INTERVAL_METHOD, INTERVAL_NEEDS, METHOD, P99_NEEDS
+from latency.report.thresholds import P95_NEEDS
 
 
 def conditions(report: Report) -> Iterator[str]:
@@ -43,18 +46,19 @@ def method(report: Report) -> Iterator[str]:
         f"Turn latency runs from the {report.truth} end of the user's speech to the first audible bot sample (above "
         f"{AUDIBLE_DB:g} dBFS, sustained) in what the client played. Cold turns (a server's first), barge-ins and "
         "cut-offs are counted apart; an unanswered turn is later than any limit. People answer each other within "
-        "400 ms; a turn may take 800 ms."
+        f"{NATURAL * 1000:g} ms; a turn may take {TURN_LIMIT * 1000:g} ms."
         + (f" An unlabelled end of speech is estimated: {plural(estimated, 'turn')}." if estimated else "")
     )
     yield (
         f"Percentiles: {METHOD}; p99 from {P99_NEEDS} samples on; {INTERVAL_METHOD}, from {INTERVAL_NEEDS} samples on. "
-        f"Words are compared {NORMALISER}. A run is refused when more than 2 % of its audio frames were sent late, or "
-        "its clock drifted by more than 0.1 % (a sound card's, which is followed: 5 %)."
+        f"Words are compared {NORMALISER}. A run is refused when more than {LATE_SHARE_ALLOWED * 100:g} % of its audio "
+        f"frames were sent late, or its clock drifted by more than {CLOCK_DRIFT_ALLOWED * 100:g} % (a sound card's, "
+        f"which is followed: {CARD_DRIFT_ALLOWED * 100:g} %)."
     )
     yield (
         'In --check, write a figure as here, in lower case and with "_" between its words: "answer p95 < 800", '
-        '"answers_ok == 1", "cut_offs == 0", "barge_in stop_p50 < 500", "llm missed == 0". A p95 needs 20 turns, or as '
-        'many as the check says: "turn p95 < 800 n>=5".'
+        '"answers_ok == 1", "cut_offs == 0", "barge_in stop_p50 < 500", "llm missed == 0". A p95 needs '
+        f'{P95_NEEDS} turns, or as many as the check says: "turn p95 < 800 n>=5".'
     )
 
 

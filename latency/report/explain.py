@@ -6,7 +6,7 @@ longest one is named.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from latency.budget import Budget
 from latency.judge.outcome import Outcome
@@ -18,12 +18,9 @@ from latency.record.requests import AttemptRecord
 from latency.record.turn import JUDGED_COMPLETE, EndedBy, SmartTurnOpinion, Stall, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
 from latency.report.llm.requests import SENT, failure, had
-
-if TYPE_CHECKING:
-    from latency.report.report import Report
+from latency.report.report import LATE_FLAG_MS, Report
 
 WORST = 3
-_LATE_MS = 20.0
 _NAMED = 2
 _NOTEWORTHY = 0.01
 """Seconds beyond its share; recordings are read in frames of this length."""
@@ -88,14 +85,14 @@ def words(end: EndedBy) -> str:
     return "silence" if end == "fallback" else end.replace("_", " ")
 
 
-def worst(report: "Report", count: int = WORST) -> tuple[tuple[Outcome, str], ...]:
+def worst(report: Report, count: int = WORST) -> tuple[tuple[Outcome, str], ...]:
     """The slowest answered turns of a run and why each was, the slowest first."""
     timed = [one for one in report.outcomes if one.is_timed]
     slowest = sorted(timed, key=lambda one: -(one.latency or 0.0))[:count]
     return tuple((one, explain(one, llm_budget=report.llm.budget_ms / 1000)) for one in slowest)
 
 
-def slowest_stage(report: "Report") -> str | None:
+def slowest_stage(report: Report) -> str | None:
     """Key of the contribution with the largest median; None when none is known."""
     known = {key: spread.p50 for key, spread in report.contributions_ms.items() if spread.p50 is not None}
     return max(known, key=lambda key: known[key], default=None)
@@ -231,7 +228,7 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
     during = [stall for stall in turn.stalls if stall.at < end and stall.end > start]
     for kind in dict.fromkeys(stall.kind for stall in during):
         yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
-    if turn.late_ms_max is not None and turn.late_ms_max > _LATE_MS:
+    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FLAG_MS:
         yield f"the client sent its audio {turn.late_ms_max:.0f} ms late"
     yield from (unexplained.sentence for unexplained in flagged([outcome]))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from latency.audio import recording
 from latency.audio.recording import RATE
-from latency.command_line import FINE, RUNS, USAGE, Parser, complain, log_to_stderr, printing
+from latency.command_line import FINE, RUNS, Parser, complain, log_to_stderr, printing
 from latency.record.run import Run, RunError, file_name, newest
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import Period
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class _Refusal(Exception):
+class _Refusal(RunError):
     """The turn that was asked for is not there."""
-
-    exit_code = USAGE
 
 
 def main(argv: Sequence[str]) -> int:
@@ -35,9 +33,9 @@ def main(argv: Sequence[str]) -> int:
     try:
         run, session, number = _which(chosen.which, chosen.session)
         return _show(run, session, number, wav=chosen.wav, wants_wav=not chosen.no_wav)
-    except (_Refusal, RunError, ExcerptError) as error:
+    except RunError as error:
         complain("latency", str(error))
-        return getattr(error, "exit_code", USAGE)
+        return error.exit_code
 
 
 def _parser() -> Parser:
@@ -149,7 +147,7 @@ EXCERPT_MARGIN = 0.5
 """Seconds of sound before the turn and after its answer."""
 
 
-class ExcerptError(Exception):
+class ExcerptError(RunError):
     """The audio was not written; the message says why and what to do."""
 
 

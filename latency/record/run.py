@@ -38,7 +38,7 @@ _SECONDS_ROUNDED = 0.1
 
 
 class RunError(Exception):
-    """A run that cannot be read; `exit_code` is 2 for a wrong path or format, 3 when there is no data yet."""
+    """A run that cannot be read, or not used as asked; `exit_code` is 2, or 3 when there is no data."""
 
     def __init__(self, message: str, *, exit_code: int = 2) -> None:
         super().__init__(message)

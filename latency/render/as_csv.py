@@ -19,6 +19,7 @@ from latency.record.contributions import CONTRIBUTIONS
 from latency.record.marks import Mark
 from latency.record.requests import AttemptRecord
 from latency.record.turn import TurnRecord
+from latency.render.as_json import rounded_ms
 from latency.report.explain import explain
 from latency.report.llm.cost import Spent, turn_cost
 from latency.report.report import Report
@@ -63,7 +64,7 @@ def _words(turn: TurnRecord) -> tuple[int, int] | tuple[None, None]:
 
 
 def _contribution(key: str, row: _Row) -> float | None:
-    return _ms(row.parts[key])
+    return rounded_ms(row.parts[key])
 
 
 def _instant(mark: Mark, row: _Row) -> float | None:
@@ -73,10 +74,6 @@ def _instant(mark: Mark, row: _Row) -> float | None:
 def _sum(counts: Iterable[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds * 1000, 1)
 
 
 def _cell(value: Cell) -> str | float | int:
@@ -122,13 +119,13 @@ _COLUMNS: dict[str, Callable[[_Row], Cell]] = {
     "speech_end_s": lambda r: r.turn.end,
     "pauses": lambda r: r.outcome.pauses,
     "pauses_cut": lambda r: r.outcome.pauses_cut,
-    "turn_latency_ms": lambda r: _ms(r.outcome.latency),
+    "turn_latency_ms": lambda r: rounded_ms(r.outcome.latency),
     "within_400_ms": lambda r: None if r.outcome.latency is None else r.outcome.latency <= NATURAL,
     "within_800_ms": lambda r: None if r.outcome.latency is None else r.outcome.latency <= TURN_LIMIT,
-    "first_answer_ms": lambda r: _ms(r.outcome.answer),
-    "whole_answer_ms": lambda r: _ms(r.outcome.whole),
-    "barge_in_stop_ms": lambda r: _ms(r.outcome.barge_in_stop),
-    "residual_ms": lambda r: _ms(r.outcome.residual),
+    "first_answer_ms": lambda r: rounded_ms(r.outcome.answer),
+    "whole_answer_ms": lambda r: rounded_ms(r.outcome.whole),
+    "barge_in_stop_ms": lambda r: rounded_ms(r.outcome.barge_in_stop),
+    "residual_ms": lambda r: rounded_ms(r.outcome.residual),
     "fed_late_max_ms": lambda r: r.turn.late_ms_max,
     "stalls": lambda r: len(r.turn.stalls),
     "stall_max_ms": lambda r: max((stall.ms for stall in r.turn.stalls), default=None),

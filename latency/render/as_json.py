@@ -38,7 +38,7 @@ def _method(report: Report) -> dict[str, Any]:
     names = ("created", "command", "versions", "components", "host", "late_turns", "refused", "watched", "stalls",
             "unexplained", "notes", "rests_on", "chaos", "accounts")  # fmt: skip
     worst_turns = [
-        {"session": one.turn.session, "turn": one.turn.turn, "latency_ms": _ms(one.latency), "why": why}
+        {"session": one.turn.session, "turn": one.turn.turn, "latency_ms": rounded_ms(one.latency), "why": why}
         for one, why in worst(report)
     ]
     return {
@@ -50,5 +50,6 @@ def _method(report: Report) -> dict[str, Any]:
     }
 
 
-def _ms(seconds: float | None) -> float | None:
+def rounded_ms(seconds: float | None) -> float | None:
+    """Seconds in milliseconds to 0.1."""
     return None if seconds is None else round(seconds * 1000, 1)

@@ -29,7 +29,7 @@ def write(benchmark: Benchmark, file: TextIO) -> None:
     rounds = "in one round" if benchmark.rounds == 1 else f"in {benchmark.rounds} rounds, in rotating order"
     called = f"each agent was called {rounds}, with {', '.join(benchmark.fixtures)}"
     console.print(f"Benchmark: {benchmark.folder}; {called}")
-    for line in sentences(benchmark.callers):
+    for line in about_callers(benchmark.callers):
         console.print(fitted(line, console.width, indent=NOTE))
     host = benchmark.host
     if host.get("load_before") is not None:
@@ -180,7 +180,7 @@ def notes(benchmark: Benchmark) -> Iterator[str]:
         )
 
 
-def sentences(callers: Callers) -> Iterator[str]:
+def about_callers(callers: Callers) -> Iterator[str]:
     """What a reader of the figures has to know of them."""
     yield f"Callers: {', '.join(_who(callers))}"
     if callers.at_once > 1:

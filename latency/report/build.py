@@ -9,8 +9,8 @@ from typing import Any
 
 from latency.budget import Budget, BudgetError
 from latency.judge.outcome import Outcome
-from latency.judge.reconcile import flagged
 from latency.judge.session import SessionOutcome, accounts, judge_session
+from latency.judge.unexplained import flagged
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.observed_load import ObservedLoad
 from latency.record.run import Run, RunError

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from latency.budget import Budget
 from latency.judge.outcome import Outcome
-from latency.judge.reconcile import flagged
+from latency.judge.unexplained import flagged
 from latency.judge.verdict import Judged, judge
 from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark

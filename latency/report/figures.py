@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from latency.judge.barge_in import BargeInResult, SoundResult
 from latency.judge.outcome import LOST, Outcome
-from latency.judge.reconcile import FLAGGED
 from latency.judge.scoring import word_error_rate
 from latency.judge.session import SessionOutcome
+from latency.judge.unexplained import FLAGGED
 from latency.record.requests import AnswerPart
 from latency.record.session import Session
 from latency.record.turn import ServerTurn

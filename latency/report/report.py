@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from latency.judge.outcome import Outcome
-from latency.judge.reconcile import FLAGGED, Unexplained
 from latency.judge.session import Account, SessionOutcome
+from latency.judge.unexplained import FLAGGED, Unexplained
 from latency.record.turn import TurnStall
 from latency.report.figures import BargeInFigures, PacingFigures, Quality, Residual, TurnCounts
 from latency.report.llm.budget import Llm

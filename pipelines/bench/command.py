@@ -13,7 +13,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.benchmark.tables import sentences
 from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
 from latency.render.numbers import plural
@@ -187,6 +186,7 @@ def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
 
 def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], Callers]":
     """What the callers say, and when, and who they are; what is made of recordings is written to the folder."""
+    from latency.benchmark.tables import about_callers
     from pipelines.bench.barge_ins import interrupting
     from pipelines.bench.pauses import with_pauses
     from pipelines.bench.speakers import callers, spoken, unfitted
@@ -210,7 +210,7 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], C
     names = {fixture.name for fixture in found}
     found_callers = callers(fixtures, fitted=fitted_speakers(), conversations=names)
     who = replace(found_callers, left_out=left_out, at_once=args.callers)
-    for line in sentences(who):
+    for line in about_callers(who):
         _say(line)
     return fixtures, who
 

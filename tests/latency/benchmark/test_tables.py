@@ -8,7 +8,7 @@ from latency.benchmark.as_json import text
 from latency.benchmark.benchmark import Benchmark, Callers
 from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
 from latency.benchmark.row import BenchmarkRow, Requests, Tally
-from latency.benchmark.tables import sentences, write
+from latency.benchmark.tables import about_callers, write
 from latency.report.stats import Distribution
 
 CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
@@ -182,12 +182,12 @@ def test_a_benchmark_that_was_interrupted_says_so() -> None:
     ],
 )
 def test_the_first_sentence_says_whether_endpointing_was_fitted_to_them(callers: Callers, told: str) -> None:
-    (line,) = sentences(callers)
+    (line,) = about_callers(callers)
     assert told in line
 
 
 def test_what_is_missing_is_said() -> None:
-    _, left_out, estimated, scripted = sentences(
+    _, left_out, estimated, scripted = about_callers(
         Callers(turns=9, speakers=("a",), fitted=(), left_out=31, estimated=2, wordless=1)
     )
     assert left_out == "Left out: 31 turns by speakers that endpointing was fitted to"

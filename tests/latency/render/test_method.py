@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.judge.reconcile import Unexplained
+from latency.judge.unexplained import Unexplained
 from latency.record.run import Run
 from latency.record.turn import TurnStall
 from latency.render.method import conditions, method

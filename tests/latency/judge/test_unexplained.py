@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from latency.judge.outcome import Outcome
-from latency.judge.reconcile import flagged, stretches
+from latency.judge.unexplained import flagged, stretches
 from latency.record.contributions import UNNAMED
 from latency.record.turn import TurnRecord
 

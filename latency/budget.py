@@ -3,13 +3,18 @@
 from dataclasses import dataclass, fields
 from typing import Literal
 
+TURN_LIMIT = 0.8
+"""Seconds that a turn may take, from the true end of the user's speech to the first audible bot sample: from then on
+people notice a pause."""
+LLM_LIMIT = 0.45
+"""Seconds of it that a language model has, from the turn commit to the first speakable clause."""
+NATURAL = 0.4
+"""Seconds within which people answer each other."""
 LLM_NORMAL = (0.4, 0.5)
 """Seconds; an LLM budget outside this range causes a warning."""
 
 LLM_ALLOWED = (0.1, 5.0)
 """Seconds; an LLM budget outside this range is refused."""
-
-
 DETECTOR_LAG = 0.075
 """Seconds after the end of speech until the voice detector starts to count silence, in three of four turns. For 17
 labelled human clips on Silero, each at four positions of its windows, the median is 57 ms, the upper quartile 74 ms."""
@@ -34,12 +39,12 @@ class Budget:
         BudgetError: A share is not positive, the shares do not add up to `total`, or `llm` is outside `LLM_ALLOWED`.
     """
 
-    total: float = 0.8
+    total: float = TURN_LIMIT
     endpointing: float = 0.2
     """Silence before the end of the turn is declared."""
     transcription: float = 0.02
     """What the recogniser needs beyond endpointing."""
-    llm: float = 0.45
+    llm: float = LLM_LIMIT
     """From the turn commit to the first speakable clause."""
     synthesis: float = 0.06
     transport: float = 0.07
@@ -97,10 +102,6 @@ class Deadline:
     def remaining(self, now: float) -> float:
         """Seconds left at `now`, at least 0."""
         return max(0.0, self.at - now)
-
-    def expired(self, now: float) -> bool:
-        """Whether `now` is at or after the deadline."""
-        return now >= self.at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

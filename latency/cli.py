@@ -35,7 +35,7 @@ COMMANDS = "latency.commands"
 """Entry-point group: a command's name and its `main(argv) -> int`, imported when it is called."""
 BUILT_IN = {
     "turn": ("latency.turn_command", "show one turn on a time axis, and cut out its audio"),
-    "fixtures": ("latency.fixtures.command", "make recordings to replay from turns marked as bad"),
+    "fixtures": ("latency.fixtures_command", "make recordings to replay from turns marked as bad"),
     "selftest": ("latency.selftest.command", "recover gaps that are hidden in synthetic recordings"),
 }
 """Our own commands beside the report: the module whose `main(argv) -> int` is called, and what it does."""
@@ -92,7 +92,6 @@ def show(
     """Print a run's report on standard output and return the exit status that it deserves, as `main` does.
 
     Args:
-        folder: The run.
         thresholds: Limits to hold the run against.
         as_json: Print JSON.
         as_csv: Print a table with a row for each turn.
@@ -131,7 +130,7 @@ def show(
 
 def _unanswered(report: "Report", program: str) -> int:
     """Say why no turn of a run was answered; returns the status for it."""
-    from latency.judge.unanswered import Unanswered
+    from latency.judge.outcome import Unanswered
 
     failed = next((one.turn.failed for one in report.outcomes if one.unanswered is Unanswered.FAILED), None)
     if failed:
@@ -207,7 +206,7 @@ def _print(report: "Report", *, as_json: bool, as_csv: bool) -> None:
 
         sys.stdout.write(table.text(report))
     else:
-        from latency.render.terminal.report import write
+        from latency.render.report import write
 
         write(report, sys.stdout)
 

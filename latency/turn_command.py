@@ -4,17 +4,22 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from latency.audio.excerpt import ExcerptError, default_path, stretch_of, write_excerpt
+from latency.audio import recording
 from latency.audio.recording import RATE
-from latency.command_line import FINE, RUNS, USAGE, Parser, complain, log_to_stderr, printing
-from latency.record.run import Run, RunError, newest
+from latency.command_line import FINE, RUNS, Parser, complain, log_to_stderr, printing
+from latency.record.run import Run, RunError, file_name, newest
+from latency.record.turn import TurnRecord
+from latency.report.critical_path import Period
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
-class _Refusal(Exception):
+class _Refusal(RunError):
     """The turn that was asked for is not there."""
-
-    exit_code = USAGE
 
 
 def main(argv: Sequence[str]) -> int:
@@ -28,9 +33,9 @@ def main(argv: Sequence[str]) -> int:
     try:
         run, session, number = _which(chosen.which, chosen.session)
         return _show(run, session, number, wav=chosen.wav, wants_wav=not chosen.no_wav)
-    except (_Refusal, RunError, ExcerptError) as error:
+    except RunError as error:
         complain("latency", str(error))
-        return getattr(error, "exit_code", USAGE)
+        return error.exit_code
 
 
 def _parser() -> Parser:
@@ -81,8 +86,7 @@ def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None,
 def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, wants_wav: bool) -> int:
     # Imported now: numpy and the terminal library cost more than everything else here together.
     from latency.audio.onset import as_floats, utterances
-    from latency.render.terminal.console import console_for
-    from latency.render.terminal.layout import fitted
+    from latency.render.layout import console_for, fitted
     from latency.render.turn_view import write_turn
     from latency.report.build import build
     from latency.report.waterfall import waterfall
@@ -137,3 +141,61 @@ def _session(names: Sequence[str], name: str | None, folder: Path) -> str:
     if name not in names:
         raise _Refusal(f'"{name}" is neither a run folder nor a session of {folder}, which has {", ".join(names)}')
     return name
+
+
+EXCERPT_MARGIN = 0.5
+"""Seconds of sound before the turn and after its answer."""
+
+
+class ExcerptError(RunError):
+    """The audio was not written; the message says why and what to do."""
+
+
+def stretch_of(turn: TurnRecord, spoken: Sequence[Period], following: float | None, seconds: float) -> Period | None:
+    """From the user's onset to the end of the answer, with a margin; None for a turn without speech.
+
+    Args:
+        spoken: When the bot was audible in the session, seconds on the recording's clock.
+        following: When the user began the next turn; None for the last.
+        seconds: Length of the recording.
+    """
+    if turn.start is None or turn.end is None:
+        return None
+    last = seconds if following is None else following
+    answer = [end for start, end in spoken if start < last and end > turn.start]
+    end = max([turn.end, *answer])
+    return max(0.0, turn.start - EXCERPT_MARGIN), min(seconds, end + EXCERPT_MARGIN)
+
+
+def default_path(run: Path, turn: TurnRecord, *, several: bool) -> Path:
+    """A file in the run's folder, named after the turn, and after the session if there are several."""
+    parts = [*([turn.session] if several else []), f"turn-{turn.turn}"]
+    return run / f"{'-'.join(map(file_name, parts))}.wav"
+
+
+def write_excerpt(path: Path, stereo: "npt.NDArray[np.int16]", stretch: Period) -> None:
+    """Write a stretch of a recording as a WAV; a file with the same sound is left as it is.
+
+    Args:
+        stereo: The recording, int16, shape (samples, 2), at `RATE`.
+        stretch: Seconds on the recording's clock.
+
+    Raises:
+        ExcerptError: Another file is there, or it cannot be written.
+    """
+    sound = stereo[round(stretch[0] * RATE) : round(stretch[1] * RATE)]
+    try:
+        if not path.exists():
+            recording.write(path, sound)
+        elif not _holds(path, sound):
+            raise ExcerptError(f"{path} exists and holds something else; name another file with --wav")
+    except OSError as error:
+        raise ExcerptError(f"the audio cannot be written to {path}: {error.strerror or error}") from error
+
+
+def _holds(path: Path, sound: "npt.NDArray[np.int16]") -> bool:
+    try:
+        there = recording.read(path)
+    except recording.RecordingError:
+        return False
+    return there is not None and there.tobytes() == sound.tobytes()

@@ -124,9 +124,9 @@ def test_every_package_is_read() -> None:
     [
         ("latency/audio/onset.py", "import numpy as np", True),
         ("latency/report/report.py", "import rich", False),
-        ("latency/record/units.py", "from msgspec import Meta", True),
+        ("latency/record/marks.py", "from msgspec import Meta", True),
         ("latency/report/report.py", "import msgspec", False),
-        ("latency/render/terminal/report.py", "from rich.table import Table", True),
+        ("latency/render/report.py", "from rich.table import Table", True),
         ("latency/cli.py", "def f():\n    from pipelines import replay", False),
         ("latency/cli.py", "from ..voice import errors", False),
         ("voice/llm/policy.py", "from latency.budget import Deadline", True),

@@ -8,6 +8,8 @@ come from the recordings, or from outside the agents: requests at the language m
   fixture, each with its repetitions, with replacement, because repeating a recording says little about others.
 * Finished words: the recordings whose words our agent as shipped took for finished in most of the rounds. All agents
   are shown on the same recordings.
+* Worth of a part: an agent without it minus the one that has it, on the turns that both answered, so that a positive
+  difference is what the part saves. The intervals draw as for ratios.
 """
 
 import json
@@ -17,11 +19,47 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from latency.benchmark.callers import Callers
 from latency.benchmark.row import BenchmarkRow, Tally, row
 from latency.record.run import Run, RunError
 from latency.report.build import build
-from latency.report.stats import Distribution, Ratio, compare
+from latency.report.stats import Distribution, Interval, Ratio, compare, excess, excess_interval, paired
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Callers:
+    """The recordings that each agent was called with.
+
+    Parameters:
+        turns: turns that speak, in one round.
+        speakers: who speaks in them, as far as known.
+        synthetic: how many of the speakers are synthesisers.
+        fitted: those of them that endpointing was fitted to.
+        fitted_turns: the turns that these speak, each by its scenario and number.
+        unnamed: turns by speakers that are not known.
+        left_out: turns that were not spoken, because endpointing was fitted to their speakers.
+        estimated: turns whose speech was measured, because they have no labels.
+        at_once: how many callers speak at the same time, each all the turns.
+        wordless: turns whose words are unknown, so that a scripted recogniser hears a placeholder.
+    """
+
+    turns: int
+    speakers: tuple[str, ...]
+    fitted: tuple[str, ...]
+    synthetic: int = 0
+    unnamed: int = 0
+    left_out: int = 0
+    estimated: int = 0
+    wordless: int = 0
+    at_once: int = 1
+    fitted_turns: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> "Callers":
+        """From the benchmark's index."""
+        names = {key: tuple(entry[key]) for key in ("speakers", "fitted")}
+        turns = tuple((scenario, number) for scenario, number in entry.get("fitted_turns", ()))
+        return cls(**{**entry, **names, "fitted_turns": turns})
+
 
 SCHEMA = 2
 OURS = "ours"
@@ -127,3 +165,54 @@ def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:
     known = {key: entry[key] for key in ("llm", "variant", "about", "without", "of")}
     seen = [json.loads(line) for line in lines]
     return row(report, seen, settings=tuple(entry["set"]), repeated=len(entry["repeated"]), **known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worth:
+    """What a piece of our agent saves and costs; latencies in ms, differences of percentiles."""
+
+    n: int
+    """Turns that both answered."""
+    p50_ms: float
+    p50_ci: Interval | None
+    p95_ms: float
+    p95_ci: Interval | None
+    cpu_s_per_minute: float | None
+    """CPU seconds per minute of conversation; negative if the piece costs CPU."""
+    cpu_ms_per_ms_saved: float | None
+    """CPU ms that the piece costs per answered turn for each ms that it saves of the median; None if it saves no
+    latency or costs no CPU."""
+
+
+def worth(benchmark: Benchmark, row: BenchmarkRow) -> Worth | None:
+    """The worth of the piece that a row lacks; None if it lacks none, or answered no turn that the other answered."""
+    if row.without is None:
+        return None
+    whole = next((one for one in benchmark.rows if one.variant == row.of and one.llm == row.llm), None)
+    return None if whole is None else difference(row, whole)
+
+
+def difference(without: BenchmarkRow, whole: BenchmarkRow) -> Worth | None:
+    """An agent minus another; None without a turn that both answered."""
+    groups = [
+        [(a * 1000, b * 1000) for a, b in group] for group in paired(without.tally.latencies, whole.tally.latencies)
+    ]
+    pairs = [pair for group in groups for pair in group]
+    p50, p95 = excess(pairs, 50), excess(pairs, 95)
+    if p50 is None or p95 is None:
+        return None
+    cost = _less(whole.cpu_s_per_answer, without.cpu_s_per_answer)
+    pays = cost is not None and cost > 0 and p50 > 0
+    return Worth(
+        n=len(pairs),
+        p50_ms=round(p50, 1),
+        p50_ci=excess_interval(groups, 50),
+        p95_ms=round(p95, 1),
+        p95_ci=excess_interval(groups, 95),
+        cpu_s_per_minute=_less(without.cpu_s_per_minute, whole.cpu_s_per_minute),
+        cpu_ms_per_ms_saved=round(cost * 1000 / p50, 2) if cost is not None and pays else None,
+    )
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else round(one - other, 3)

@@ -6,7 +6,7 @@ Every turn that wants an answer, is warm and is no barge-in counts once: it was 
   does not report when its answer starts. An unanswered turn is later than any limit. The intervals draw recordings,
   each with its repetitions, with replacement, because repeating a recording says little about others.
 * Cut off: an answer was heard that the agent began before the user had finished, by the same rule for every agent.
-  Pauses are counted by `latency.judge.cut_offs`.
+  Pauses are counted by `latency.benchmark.conduct`.
 * Wasted: the share of requests to the language model beyond one for each answered turn.
 """
 
@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from latency.benchmark.interruptions import Interruptions, Sounds, interruptions, sounds
-from latency.judge.cut_offs import CutOffs, cut_offs
+from latency.benchmark.conduct import CutOffs, Interruptions, Sounds, cut_offs, interruptions, sounds
 from latency.judge.outcome import Outcome
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord
 from latency.report.report import Report
@@ -137,13 +136,9 @@ def row(
     """An agent's row.
 
     Args:
-        report: Its run.
         calls: What was observed of its calls from outside: session, turn_ends (when it took the user's turn for
             finished, seconds on the recording's clock; None when it does not report that) and requests (the
             simulator's records).
-        llm: The language model.
-        variant: Its name.
-        about: Its description.
         settings: What was set.
         without: The piece of ours that it lacks.
         of: The variant that has the piece.
@@ -182,7 +177,6 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
     """What became of the warm turns that want an answer and are no barge-ins.
 
     Args:
-        outcomes: The turns.
         ends: By session, when the agent took a turn for finished, seconds on the recording's clock.
     """
     latencies: dict[Turn, float] = {}
@@ -190,7 +184,7 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
     early = 0
     for one in outcomes:
         turn = one.turn
-        if not turn.wants_answer or turn.cold or turn.barge_in:
+        if not (turn.wants_answer and one.is_usual):
             continue
         key = (turn.scenario, turn.session, turn.turn)
         took = one.latency if one.answer is None or not turn.server_turns else one.answer

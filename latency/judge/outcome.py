@@ -10,7 +10,7 @@
 * Barge-in stop: from the user's onset to the last audible sample of the bot's utterance, if it was stopped. A bot that
   finished its sentence was not stopped.
 * Talk-over: how long the bot was audible while the user spoke.
-* A turn that wants an answer and gets none has exactly one reason (`latency.judge.unanswered`). Neither an apology for
+* A turn that wants an answer and gets none has exactly one reason (`Unanswered`). Neither an apology for
   a failed language model nor a phrase that bridged a wait is an answer.
 * Where the record of the next turn is lost, a turn's answer is only what its own marks confirm; anything else said
   before the next known turn may belong to the lost one.
@@ -18,16 +18,147 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
-from latency.audio.onset import Span
-from latency.judge.answer import first_answer
-from latency.judge.barge_in import BargeInResult, talk_over
-from latency.judge.overlap import Sound
-from latency.judge.right import judge_answer
-from latency.judge.unanswered import JITTER_BUFFER, LOST, Unanswered, why
+from latency.audio.loudness import Span
+from latency.judge.barge_in import BargeInResult, Sound, talk_over
+from latency.judge.scoring import judge_answer
 from latency.judge.verdict import is_answerless
+from latency.record.contributions import UNNAMED
 from latency.record.marks import Mark
-from latency.record.turn import UNNAMED, TurnRecord
+from latency.record.turn import ServerTurn, TurnRecord
+
+JITTER_BUFFER = 0.3
+"""Seconds from the server to the ear: an answer that was sent later than this before the next turn was talked over."""
+CALLER_PATIENCE = 3.9
+"""Seconds of silence after which the agent is to blame: the caller of a replay waits 4 s, and checks once per frame."""
+
+
+class Unanswered(StrEnum):
+    """Why a turn got no answer."""
+
+    NO_RECORDING = "recording lost"
+    SESSION_CLOSED = "session closed"
+    FAILED = "component failed"
+    NOTHING_HEARD = "nothing heard"
+    TALKED_ON = "bot talked on"
+    ONLY_EARLY = "bot spoke only before the user's end"
+    TALKED_OVER = "talked over by the next turn"
+    INTERRUPTED = "interrupted before its answer was heard"
+    HUNG_UP = "the call ended before its answer"
+    RECORD_LOST = "the record behind it is lost"
+    """What the bot said may have answered the lost turn."""
+    NO_SPEECH = "no speech from the bot"
+
+
+LOST = frozenset({Unanswered.NO_RECORDING, Unanswered.RECORD_LOST})
+"""Reasons that say nothing about the agent: whether it answered cannot be known any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeToAnswer:
+    """The time that a turn's answer had, and what is known of its session; seconds on the recording's clock."""
+
+    following: float | None
+    """When the user began the next known turn; None after the last one."""
+    until: float | None
+    """When the caller stopped waiting: at `following`, or where the recording ends; None when the record of the next
+    turn is lost."""
+    reported: bool
+    """Whether the server reported any turn of the session."""
+    closed: bool
+    """Whether the session ended early."""
+
+    @property
+    def is_before_lost(self) -> bool:
+        """Whether the record of the next turn is lost."""
+        return self.until is None
+
+
+def why(turn: TurnRecord, time: TimeToAnswer, *, early: bool, talked_on: bool) -> Unanswered:
+    """Say why a turn with speech and a recording got no answer, which it wants.
+
+    Args:
+        early: Whether the bot spoke between the start and the end of the user's speech.
+        talked_on: Whether the bot spoke from before the user's onset until after the user's end.
+    """
+    following, until = time.following, time.until
+    if time.closed and not turn.server_turns:
+        return Unanswered.SESSION_CLOSED
+    if turn.failed is not None:
+        return Unanswered.FAILED
+    if talked_on:
+        return Unanswered.TALKED_ON
+    # When a call ends, the words of its last turn may not have been reported.
+    hasty = until is not None and turn.end is not None and until - turn.end < CALLER_PATIENCE
+    if hasty and following is None and turn.ended_by is None:
+        return Unanswered.HUNG_UP
+    if time.reported and not turn.heard:
+        return Unanswered.NOTHING_HEARD
+    if early:
+        return Unanswered.ONLY_EARLY
+    stages = (Mark.CLAUSE_TO_TTS, Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT)
+    under_way = [turn.marks[mark] for mark in stages if mark in turn.marks]
+    late = bool(following is not None and under_way and max(under_way) > following - JITTER_BUFFER)
+    if following is not None and (turn.interrupted or late or hasty):
+        return Unanswered.TALKED_OVER
+    if hasty:
+        return Unanswered.HUNG_UP
+    return Unanswered.INTERRUPTED if turn.interrupted else Unanswered.NO_SPEECH
+
+
+SLACK = 0.03
+"""Seconds by which a phrase may end earlier than its first sound plus its length: the silence before that sound."""
+CLOCKS = 0.02
+"""Largest error of the server's clock, seconds."""
+
+
+def first_answer(turn: TurnRecord, heard: Sequence[Span], sounds: Sequence[Span]) -> float | None:
+    """When the answer's first audible sample was played, seconds; None when it cannot be determined.
+
+    Args:
+        turn: The turn, with the server's reports of it.
+        heard: The bot's utterances between this turn and the next, in order.
+        sounds: The bot's sounds in the whole recording (`latency.audio.onset.sounds`).
+    """
+    report = _report(turn)
+    if not heard or report is None or not report.is_opening_known:
+        return None
+    if report.attempts and all(attempt.outcome != "spoken" for attempt in report.attempts):
+        return None
+    if report.opening is None:
+        return heard[0].start
+    over = _phrases_over(report, heard)
+    if over is None:
+        return None
+    text = report.marks.get(Mark.LLM_FIRST_CLAUSE)
+    after = over if text is None else max(over, text - CLOCKS)
+    # An earlier sound that ends at once is the phrase's last word; one that continues has become the answer.
+    found = next((one for one in sounds if one.start >= after or one.end > after + SLACK), None)
+    return None if found is None or found.start >= heard[-1].end else max(found.start, after)
+
+
+def _report(turn: TurnRecord) -> ServerTurn | None:
+    """The last committed report of the server, from which the record's own fields come."""
+    return next((one for one in reversed(turn.server_turns) if Mark.TURN_COMMIT in one.marks), None)
+
+
+def _phrases_over(report: ServerTurn, heard: Sequence[Span]) -> float | None:
+    """The earliest time at which the last phrase can have ended; `heard` starts with the first phrase."""
+    seconds = report.opening_seconds
+    if seconds is None:
+        return None
+    instants = [phrase.at for answer in report.responses for phrase in answer.said]
+    start = heard[0].start
+    if len(instants) > 1:
+        last = instants[-1]
+        found = None if last is None else next((one for one in heard if one.start >= last - CLOCKS), None)
+        if found is None:
+            return None
+        start = found.start
+        seconds -= sum(one.end - one.start for one in heard if one.start < start)
+    return start + max(0.0, seconds) - SLACK
+
 
 ONSET_REACH = 0.05
 """Largest difference between the client's and the recording's onset of an answer, seconds."""
@@ -52,7 +183,7 @@ class Outcome:
     answered: bool = False
     unanswered: Unanswered | None = None
     right: bool | None = None
-    """Whether what was heard of the answer contains what it should (see `latency.judge.right`); None when no right
+    """Whether what was heard of the answer contains what it should (see `latency.judge.scoring`); None when no right
     answer, or no transcript of it, is known."""
     barge_in: BargeInResult | None = None
     """None for a turn that was not meant to interrupt."""
@@ -77,6 +208,11 @@ class Outcome:
         return self.turn.wants_answer and self.latency is not None and not self.cut_off
 
     @property
+    def is_usual(self) -> bool:
+        """Whether it is one of the turns whose latencies count together: warm, and no barge-in."""
+        return not (self.turn.cold or self.turn.barge_in)
+
+    @property
     def is_unanswered(self) -> bool:
         """Whether it is known that the turn got no answer, which counts as later than any limit."""
         return self.unanswered is not None and self.unanswered not in LOST
@@ -87,35 +223,19 @@ class Outcome:
         return self.is_timed and self.latency is not None and self.latency < EARLY
 
 
-def judge_turn(
-    turn: TurnRecord,
-    spoken: Sequence[Span],
-    pieces: Sequence[Span],
-    *,
-    following: float | None,
-    until: float | None,
-    reported: bool,
-    closed: bool,
-    before_lost: bool,
-) -> Outcome:
+def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span], time: TimeToAnswer) -> Outcome:
     """Judge one turn.
 
     Args:
-        turn: The turn.
         spoken: The bot's utterances in the recording.
         pieces: Its sounds, where a phrase may precede an answer.
-        following: When the user's next known turn starts; None after the last one.
-        until: When the time for an answer ended; None when the record of the next turn is lost.
-        reported: Whether the server reported any turn of the session.
-        closed: Whether the session ended early.
-        before_lost: Whether the record of the next turn is lost.
     """
     start, end = turn.start, turn.end
     if start is None or end is None:
         return Outcome(turn=turn)
-    answerless = is_answerless(turn)
+    answerless, following = is_answerless(turn), time.following
     heard = [u for u in spoken if u.start >= end and (following is None or u.start < following)]
-    if before_lost:
+    if time.is_before_lost:
         heard = _vouched_for(turn, heard)
     reply = heard[0] if heard and not answerless else None
     early = [u for u in spoken if start <= u.start < end]
@@ -125,22 +245,14 @@ def judge_turn(
     unanswered = None
     if turn.wants_answer and not answered:
         talked_on = under_way is not None and under_way.end > end
-        unanswered = why(
-            turn,
-            early=bool(early),
-            talked_on=talked_on,
-            following=following,
-            until=until,
-            reported=reported,
-            closed=closed,
-        )
-        if before_lost and unanswered is Unanswered.NO_SPEECH:
+        unanswered = why(turn, time, early=bool(early), talked_on=talked_on)
+        if time.is_before_lost and unanswered is Unanswered.NO_SPEECH:
             unanswered = Unanswered.RECORD_LOST
     return Outcome(
         turn=turn,
         latency=latency,
         answer=_answer(turn, latency, heard, pieces),
-        whole=_whole(turn, heard[-1].end, end, following) if reply and not before_lost else None,
+        whole=_whole(turn, heard[-1].end, end, following) if reply and not time.is_before_lost else None,
         cut_off=not turn.backchannel and (bool(early) or _begun_early(turn, reply)),
         answered=answered,
         unanswered=unanswered,

@@ -8,6 +8,8 @@ space.
 import re
 from collections.abc import Iterable, Sequence
 
+from latency.record.turn import TurnRecord
+
 NORMALISER = "without case and punctuation, number words to 100 as digits"
 
 _UNIT = "one|two|three|four|five|six|seven|eight|nine"
@@ -63,3 +65,24 @@ def word_error_rate(pairs: Iterable[tuple[str, str]]) -> float | None:
 def _as_digits(match: re.Match[str]) -> str:
     hundred, *rest = match.groups()
     return "100" if hundred else str(sum(_VALUES[word] for word in rest if word))
+
+
+def judge_answer(turn: TurnRecord) -> bool | None:
+    """Whether an answered turn was answered rightly; None when no right answer, or no transcript of it, is known.
+
+    A user who went on after a pause may have heard several answers. They are judged in order, and the first one
+    decides, so a right answer after a wrong one comes too late. An answer that the user interrupted decides nothing if
+    its rest would have made it right.
+    """
+    if not turn.contains:
+        return None
+    heard = [one for one in turn.server_turns if one.played]
+    if not heard:
+        # The server does not say what was played.
+        return None if turn.said is None else is_right(turn.said, turn.contains)
+    for one in heard:
+        if is_right(one.played or "", turn.contains):
+            return True
+        if not (one.interrupted and is_right(one.said or "", turn.contains)):
+            return False
+    return None

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from latency.budget import Limit, Stage
-from latency.record.llm.answer import AnswerRecord, Phrase
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
-from latency.record.server_turn import EndedBy, Reported
+from latency.record.requests import AnswerRecord, AttemptRecord, Phrase
+from latency.record.turn import EndedBy, Reported
 
 Verdict = Literal["within", "rescued", "bridged", "missed"]
 

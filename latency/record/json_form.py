@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from latency.record.marks import Mark, Marks
-from latency.record.units import Instant
+from latency.record.marks import Instant, Mark, Marks
 
 Record = TypeVar("Record")
 _FORMS = {

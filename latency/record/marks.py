@@ -1,8 +1,33 @@
-"""All instants of a turn; each mark is defined in one sentence and belongs to one process's clock."""
+"""The instants of a turn, the units of recorded values, and moving a record from one clock to another.
 
-from collections.abc import Iterator, Mapping
+Each mark is defined in one sentence and belongs to one process's clock. A field's type says what it counts and what a
+file may hold for it: a field of type `Instant` is an instant, and so is every value of `Marks`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
-from typing import Literal
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+from msgspec import Meta
+
+_FURTHEST = 1e9
+"""Beyond any instant, duration or count of a recording."""
+
+Instant = Annotated[float, Meta(ge=0, le=_FURTHEST, description="instant")]
+"""A point in time, seconds: on the server's monotonic clock while a call runs, on the recording's clock in a run
+folder, where 0 is the first sample of the session's WAV file."""
+EarlierInstant = Annotated[float, Meta(ge=-_FURTHEST, le=_FURTHEST, description="earlier instant")]
+"""The same, but it may lie before the recording, as for what the server did when the call began."""
+Seconds = Annotated[float, Meta(ge=-_FURTHEST, le=_FURTHEST, description="seconds")]
+"""A duration."""
+Milliseconds = Annotated[float, Meta(ge=-_FURTHEST, le=_FURTHEST, description="milliseconds")]
+"""A duration."""
+Number = Annotated[float, Meta(ge=-_FURTHEST, le=_FURTHEST)]
+Probability = Annotated[float, Meta(ge=0, le=1)]
+Count = Annotated[int, Meta(ge=0, le=int(_FURTHEST))]
+"""A number of things, or a position, which counts from 0."""
 
 
 class Mark(StrEnum):
@@ -103,3 +128,39 @@ def _neighbours(marks: Mapping[Mark, float]) -> Iterator[tuple[Mark, Mark]]:
     for chain in CHAINS:
         known = [mark for mark in chain if mark in marks]
         yield from zip(known, known[1:], strict=False)
+
+
+Record = TypeVar("Record")
+Convert = Callable[[float], float | None]
+"""An instant on one clock to the same instant on another, seconds; None when that is not known."""
+
+
+def moved(record: Record, convert: Convert) -> Record:
+    """A copy of a record on another clock; instants that cannot be converted are unknown in it."""
+    return _moved(record, convert)  # type: ignore[no-any-return]
+
+
+def _moved(value: Any, convert: Convert) -> Any:
+    if isinstance(value, Marks):
+        known = ((mark, convert(at)) for mark, at in value.items())
+        return Marks({mark: at for mark, at in known if at is not None})
+    if isinstance(value, tuple):
+        return tuple(_moved(item, convert) for item in value)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    instants = _instants_of(type(value))
+    changes = {}
+    for field in fields(value):
+        found = getattr(value, field.name)
+        if field.name not in instants:
+            changes[field.name] = _moved(found, convert)
+        elif found is not None:
+            changes[field.name] = convert(found)
+    return replace(value, **changes)
+
+
+@cache
+def _instants_of(kind: type) -> frozenset[str]:
+    hints = get_type_hints(kind, include_extras=True)
+    kinds = (Instant, Instant | None, EarlierInstant)
+    return frozenset(name for name, hint in hints.items() if hint in kinds)

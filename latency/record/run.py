@@ -1,38 +1,269 @@
 """Reads a run folder: run.json, turns.jsonl and a stereo recording per session.
 
-A folder whose writer was killed can still be read: a last line of turns.jsonl that was cut short is skipped, and the
-run's notes say so.
+A folder whose writer was killed, or whose files are damaged, can still be read: what is whole is read, and the run's
+notes say what is missing. A folder that holds two runs, or whose damage the rest cannot make up for, is refused with
+one sentence.
 """
 
+import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from latency.audio import recording
-from latency.audio.recording import RATE
-from latency.record.json_form import TurnError, from_json
-from latency.record.run_files import (
-    UNDER_WAY,
-    RunError,
-    changed_fixtures,
-    check_recordings,
-    check_sessions,
-    read_run_json,
-    read_turns,
-    read_under_way,
-    recording_extent,
-)
+from latency.audio.recording import RecordedTime, RecordingError, extent
+from latency.record.json_form import TurnError, from_json, parse, shown
+from latency.record.marks import Count
 from latency.record.session import Session, SessionFiles
-from latency.record.turn import TurnRecord
-from latency.record.units import Count
+from latency.record.turn import KEYS, NewerTurnError, TurnRecord
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["RATE", "Run", "RunError", "RunHeader", "Status", "file_name", "newest"]
+
+SCHEMA = 1
+"""Of run.json. Keys are only ever added: one that an older run lacks is unknown."""
+UNDER_WAY = "under_way.json"
+"""The file that holds what there is of a session that has not ended: its record, and its turns that are over."""
+TURN_BEGINS = "{"
+"""How every line of turns.jsonl begins, also one that was cut short."""
+_SECONDS_ROUNDED = 0.1
+"""Seconds by which a recording may be shorter than run.json says."""
+
+
+class RunError(Exception):
+    """A run that cannot be read, or not used as asked; `exit_code` is 2, or 3 when there is no data."""
+
+    def __init__(self, message: str, *, exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def read_run_json(folder: Path) -> dict[str, Any]:
+    """The content of run.json: an object of this schema.
+
+    Raises:
+        RunError: It is missing, damaged, of another schema, or holds two runs.
+    """
+    path = folder / "run.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RunError(f"{folder} is not a run: it has no run.json") from None
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            raise RunError(f"{path} holds more than one run; {_own_folder()}") from error
+        raise RunError(
+            f"{path} cannot be read: it was cut short or changed ({error}); restore it, or replay again"
+        ) from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path} cannot be read: {error}; restore it, or replay again") from error
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if not isinstance(content, dict) or not isinstance(schema, int):
+        raise RunError(f"{path} is not what a run writes: it has no schema number")
+    if schema > SCHEMA:
+        raise _newer(path, f"schema {schema}; this one reads {SCHEMA}")
+    if schema < SCHEMA:
+        raise RunError(
+            f"{path} was written by an older version (schema {schema}; this one reads {SCHEMA}); "
+            f"make the run again with `{_command(content)}`"
+        )
+    return content
+
+
+def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
+    """The turns of turns.jsonl and the notes on them; none when there is no such file.
+
+    Raises:
+        RunError: A whole line is no turn or a newer version's, or a turn is there twice with different contents.
+    """
+    if not path.is_file():
+        return (), []
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    # Every whole line ends with a newline, so what follows the last one was cut short, if it is the start of a turn.
+    cut = lines.pop()
+    notes = [f"the last line of {path.name} was cut short and is not counted"] if cut else []
+    turns: dict[tuple[str, int], TurnRecord] = {}
+    twice = 0
+    unknown: set[str] = set()
+    for number, line in enumerate(lines, 1):
+        try:
+            content = parse(line)
+            turn = TurnRecord.from_json(content)
+        except NewerTurnError as error:
+            raise _newer(path, str(error)) from error
+        except TurnError as error:
+            raise _damaged(path, number, str(error)) from error
+        unknown |= content.keys() - KEYS
+        known = turns.setdefault((turn.session, turn.turn), turn)
+        if known is not turn and known != turn:
+            raise RunError(
+                f"{path}, line {number}: there is another turn {turn.turn} of session {turn.session!r}: two runs are "
+                f"mixed in this folder; {_own_folder()}"
+            )
+        twice += known is not turn
+    if cut.strip("\0") and not cut.startswith(TURN_BEGINS):
+        raise _damaged(path, len(lines) + 1, "no turn begins there")
+    if twice:
+        notes.append(f"{path.name} holds {twice} of its turns twice; each is counted once")
+    if unknown:
+        names = ", ".join(shown(name) for name in sorted(unknown))
+        notes.append(f"{path.name} holds keys that this version does not know and ignores: {names}")
+    return tuple(turns.values()), notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptSession:
+    """What a writer that was killed left of the session under way."""
+
+    session: Session
+    turns: tuple[TurnRecord, ...]
+
+
+def read_under_way(folder: Path) -> KeptSession | None:
+    """What is left of the session that was under way when the run's writer was killed; None when there is nothing.
+
+    Raises:
+        RunError: The file is not what a run writes.
+    """
+    path = folder / UNDER_WAY
+    try:
+        content = parse(path.read_text(encoding="utf-8"))
+        return KeptSession(
+            session=from_json(Session, content["session"]),
+            turns=tuple(TurnRecord.from_json(turn) for turn in content["turns"]),
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise RunError(f"{path} is not what a run writes: {error}; take it away, or replay again") from error
+
+
+def check_sessions(
+    folder: Path, listed: Sequence[SessionFiles], turns: Sequence[TurnRecord], *, is_complete: bool
+) -> tuple[frozenset[str], list[str]]:
+    """The sessions whose turns are not all there, or may not be, and the notes on them.
+
+    Args:
+        listed: The sessions of its run.json.
+        turns: Those of its turns.jsonl.
+        is_complete: Whether its writer finished.
+
+    Raises:
+        RunError: The folder holds two runs.
+    """
+    names = [entry.name for entry in listed]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise RunError(
+            f"{folder / 'run.json'} lists the session {twice[0]!r} twice: two runs are mixed; {_own_folder()}"
+        )
+    found = Counter(turn.session for turn in turns)
+    unlisted = [name for name in found if name not in names]
+    # Only a writer that was killed leaves turns of a session that it has not listed.
+    if unlisted and is_complete:
+        raise RunError(
+            f"{folder / 'turns.jsonl'} holds turns of a session {unlisted[0]!r} that run.json does not list: two runs "
+            f"are mixed in this folder; {_own_folder()}"
+        )
+    notes = [f"session {name!r} is not in run.json: the run ended while it was saved" for name in unlisted]
+    lacking = set(unlisted)
+    for entry in listed:
+        if entry.turns is not None and (there := found[entry.name]) < entry.turns:
+            lacking.add(entry.name)
+            notes.append(f"session {entry.name!r}: {there} of its {entry.turns} turns are left in turns.jsonl")
+    return frozenset(lacking), notes
+
+
+def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[str, float], list[str]]:
+    """Where recordings end that were cut short, seconds by session, and the notes on all recordings.
+
+    Raises:
+        RunError: A file is no recording of a run.
+    """
+    ends: dict[str, float] = {}
+    notes = []
+    for session in sessions:
+        if session.wav is None:
+            continue
+        path = folder / session.wav
+        if not path.is_file():
+            notes.append(
+                f"the recording {session.wav} is missing: the turns of session {session.name!r} have no latency"
+            )
+            continue
+        found = recording_extent(path)
+        if found is None:
+            ends[session.name] = 0.0
+            notes.append(f"the recording {session.wav} was cut short before its first sample")
+        elif found.is_cut or found.there < (session.seconds or 0.0) - _SECONDS_ROUNDED:
+            # A file that is shorter but whole was replaced, or was cut by a tool that repairs headers.
+            whole = max(found.whole, session.seconds or 0.0)
+            ends[session.name] = found.there
+            notes.append(
+                f"the recording {session.wav} was cut short: {found.there:.1f} of {whole:.1f} s are there, and "
+                "turns that reach beyond have no latency"
+            )
+    return ends, notes
+
+
+def recording_extent(path: Path) -> RecordedTime | None:
+    """How much of a recording is there; None when it ends before its first sample.
+
+    Raises:
+        RunError: It is no recording of a run.
+    """
+    try:
+        return extent(path)
+    except (RecordingError, OSError) as error:
+        raise RunError(f"{error}; restore the file, or take it away to count its turns as not recorded") from error
+
+
+def changed_fixtures(listed: Iterable[SessionFiles]) -> Iterator[str]:
+    """A sentence for each recording that has changed since it was replayed; a missing one does not count."""
+    seen = set()
+    for entry in listed:
+        for name, source in entry.sources.items():
+            if source in seen or not (checksum := entry.fixtures.get(name)):
+                continue
+            seen.add(source)
+            if _checksum(Path(source)) not in (None, checksum):
+                yield f"{source} has changed since it was replayed in this run"
+
+
+def _newer(path: Path, schemas: str) -> RunError:
+    return RunError(f"{path} was written by a newer version ({schemas}); upgrade with `pip install -U turnaround`")
+
+
+def _damaged(path: Path, line: int, why: str) -> RunError:
+    return RunError(f"{path} is damaged in line {line} ({why}); take the line out, or replay again")
+
+
+def _checksum(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _command(content: Mapping[str, Any]) -> str:
+    command = content.get("command")
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+        return shlex.join(command)
+    return "voice replay"
+
+
+def _own_folder() -> str:
+    return "give every run a folder of its own (`voice replay --out`)"
+
 
 Status = Literal["running", "complete", "interrupted"]
 _FOLDERS = "[0-9]*-[0-9]*-*/run.json"

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from latency.audio import recording
 from latency.record.json_form import to_json
-from latency.record.run import RunHeader, Status, file_name
-from latency.record.run_files import SCHEMA, UNDER_WAY, RunError
+from latency.record.run import SCHEMA, UNDER_WAY, RunError, RunHeader, Status, file_name
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 
@@ -81,7 +80,6 @@ class RunWriter:
         """Write a session's recording and return its file name.
 
         Args:
-            name: The session's name.
             stereo: int16, shape (samples, 2), 16 kHz: left the user as injected, right the bot as played.
 
         Raises:

@@ -1,9 +1,9 @@
 """One recorded conversation of a run: how it was paced, played and recorded, and what load the server had meanwhile."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from latency.record.units import Count, Instant, Milliseconds, Number, Seconds
+from latency.record.marks import Count, Instant, Milliseconds, Number, Seconds
 
 LATE_SHARE_ALLOWED = 0.02
 CLOCK_DRIFT_ALLOWED = 0.001
@@ -143,32 +143,3 @@ class SessionFiles:
     """Checksum of each recording that was played, by its name."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """The path of each of these recordings, by its name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PacingFigures:
-    """Whether the user's audio was sent in real time in all sessions; `ok` is None when it was not measured."""
-
-    ok: bool | None
-    frames: int
-    late_over_20ms: int
-    late_max_ms: float | None
-    clock_ratio: float | None
-    """That of the worst session."""
-    complaints: tuple[str, ...]
-
-    @classmethod
-    def of(cls, sessions: Iterable[Session]) -> "PacingFigures":
-        """Sum up the sessions; one badly paced session spoils the whole run."""
-        known = [(session.name, session.pacing) for session in sessions if session.pacing is not None]
-        ratios = [pacing.clock_ratio for _, pacing in known if pacing.clock_ratio is not None]
-        latest = [pacing.late_max_ms for _, pacing in known if pacing.late_max_ms is not None]
-        complaints = tuple(f"session {name!r}: {pacing.complaint}" for name, pacing in known if pacing.complaint)
-        return cls(
-            ok=not complaints if known else None,
-            frames=sum(pacing.frames for _, pacing in known),
-            late_over_20ms=sum(pacing.late_over_20ms for _, pacing in known),
-            late_max_ms=max(latest, default=None),
-            clock_ratio=max(ratios, key=lambda ratio: abs(ratio - 1), default=None),
-            complaints=complaints,
-        )

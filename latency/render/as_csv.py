@@ -7,16 +7,20 @@ count from the first sample of the session's recording. An unknown value is an e
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
-from latency.judge.explain import explain
+from latency.budget import NATURAL, TURN_LIMIT
 from latency.judge.outcome import Outcome
 from latency.judge.scoring import word_errors
 from latency.judge.verdict import Judged, judge
 from latency.record.contributions import CONTRIBUTIONS
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
+from latency.record.requests import AttemptRecord
 from latency.record.turn import TurnRecord
+from latency.render.as_json import rounded_ms
+from latency.report.explain import explain
 from latency.report.llm.cost import Spent, turn_cost
 from latency.report.report import Report
 from latency.report.waterfall import attempts_of
@@ -25,105 +29,32 @@ Cell = str | float | int | bool | None
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
+class _Row(NamedTuple):
+    """What the cells of a turn are taken from."""
+
+    report: Report
+    outcome: Outcome
+    turn: TurnRecord
+    parts: dict[str, float | None]
+    judged: Judged | None
+    attempts: Sequence[AttemptRecord]
+    spent: Spent
+
+
 def text(report: Report) -> str:
     """The table with its header; lines end with a line feed."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    rows = [_row(report, outcome) for outcome in report.outcomes]
     writer.writerow(COLUMNS)
-    writer.writerows([_cell(row[name]) for name in COLUMNS] for row in rows)
+    rows = [_row(report, outcome) for outcome in report.outcomes]
+    writer.writerows([_cell(pick(row)) for pick in _COLUMNS.values()] for row in rows)
     return file.getvalue()
 
 
-def _row(report: Report, outcome: Outcome) -> dict[str, Cell]:
-    budget = report.llm.budget_ms / 1000
+def _row(report: Report, outcome: Outcome) -> _Row:
     turn = outcome.turn
-    return {
-        "run": report.run,
-        "simulated": ", ".join(report.simulated),
-        "refused_because": report.refused,
-        **{name: pick(outcome) for name, pick in _OF_THE_TURN.items()},
-        **{f"{key}_ms": _ms(part) for key, part in turn.contributions().items()},
-        **_of_the_models(judge(turn, budget=budget), attempts_of(turn)),
-        **_cost(turn_cost(turn)),
-        **{f"{mark}_s": turn.marks.get(mark) for mark in _MARKS},
-        "explanation": explain(outcome, llm_budget=budget),
-        "marked_bad": turn.marked_bad is not None,
-    }
-
-
-_OF_THE_TURN: dict[str, Callable[[Outcome], Cell]] = {
-    "session": lambda o: o.turn.session,
-    "turn": lambda o: o.turn.turn,
-    "scenario": lambda o: o.turn.scenario,
-    "fixture": lambda o: o.turn.fixture,
-    "text": lambda o: o.turn.text,
-    "heard": lambda o: o.turn.heard,
-    "said": lambda o: o.turn.said,
-    "words": lambda o: _words(o.turn)[1],
-    "word_errors": lambda o: _words(o.turn)[0],
-    "truth": lambda o: o.turn.truth,
-    "cold": lambda o: o.turn.cold,
-    "barge_in": lambda o: o.turn.barge_in,
-    "backchannel": lambda o: o.turn.backchannel,
-    "wants_answer": lambda o: o.turn.wants_answer,
-    "answered": lambda o: o.answered if o.turn.wants_answer else None,
-    "unanswered_because": lambda o: o.unanswered,
-    "failed_because": lambda o: o.turn.failed,
-    "right": lambda o: o.right,
-    "cut_off": lambda o: o.cut_off,
-    "interrupted": lambda o: o.turn.interrupted,
-    "ended_by": lambda o: o.turn.ended_by,
-    "smart_turn_probability": lambda o: o.turn.smart_turn.probability if o.turn.smart_turn else None,
-    "smart_turn_ms": lambda o: o.turn.smart_turn.ms if o.turn.smart_turn else None,
-    "speech_start_s": lambda o: o.turn.start,
-    "speech_end_s": lambda o: o.turn.end,
-    "pauses": lambda o: o.pauses,
-    "pauses_cut": lambda o: o.pauses_cut,
-    "turn_latency_ms": lambda o: _ms(o.latency),
-    "within_400_ms": lambda o: None if o.latency is None else o.latency <= 0.4,
-    "within_800_ms": lambda o: None if o.latency is None else o.latency <= 0.8,
-    "first_answer_ms": lambda o: _ms(o.answer),
-    "whole_answer_ms": lambda o: _ms(o.whole),
-    "barge_in_stop_ms": lambda o: _ms(o.barge_in_stop),
-    "residual_ms": lambda o: _ms(o.residual),
-    "fed_late_max_ms": lambda o: o.turn.late_ms_max,
-    "stalls": lambda o: len(o.turn.stalls),
-    "stall_max_ms": lambda o: max((stall.ms for stall in o.turn.stalls), default=None),
-}
-
-# The true end of speech has its own column; the server's estimate of it is left out.
-_MARKS = tuple(mark for mark in Mark if mark is not Mark.SPEECH_END)
-
-
-def _of_the_models(judged: Judged | None, attempts: Sequence[AttemptRecord]) -> dict[str, Cell]:
-    outcomes = [attempt.outcome for attempt in attempts]
-    return {
-        "llm_verdict": judged.verdict if judged else None,
-        "llm_asked": judged.asked if judged else None,
-        "llm_spoke": judged.tier if judged else None,
-        "llm_model": judged.model if judged else None,
-        "llm_policy": judged.policy if judged else None,
-        "llm_reason": judged.reason if judged else None,
-        "llm_late_ms": judged.late_ms if judged else None,
-        "llm_deadline_set_by": judged.limit if judged else None,
-        "llm_deadline_charged_to": judged.charged if judged else None,
-        "llm_requests": len(attempts),
-        "llm_cancelled": outcomes.count("cancelled"),
-        "llm_failed": outcomes.count("failed"),
-        "llm_tokens_in": _sum(one.tokens.prompt for one in attempts if one.tokens),
-        "llm_tokens_out": _sum(one.tokens.completion for one in attempts if one.tokens),
-    }
-
-
-def _cost(spent: Spent | None) -> dict[str, Cell]:
-    return {
-        "llm_usd": spent.usd if spent else None,
-        "llm_usd_losers": spent.losers if spent else None,
-        "llm_usd_speculation": spent.speculation if spent else None,
-        "llm_usd_estimated": spent.estimated if spent else None,
-        "llm_usd_simulated": spent.simulated if spent else None,
-    }
+    judged = judge(turn, budget=report.llm.budget_ms / 1000)
+    return _Row(report, outcome, turn, turn.contributions(), judged, attempts_of(turn), turn_cost(turn))
 
 
 def _words(turn: TurnRecord) -> tuple[int, int] | tuple[None, None]:
@@ -132,13 +63,17 @@ def _words(turn: TurnRecord) -> tuple[int, int] | tuple[None, None]:
     return word_errors(turn.text, turn.heard)
 
 
+def _contribution(key: str, row: _Row) -> float | None:
+    return rounded_ms(row.parts[key])
+
+
+def _instant(mark: Mark, row: _Row) -> float | None:
+    return row.turn.marks.get(mark)
+
+
 def _sum(counts: Iterable[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
-
-
-def _ms(seconds: float | None) -> float | None:
-    return None if seconds is None else round(seconds * 1000, 1)
 
 
 def _cell(value: Cell) -> str | float | int:
@@ -153,15 +88,71 @@ def _cell(value: Cell) -> str | float | int:
             return value
 
 
-def _columns() -> Iterator[str]:
-    yield from ("run", "simulated", "refused_because")
-    yield from _OF_THE_TURN
-    yield from (f"{key}_ms" for key in CONTRIBUTIONS)
-    yield from _of_the_models(None, ())
-    yield from _cost(None)
-    yield from (f"{mark}_s" for mark in _MARKS)
-    yield from ("explanation", "marked_bad")
-
-
-COLUMNS = tuple(_columns())
+_COLUMNS: dict[str, Callable[[_Row], Cell]] = {
+    "run": lambda r: r.report.run,
+    "simulated": lambda r: ", ".join(r.report.simulated),
+    "refused_because": lambda r: r.report.refused,
+    "session": lambda r: r.turn.session,
+    "turn": lambda r: r.turn.turn,
+    "scenario": lambda r: r.turn.scenario,
+    "fixture": lambda r: r.turn.fixture,
+    "text": lambda r: r.turn.text,
+    "heard": lambda r: r.turn.heard,
+    "said": lambda r: r.turn.said,
+    "words": lambda r: _words(r.turn)[1],
+    "word_errors": lambda r: _words(r.turn)[0],
+    "truth": lambda r: r.turn.truth,
+    "cold": lambda r: r.turn.cold,
+    "barge_in": lambda r: r.turn.barge_in,
+    "backchannel": lambda r: r.turn.backchannel,
+    "wants_answer": lambda r: r.turn.wants_answer,
+    "answered": lambda r: r.outcome.answered if r.turn.wants_answer else None,
+    "unanswered_because": lambda r: r.outcome.unanswered,
+    "failed_because": lambda r: r.turn.failed,
+    "right": lambda r: r.outcome.right,
+    "cut_off": lambda r: r.outcome.cut_off,
+    "interrupted": lambda r: r.turn.interrupted,
+    "ended_by": lambda r: r.turn.ended_by,
+    "smart_turn_probability": lambda r: r.turn.smart_turn.probability if r.turn.smart_turn else None,
+    "smart_turn_ms": lambda r: r.turn.smart_turn.ms if r.turn.smart_turn else None,
+    "speech_start_s": lambda r: r.turn.start,
+    "speech_end_s": lambda r: r.turn.end,
+    "pauses": lambda r: r.outcome.pauses,
+    "pauses_cut": lambda r: r.outcome.pauses_cut,
+    "turn_latency_ms": lambda r: rounded_ms(r.outcome.latency),
+    "within_400_ms": lambda r: None if r.outcome.latency is None else r.outcome.latency <= NATURAL,
+    "within_800_ms": lambda r: None if r.outcome.latency is None else r.outcome.latency <= TURN_LIMIT,
+    "first_answer_ms": lambda r: rounded_ms(r.outcome.answer),
+    "whole_answer_ms": lambda r: rounded_ms(r.outcome.whole),
+    "barge_in_stop_ms": lambda r: rounded_ms(r.outcome.barge_in_stop),
+    "residual_ms": lambda r: rounded_ms(r.outcome.residual),
+    "fed_late_max_ms": lambda r: r.turn.late_ms_max,
+    "stalls": lambda r: len(r.turn.stalls),
+    "stall_max_ms": lambda r: max((stall.ms for stall in r.turn.stalls), default=None),
+    **{f"{key}_ms": partial(_contribution, key) for key in CONTRIBUTIONS},
+    "llm_verdict": lambda r: r.judged.verdict if r.judged else None,
+    "llm_asked": lambda r: r.judged.asked if r.judged else None,
+    "llm_spoke": lambda r: r.judged.tier if r.judged else None,
+    "llm_model": lambda r: r.judged.model if r.judged else None,
+    "llm_policy": lambda r: r.judged.policy if r.judged else None,
+    "llm_reason": lambda r: r.judged.reason if r.judged else None,
+    "llm_late_ms": lambda r: r.judged.late_ms if r.judged else None,
+    "llm_deadline_set_by": lambda r: r.judged.limit if r.judged else None,
+    "llm_deadline_charged_to": lambda r: r.judged.charged if r.judged else None,
+    "llm_requests": lambda r: len(r.attempts),
+    "llm_cancelled": lambda r: sum(one.outcome == "cancelled" for one in r.attempts),
+    "llm_failed": lambda r: sum(one.outcome == "failed" for one in r.attempts),
+    "llm_tokens_in": lambda r: _sum(one.tokens.prompt for one in r.attempts if one.tokens),
+    "llm_tokens_out": lambda r: _sum(one.tokens.completion for one in r.attempts if one.tokens),
+    "llm_usd": lambda r: r.spent.usd,
+    "llm_usd_losers": lambda r: r.spent.losers,
+    "llm_usd_speculation": lambda r: r.spent.speculation,
+    "llm_usd_estimated": lambda r: r.spent.estimated,
+    "llm_usd_simulated": lambda r: r.spent.simulated,
+    # The true end of speech has its own column; the server's estimate of it is left out.
+    **{f"{mark}_s": partial(_instant, mark) for mark in Mark if mark is not Mark.SPEECH_END},
+    "explanation": lambda r: explain(r.outcome, llm_budget=r.report.llm.budget_ms / 1000),
+    "marked_bad": lambda r: r.turn.marked_bad is not None,
+}
+COLUMNS = tuple(_COLUMNS)
 """The header."""

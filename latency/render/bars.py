@@ -3,12 +3,10 @@
 import textwrap
 from collections.abc import Iterator
 
-from latency.render.terminal.histogram import TARGET_MS
-from latency.render.terminal.numbers import ms
+from latency.budget import NATURAL, TURN_LIMIT
+from latency.render.numbers import ms
 from latency.report.waterfall import Bar, Kind, Waterfall, WaterfallRow
 
-NATURAL, TARGET = 0.4, TARGET_MS / 1000
-"""Seconds after the end of speech: how fast people answer each other, and what a turn may take."""
 LABEL, NUMBER, NOTE = 20, 6, 34
 """Widths of the columns next to the bars; a longer note is printed below its row."""
 NOTES_FIT_FROM = 100
@@ -18,43 +16,37 @@ NARROWEST, INDENT = 30, 4
 _TICKS = (0.2, 0.4, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
 _APART = 7
 """Columns between two numbers of the scale, at least."""
-_GLYPHS: dict[Kind, tuple[str, str]] = {
-    "path": ("█", "#"), "work": ("░", "-"), "stream": ("·", "."), "speech": ("▒", "="), "stall": ("▓", "X"),
-    "instant": ("◆", "*"),
-}  # fmt: skip
+_GLYPHS: dict[Kind, str] = {"path": "█", "work": "░", "stream": "·", "speech": "▒", "stall": "▓", "instant": "◆"}
 _UPON: tuple[Kind, ...] = ("stream", "speech", "work", "path", "stall", "instant")
 """The order of drawing; later kinds cover earlier ones."""
 
 
-def bars(waterfall: Waterfall, *, width: int, ascii_only: bool = False) -> Iterator[tuple[WaterfallRow | None, str]]:
+def bars(waterfall: Waterfall, *, width: int) -> Iterator[tuple[WaterfallRow | None, str]]:
     """The waterfall's lines, each with the row that it shows: a scale, the rows and a legend (without a row).
 
     Args:
-        waterfall: The turn.
         width: Characters in a line.
-        ascii_only: Draw with ASCII characters.
     """
     beside = LABEL + 2 * NUMBER + 4
     cells = max(NARROWEST, width - beside - (NOTE if width >= NOTES_FIT_FROM else 0))
     room = width - beside - cells
     step = (waterfall.end - waterfall.start) / cells
-    pick = 1 if ascii_only else 0
     background = [" "] * cells
-    for at, glyphs in ((0.0, "│|"), (NATURAL, "┊:"), (TARGET, "│|")):
+    for at, glyph in ((0.0, "│"), (NATURAL, "┊"), (TURN_LIMIT, "│")):
         if (cell := round((at - waterfall.start) / step)) < cells:
-            background[cell] = glyphs[pick]
+            background[cell] = glyph
     yield None, f"{'ms':<{LABEL}}{'took':>{NUMBER}}{'wait':>{NUMBER}}  {_scale(waterfall, step, width - beside + 2)}"
     for row in waterfall.rows:
         drawn = list(background)
         for kind in _UPON:
             for bar in row.bars:
                 if bar.kind == kind:
-                    _draw(drawn, bar, waterfall, step, _GLYPHS[kind][pick])
+                    _draw(drawn, bar, waterfall, step, _GLYPHS[kind])
         is_beside = len(row.note) <= room
         yield row, _line(row, "".join(drawn), row.note if is_beside else "")
         if not is_beside:
             yield row, " " * INDENT + _cut(row.note, width - INDENT)
-    legend = " \n".join(part.replace(" ", "\xa0") for part in _legend(waterfall, pick))
+    legend = " \n".join(part.replace(" ", "\xa0") for part in _legend(waterfall))
     yield from ((None, line.replace("\xa0", " ")) for line in textwrap.wrap(legend, width))
 
 
@@ -93,7 +85,7 @@ def _scale(waterfall: Waterfall, step: float, room: int) -> str:
     return "".join(scale).rstrip()
 
 
-def _legend(waterfall: Waterfall, pick: int) -> Iterator[str]:
+def _legend(waterfall: Waterfall) -> Iterator[str]:
     names: dict[Kind, str] = {
         "path": "critical path", "work": "in parallel", "stream": "text still arriving", "speech": "audible speech",
         "stall": "stall", "instant": "instant",
@@ -101,8 +93,8 @@ def _legend(waterfall: Waterfall, pick: int) -> Iterator[str]:
     used = {bar.kind for row in waterfall.rows for bar in row.bars}
     for kind, name in names.items():
         if kind in used:
-            yield f"{_GLYPHS[kind][pick]} {name}"
-    yield f"{'┊:'[pick]} 400 ms"
-    yield f"{'│|'[pick]} 0 and 800 ms"
+            yield f"{_GLYPHS[kind]} {name}"
+    yield "┊ 400 ms"
+    yield "│ 0 and 800 ms"
     yield "took: the stage's own work"
     yield "wait: its part of the latency"

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any, TextIO
 
-from latency.load.figures import ENOUGH, LoadFigures, Tally
-from latency.render.terminal.console import console_for
-from latency.render.terminal.layout import fitted, labelled, table
-from latency.render.terminal.numbers import NEVER, UNKNOWN, count, counted, ms, things
-from latency.report.judgement import Judgement
+from latency.record.json_form import to_json
+from latency.render.as_json import checks
+from latency.render.layout import console_for, fitted, labelled, table
+from latency.render.numbers import UNKNOWN, count, counted, plural, statistic
+from latency.render.report import verdict_lines
+from latency.report.load import ENOUGH, LoadFigures, Tally
 from latency.report.report import Report
 
 TURNS = ("turns", "p50", "p95", "max", "unanswered", "cut-offs", "drop-outs")
@@ -37,8 +37,8 @@ def write(report: Report, figures: LoadFigures, file: TextIO) -> None:
     console.print()
     for line in _lines(figures):
         console.print(fitted(line, console.width))
-    for item in report.thresholds:
-        console.print(fitted(_verdict(item), console.width))
+    for line, _ in verdict_lines(report):
+        console.print(fitted(line, console.width))
 
 
 def text(report: Report, figures: LoadFigures) -> str:
@@ -48,19 +48,15 @@ def text(report: Report, figures: LoadFigures) -> str:
         "run": report.run,
         "simulated": list(report.simulated),
         "refused_run": report.refused,
-        **asdict(figures),
-        "thresholds": [_judged(item) for item in report.thresholds],
+        **to_json(figures),
+        "thresholds": checks(report),
     }
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def _judged(item: Judgement) -> dict[str, Any]:
-    return {"expr": item.expr, "verdict": item.verdict, **({"reason": item.reason} if item.reason else {})}
-
-
 def _turns(tally: Tally) -> list[str]:
     times = tally.turn_ms
-    shown = [NEVER if times.is_never(key) else ms(getattr(times, key)) for key in ("p50", "p95", "max")]
+    shown = [statistic(times, key) for key in ("p50", "p95", "max")]
     return [str(times.total), *shown, str(tally.unanswered), str(tally.cut_offs), str(tally.drop_outs)]
 
 
@@ -72,7 +68,7 @@ def _lines(figures: LoadFigures) -> Iterator[str]:
     began = f"within {figures.ramp_seconds:g} s" if figures.ramp_seconds else "at the same time"
     yield labelled(
         "callers",
-        f"{figures.callers}, who began {began}; at most {things(figures.most_at_once, 'call')} at once; "
+        f"{figures.callers}, who began {began}; at most {plural(figures.most_at_once, 'call')} at once; "
         f"{figures.seconds:.0f} s in all",
     )
     yield labelled("sustained", _sustained(figures))
@@ -97,7 +93,7 @@ def _sustained(figures: LoadFigures) -> str:
     if figures.sustained is None:
         return f"not known of any number of calls that had {ENOUGH} turns (a longer --ramp or --repeat gives more)"
     return (
-        f"{things(figures.sustained, 'call')} at once: no drop-out, every turn answered, and at most 10 % slower "
+        f"{plural(figures.sustained, 'call')} at once: no drop-out, every turn answered, and at most 10 % slower "
         "than usual"
     )
 
@@ -111,8 +107,3 @@ def _server(figures: LoadFigures) -> str:
         f"{use.cores:g} cores on average, {count(use.cpu_seconds_per_call_minute)} s of processor time for a minute of "
         f"a call; memory {count(use.idle_mb)} MB idle, {use.peak_mb:g} MB at most, {per_call} MB for each call"
     )
-
-
-def _verdict(item: Judgement) -> str:
-    value = f" (is {item.shown})" if item.shown else ""
-    return labelled(item.verdict, f"{item.expr}{value}{f': {item.reason}' if item.reason else ''}")

@@ -6,15 +6,14 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from latency.judge.explain import explain
 from latency.judge.outcome import Outcome
-from latency.record.llm.attempt import Tokens
+from latency.record.requests import Tokens
 from latency.render.bars import bars
-from latency.render.terminal.console import console_for, is_unicode
-from latency.render.terminal.layout import fitted, table
-from latency.render.terminal.numbers import UNKNOWN, ms, usd
+from latency.render.layout import console_for, fitted, table
+from latency.render.numbers import UNKNOWN, ms, usd
+from latency.report.explain import explain
 from latency.report.llm.cost import Spent, turn_cost
-from latency.report.llm.request_endings import speed_of
+from latency.report.llm.requests import speed_of
 from latency.report.waterfall import Waterfall, WaterfallRow, attempts_of, outcome_of, told_of
 
 LAST = "model and outcome"
@@ -36,8 +35,6 @@ def write_turn(
     Args:
         outcome: The turn and what the recording says of it.
         waterfall: None for a turn without speech.
-        file: The stream.
-        run: The run's folder.
         simulated: The run's simulated components.
         llm_budget: Seconds, for a turn whose deadline is not on record.
         notes: What else the reader must know.
@@ -53,7 +50,7 @@ def write_turn(
     if waterfall is None:
         console.print("There is no waterfall: the turn has no speech, and so no end of speech to count from.")
     else:
-        for row, line in bars(waterfall, width=console.width, ascii_only=not is_unicode(file)):
+        for row, line in bars(waterfall, width=console.width):
             console.print(Text(line, style=_style(row)), no_wrap=True, overflow="crop")
     console.print()
     for label, text in _transcript(outcome):

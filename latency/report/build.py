@@ -8,22 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 from latency.budget import Budget, BudgetError
-from latency.judge.account import accounts
 from latency.judge.outcome import Outcome
-from latency.judge.reconcile import flagged
-from latency.judge.session_outcome import SessionOutcome, judge_session
-from latency.load.figures import load_figures
-from latency.load.observed import ObservedLoad
+from latency.judge.session import SessionOutcome, accounts, judge_session
+from latency.judge.unexplained import flagged
+from latency.record.contributions import CONTRIBUTIONS
+from latency.record.observed_load import ObservedLoad
 from latency.record.run import Run, RunError
-from latency.record.session import PacingFigures, Session
-from latency.record.stall import TurnStall
-from latency.record.turn import CONTRIBUTIONS, JUDGED_COMPLETE, TurnRecord
-from latency.report.figures import barge_ins, quality, residual, turn_counts
+from latency.record.session import Session
+from latency.record.turn import JUDGED_COMPLETE, TurnRecord, TurnStall
+from latency.report.figures import PacingFigures, barge_ins, quality, residual, turn_counts
 from latency.report.llm.budget import llm_figures
 from latency.report.llm.cost import cost_figures
-from latency.report.llm.waste import answers_of
+from latency.report.llm.requests import answers_of
+from latency.report.llm.speculation import speculation_figures
+from latency.report.load import load_figures
 from latency.report.report import HOST, LATE_FLAG_MS, SCHEMA, Report
-from latency.report.speculation import speculation_figures
 from latency.report.stats import Distribution, Spread
 from latency.report.thresholds import Threshold
 
@@ -36,7 +35,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
     """
     sessions = tuple(_judged_sessions(run))
     outcomes = [outcome for session in sessions for outcome in session.outcomes]
-    usual = [o for o in outcomes if not o.turn.cold and not o.turn.barge_in]
+    usual = [o for o in outcomes if o.is_usual]
     timed = [o for o in outcomes if o.latency is not None and o.turn.wants_answer]
     observed = ObservedLoad.read(run.folder)
     llm, turns = _of_llm(run), [outcome.turn for outcome in outcomes]

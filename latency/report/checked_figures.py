@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from latency.record.turn import CONTRIBUTIONS
+from latency.record.contributions import CONTRIBUTIONS
 
 if TYPE_CHECKING:
-    from latency.load.figures import LoadFigures
+    from latency.report.load import LoadFigures
     from latency.report.report import Report
     from latency.report.stats import Distribution
 

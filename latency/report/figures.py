@@ -4,15 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from latency.judge.barge_in import BargeInResult
-from latency.judge.outcome import Outcome
-from latency.judge.overlap import SoundResult
-from latency.judge.reconcile import FLAGGED
+from latency.judge.barge_in import BargeInResult, SoundResult
+from latency.judge.outcome import LOST, Outcome
 from latency.judge.scoring import word_error_rate
-from latency.judge.session_outcome import SessionOutcome
-from latency.judge.unanswered import LOST
-from latency.record.llm.answer_part import AnswerPart
-from latency.record.server_turn import ServerTurn
+from latency.judge.session import SessionOutcome
+from latency.judge.unexplained import FLAGGED
+from latency.record.requests import AnswerPart
+from latency.record.session import Session
+from latency.record.turn import ServerTurn
 from latency.report.stats import Spread
 
 
@@ -86,6 +85,35 @@ class Residual(Spread):
     """The part of the recorded latencies that the marks do not explain, ms; `flagged` turns exceed 20 ms."""
 
     flagged: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacingFigures:
+    """Whether the user's audio was sent in real time in all sessions; `ok` is None when it was not measured."""
+
+    ok: bool | None
+    frames: int
+    late_over_20ms: int
+    late_max_ms: float | None
+    clock_ratio: float | None
+    """That of the worst session."""
+    complaints: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sessions: Iterable[Session]) -> "PacingFigures":
+        """Sum up the sessions; one badly paced session spoils the whole run."""
+        known = [(session.name, session.pacing) for session in sessions if session.pacing is not None]
+        ratios = [pacing.clock_ratio for _, pacing in known if pacing.clock_ratio is not None]
+        latest = [pacing.late_max_ms for _, pacing in known if pacing.late_max_ms is not None]
+        complaints = tuple(f"session {name!r}: {pacing.complaint}" for name, pacing in known if pacing.complaint)
+        return cls(
+            ok=not complaints if known else None,
+            frames=sum(pacing.frames for _, pacing in known),
+            late_over_20ms=sum(pacing.late_over_20ms for _, pacing in known),
+            late_max_ms=max(latest, default=None),
+            clock_ratio=max(ratios, key=lambda ratio: abs(ratio - 1), default=None),
+            complaints=complaints,
+        )
 
 
 def turn_counts(outcomes: Sequence[Outcome]) -> TurnCounts:

@@ -8,19 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from latency.judge.account import Account
 from latency.judge.outcome import Outcome
-from latency.judge.reconcile import FLAGGED, Unexplained
-from latency.judge.session_outcome import SessionOutcome
-from latency.load.figures import LoadFigures
-from latency.record.session import PacingFigures
-from latency.record.stall import TurnStall
-from latency.report.figures import BargeInFigures, Quality, Residual, TurnCounts
-from latency.report.judgement import Judgement
+from latency.judge.session import Account, SessionOutcome
+from latency.judge.unexplained import FLAGGED, Unexplained
+from latency.record.turn import TurnStall
+from latency.report.figures import BargeInFigures, PacingFigures, Quality, Residual, TurnCounts
 from latency.report.llm.budget import Llm
 from latency.report.llm.cost import Cost
-from latency.report.speculation import Speculation
+from latency.report.llm.speculation import Speculation
+from latency.report.load import LoadFigures
 from latency.report.stats import Distribution, Spread
+from latency.report.thresholds import CheckResult
 
 SCHEMA = 1
 """Version of the report's JSON."""
@@ -61,7 +59,7 @@ class Report:
     cost: Cost
     residual_ms: Residual | None
     pacing: PacingFigures
-    thresholds: tuple[Judgement, ...] = ()
+    thresholds: tuple[CheckResult, ...] = ()
 
     run: str
     components: Mapping[str, str]

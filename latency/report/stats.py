@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from latency.budget import NATURAL, TURN_LIMIT
+
 METHOD = "linear interpolation"
 P99_NEEDS = 100
 INTERVAL = 95
@@ -53,11 +55,7 @@ def interval(values: Sequence[float], percent: float) -> Interval | None:
     # Later than anything that was measured; infinity itself cannot be interpolated.
     ordered = np.sort(np.nan_to_num(np.asarray(values, np.float64), posinf=_NEVER))
     first, second, share = _resampled(len(ordered), percent)
-    resampled = ordered[first] + (ordered[second] - ordered[first]) * share
-    beyond = (100 - INTERVAL) / 2
-    low, high = np.percentile(resampled, [beyond, 100 - beyond])
-    reached = max(value for value in (0.0, *values) if math.isfinite(value))
-    return (round(float(low), 1), round(float(high), 1)) if high <= reached else None
+    return _middle(ordered[first] + (ordered[second] - ordered[first]) * share, 1, _highest(values))
 
 
 def ratio_of_medians(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -75,9 +73,7 @@ def ratio_interval(groups: Sequence[Sequence[tuple[float, float]]]) -> Interval 
     if len(groups) < INTERVAL_NEEDS:
         return None
     medians = _of_drawn_groups(groups, 50)
-    beyond = (100 - INTERVAL) / 2
-    low, high = np.percentile(medians[:, 0] / medians[:, 1], [beyond, 100 - beyond])
-    return round(float(low), 3), round(float(high), 3)
+    return _middle(medians[:, 0] / medians[:, 1], 3)
 
 
 def excess(pairs: Sequence[tuple[float, float]], percent: float) -> float | None:
@@ -91,9 +87,7 @@ def excess_interval(groups: Sequence[Sequence[tuple[float, float]]], percent: fl
     if len(groups) < INTERVAL_NEEDS:
         return None
     percentiles = _of_drawn_groups(groups, percent)
-    beyond = (100 - INTERVAL) / 2
-    low, high = np.percentile(percentiles[:, 0] - percentiles[:, 1], [beyond, 100 - beyond])
-    return round(float(low), 1), round(float(high), 1)
+    return _middle(percentiles[:, 0] - percentiles[:, 1], 1)
 
 
 def group_interval(groups: Sequence[Sequence[float]], percent: float) -> Interval | None:
@@ -106,10 +100,7 @@ def group_interval(groups: Sequence[Sequence[float]], percent: float) -> Interva
     drawn = _of_drawn_groups(
         [[(value, 0.0) for value in np.nan_to_num(group, posinf=_NEVER)] for group in groups], percent
     )
-    beyond = (100 - INTERVAL) / 2
-    low, high = np.percentile(drawn[:, 0], [beyond, 100 - beyond])
-    reached = max(value for group in groups for value in (0.0, *group) if math.isfinite(value))
-    return (round(float(low), 1), round(float(high), 1)) if high <= reached else None
+    return _middle(drawn[:, 0], 1, _highest(value for group in groups for value in group))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +179,8 @@ class Distribution:
             p95=p95,
             p99=p99(values),
             max=_rounded(max(values, default=None)),
-            within_400=sum(value <= 400 for value in values),
-            within_800=sum(value <= 800 for value in values),
+            within_400=sum(value <= NATURAL * 1000 for value in values),
+            within_800=sum(value <= TURN_LIMIT * 1000 for value in values),
             p50_ci=interval(values, 50),
             p95_ci=interval(values, 95),
         )
@@ -225,6 +216,18 @@ def paired(ours: Latencies, theirs: Latencies) -> list[list[tuple[float, float]]
 def p99(values: Sequence[float]) -> float | None:
     """The 99th percentile to 0.1, or None when there are fewer than 100 samples."""
     return _rounded(percentile(values, 99)) if len(values) >= P99_NEEDS else None
+
+
+def _middle(resampled: npt.NDArray[np.float64], digits: int, highest: float = math.inf) -> Interval | None:
+    """What `INTERVAL` percent of the resampled values lie between; None if that reaches beyond `highest`."""
+    beyond = (100 - INTERVAL) / 2
+    low, high = np.percentile(resampled, [beyond, 100 - beyond])
+    return (round(float(low), digits), round(float(high), digits)) if high <= highest else None
+
+
+def _highest(values: Iterable[float]) -> float:
+    """The highest of the values that are finite; at least 0."""
+    return max((value for value in values if math.isfinite(value)), default=0.0)
 
 
 def _of_drawn_groups(groups: Sequence[Sequence[tuple[float, float]]], percent: float) -> npt.NDArray[np.float64]:

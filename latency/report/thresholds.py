@@ -1,19 +1,7 @@
 """Limits on a report's figures, written as text: parsed before anything runs, judged after.
 
     threshold  = figure operator number ["n>=" turns]
-    figure     = latency statistic | contribution ("n" | "p50" | "p95") | "llm" budget | "cost" money | "calls" load |
-                 single
-    latency    = "turn" | "turn_cold" | "turn_barge_in" | "turn_detected_complete" | "turn_silence" | "answer" |
-                 "whole_answer"
-    statistic  = "n" | "p50" | "p90" | "p95" | "p99" | "max" | "within_400" | "within_800"
-    contribution = "endpointing_wait" | "transcription" | ... | "pipeline" | "residual"
-    budget     = "within" | "rescued" | "bridged" | "missed" | "judged" | "textless" | "overshoot_p50" |
-                 "overshoot_p99" | "overshoot_max" | "extra" | "wasted"
-    money      = "usd" | "usd_per_call" | "usd_per_100_turns" | "winners" | "losers" | "speculation"
-    load       = "taken" | "refused" | "failed" | "at_once" | "sustained"
-    single     = "total" | "expected" | "answered" | "unanswered" | "answers_ok" | "cut_offs" | "pauses" | "gaps" |
-                 "early" | "wer" | "false_cut_off_rate" | "barge_in n" | "barge_in stop_p50" | "barge_in stop_p95" |
-                 "barge_in false" | "barge_in missed" | "barge_in ducked_p95" | "barge_in own"
+    figure     = one of `latency.report.checked_figures.FIGURES`, such as "turn p95", "llm within" or "cut_offs"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
 "turn_fallback" is another name for "turn_silence". Durations are milliseconds: "turn p95 < 800". Shares lie between 0
@@ -38,17 +26,37 @@ A figure without a single sample gives "no data", never a pass. So do
 """
 
 import difflib
+import math
 import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from latency.report.checked_figures import COUNTS, FIGURES, MISTAKES, SHARES, WITHOUT_CLOCK
-from latency.report.judgement import Judgement
 
 if TYPE_CHECKING:
     from latency.report.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A threshold held against a report."""
+
+    expr: str
+    verdict: Literal["passed", "failed", "no data"]
+    value: float | None
+    """The figure that was judged; infinite for a latency that falls on an unanswered turn."""
+    reason: str | None = None
+    """Why there is no data, in one clause; None for the other verdicts."""
+
+    @property
+    def shown(self) -> str | None:
+        """The figure in words; None when there is none."""
+        if self.value is None:
+            return None
+        return "that of an unanswered turn" if math.isinf(self.value) else f"{self.value:g}"
+
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -109,20 +117,20 @@ class Threshold:
         needs = int(turns[1]) if turns else P95_NEEDS if figure.endswith("p95") else 1
         return cls(expr.strip(), figure, sign, limit, needs)
 
-    def judge(self, report: "Report") -> Judgement:
+    def judge(self, report: "Report") -> CheckResult:
         """Hold the threshold against a report."""
         if report.refused and self.figure not in WITHOUT_CLOCK:
-            return Judgement(self.expr, "no data", None, f"the run is refused: {report.refused}")
+            return CheckResult(self.expr, "no data", None, f"the run is refused: {report.refused}")
         value = FIGURES[self.figure](report)
         if value is None:
-            return Judgement(self.expr, "no data", None, _why_not(self.figure, report))
+            return CheckResult(self.expr, "no data", None, _why_not(self.figure, report))
         if self.figure in MISTAKES and not value and report.is_unanswered:
-            return Judgement(self.expr, "no data", None, "no turn was answered")
+            return CheckResult(self.expr, "no data", None, "no turn was answered")
         count = COUNTS[self.figure](report) if self.figure in COUNTS else None
         if count is not None and count < self.needs:
-            return Judgement(self.expr, "no data", None, self._too_few(count))
+            return CheckResult(self.expr, "no data", None, self._too_few(count))
         passed = _OPERATORS[self.operator](value, self.limit)
-        return Judgement(self.expr, "passed" if passed else "failed", value)
+        return CheckResult(self.expr, "passed" if passed else "failed", value)
 
     def _too_few(self, count: int) -> str:
         limit = _TURNS.sub("", self.expr)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from latency.judge.outcome import Outcome
-from latency.judge.session_outcome import SessionOutcome
+from latency.judge.session import SessionOutcome
 from latency.record.json_form import to_json
 from latency.record.marks import Mark
 from latency.record.run import RunError
@@ -45,7 +45,6 @@ def trace(report: Report, spoken: Mapping[str, Sequence[Period]]) -> dict[str, A
     """The run as one JSON object of the trace event format.
 
     Args:
-        report: The run's report.
         spoken: When the bot was audible in each session, by its name; seconds on the recording's clock.
     """
     events: list[Event] = []

@@ -4,17 +4,17 @@ Times are seconds relative to that end, negative before it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from latency.judge.explain import LIMITS, ended_by
 from latency.judge.outcome import Outcome
 from latency.record.contributions import UNNAMED
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import ROUNDING, Mark
+from latency.record.requests import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
-from latency.report.llm.request_endings import failure, speed_of
+from latency.report.explain import LIMITS, asked_ahead, ended_by
+from latency.report.llm.requests import failure, speed_of
 
 Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
 
@@ -177,23 +177,14 @@ def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float
         bars += [Bar(a, b, "path") for a, b in parts if b > a]
     if end is not None and end > ready:
         bars.append(Bar(ready, end, "stream"))
+    speed = f"speed {known}" if (known := speed_of(attempt)) else ""
     yield WaterfallRow(
         label=attempt.tier or "language model",
         group="model",
         bars=tuple(bars),
         took=ready - request,
-        note="; ".join([outcome_of(attempt), *_speed(attempt), *told_of(attempt), *_ahead(request, commit)]),
+        note="; ".join(filter(None, (outcome_of(attempt), speed, *told_of(attempt), asked_ahead(request, commit)))),
     )
-
-
-def _speed(attempt: AttemptRecord) -> Iterator[str]:
-    if speed := speed_of(attempt):
-        yield f"speed {speed}"
-
-
-def _ahead(request: float, commit: float | None) -> Iterator[str]:
-    if commit is not None and commit - request > ROUNDING:
-        yield f"asked {(commit - request) * 1000:.0f} ms before the turn ended"
 
 
 def _stall_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
@@ -209,5 +200,4 @@ def _stall_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
 
 
 def _shifted(row: WaterfallRow, zero: float) -> WaterfallRow:
-    bars = tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars)
-    return WaterfallRow(label=row.label, group=row.group, bars=bars, took=row.took, waited=row.waited, note=row.note)
+    return replace(row, bars=tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars))

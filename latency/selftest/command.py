@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from latency.command_line import FAILED, FINE, Parser, folded, log_to_stderr, printing, seed
-from latency.judge.session_outcome import SessionOutcome
+from latency.judge.session import SessionOutcome
 from latency.record.run import Run, RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.session import Session

@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING
 
 from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
-from latency.render.benchmark.callers import sentences
-from latency.render.terminal.numbers import things
+from latency.render.numbers import plural
 from voice.errors import ConfigurationError, SaidBefore, VoiceError
 
 if TYPE_CHECKING:
-    from latency.benchmark.benchmark import Benchmark
-    from latency.benchmark.callers import Callers
+    from latency.benchmark.benchmark import Benchmark, Callers
     from pipelines.bench.plan import ModelSpeed
     from pipelines.bench.variants import Variant
     from voice.client.fixtures.fixture import Fixture
@@ -188,6 +186,7 @@ def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
 
 def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], Callers]":
     """What the callers say, and when, and who they are; what is made of recordings is written to the folder."""
+    from latency.benchmark.tables import about_callers
     from pipelines.bench.barge_ins import interrupting
     from pipelines.bench.pauses import with_pauses
     from pipelines.bench.speakers import callers, spoken, unfitted
@@ -206,12 +205,12 @@ def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], C
         fixtures = interrupting(fixtures, copies=args.barge_in)
     elif args.pauses:
         fixtures = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
-        recordings = things(sum(len(fixture.turns) for fixture in fixtures), "recording")
+        recordings = plural(sum(len(fixture.turns) for fixture in fixtures), "recording")
         _say(f"{recordings} with a pause inserted: {folder / 'fixtures'}")
     names = {fixture.name for fixture in found}
     found_callers = callers(fixtures, fitted=fitted_speakers(), conversations=names)
     who = replace(found_callers, left_out=left_out, at_once=args.callers)
-    for line in sentences(who):
+    for line in about_callers(who):
         _say(line)
     return fixtures, who
 
@@ -270,9 +269,9 @@ def _say(line: str) -> None:
 
 
 def _show(folder: Path, *, as_json: bool) -> int:
+    from latency.benchmark.as_json import text
     from latency.benchmark.benchmark import Benchmark
-    from latency.render.benchmark.as_json import text
-    from latency.render.benchmark.tables import write
+    from latency.benchmark.tables import write
 
     found = Benchmark.load(folder)
     if not found.rows:
@@ -290,5 +289,5 @@ def _show(folder: Path, *, as_json: bool) -> int:
 def _nothing_heard(found: "Benchmark") -> str:
     """Why there is nothing to compare, in a sentence."""
     if turns := sum(row.expected for row in found.rows):
-        return f"no agent answered any of the {things(turns, 'turn')}, so there is nothing to compare."
+        return f"no agent answered any of the {plural(turns, 'turn')}, so there is nothing to compare."
     return "no recording has a turn that wants an answer, so there is nothing to compare."

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from latency.benchmark.callers import Callers
+from latency.benchmark.benchmark import Callers
 from latency.record.run_writer import RunWriter
 from pipelines.bench.variants import Variant
 from voice.client.fixtures.fixture import Fixture

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from latency.benchmark.callers import Callers
+from latency.benchmark.benchmark import Callers
 from voice.client.fixtures.fixture import Fixture, FixtureTurn
 
 

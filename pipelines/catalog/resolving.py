@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from latency.command_line import did_you_mean
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from voice.llm.catalog.catalog import SIM_PREFIX, Catalog, load_catalog
 from voice.llm.catalog.tier import CatalogTier
 

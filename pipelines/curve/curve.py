@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from latency.render.terminal.numbers import percent
+from latency.render.numbers import percent
 from pipelines.curve.by_speaker import BySpeaker
 from pipelines.curve.figures import BUDGET, ROUNDING, InForce, Point, RuleCurve, SpeakerLine
 from pipelines.curve.recorded import Clip

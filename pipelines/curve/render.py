@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from latency.command_line import folded
-from latency.render.terminal.numbers import UNKNOWN, percent, things
+from latency.render.numbers import UNKNOWN, percent, plural
 from latency.report.stats import INTERVAL_METHOD
 from pipelines.curve.curve import Curve
 from pipelines.curve.figures import BUDGET, BUDGETS, MOST_DELAY, Estimate, Point, SpeakerLine
@@ -60,26 +60,26 @@ def _block(curve: Curve, *, all_speakers: bool) -> Iterator[str]:
 
 def _who(curve: Curve) -> str:
     """How many recordings of whom, with which pauses."""
-    of = f"{things(curve.turns, 'turn')} by {things(len(curve.speakers), 'speaker')}"
+    of = f"{plural(curve.turns, 'turn')} by {plural(len(curve.speakers), 'speaker')}"
     if curve.pause_lengths is None:
         return f"{of}, without a pause."
     shortest, middle, longest = curve.pause_lengths
-    return f"{of}, {things(curve.pauses, 'pause')} of {shortest:.2f} to {longest:.2f} s (median {middle:.2f})."
+    return f"{of}, {plural(curve.pauses, 'pause')} of {shortest:.2f} to {longest:.2f} s (median {middle:.2f})."
 
 
 def _notes(curve: Curve) -> Iterator[str]:
     if curve.inserted:
-        yield f"In {things(curve.inserted, 'turn')} a pause was inserted, for which the voice does not prepare."
+        yield f"In {plural(curve.inserted, 'turn')} a pause was inserted, for which the voice does not prepare."
     if curve.missed:
-        yield f"The voice detector noticed no end of speech in {things(curve.missed, 'more turn')}."
+        yield f"The voice detector noticed no end of speech in {plural(curve.missed, 'more turn')}."
     if curve.estimated:
-        yield f"The speech of {things(curve.estimated, 'turn')} is not labelled but measured."
+        yield f"The speech of {plural(curve.estimated, 'turn')} is not labelled but measured."
     if spread := curve.words.get("proportional", 0):
-        yield f"The words of {things(spread, 'transcript')} could not be aligned and are spread over the speech."
+        yield f"The words of {plural(spread, 'transcript')} could not be aligned and are spread over the speech."
     if curve.unnamed:
-        yield f"{things(curve.unnamed, 'turn')} without a speaker's name: each conversation is taken for one person."
+        yield f"{plural(curve.unnamed, 'turn')} without a speaker's name: each conversation is taken for one person."
     if silent := curve.words.get("none", 0):
-        yield f"{things(silent, 'turn')} without a transcript: our rule goes by the sound alone there."
+        yield f"{plural(silent, 'turn')} without a transcript: our rule goes by the sound alone there."
 
 
 def _rows(curve: Curve) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _in_force(curve: Curve) -> Iterator[str]:
     if force.without_pause:
         yield f"  cut off inside speech, of the turns without a pause: {force.inside} of {force.without_pause}"
     if force.never_ended:
-        yield f"  never ended: {things(force.never_ended, 'turn')}"
+        yield f"  never ended: {plural(force.never_ended, 'turn')}"
 
 
 def _stated(curve: Curve) -> str:

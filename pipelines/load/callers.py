@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from latency.load.observed import PlacedCall
+from latency.record.observed_load import PlacedCall
 from latency.record.run_writer import RunWriter
 from pipelines.replaying.run_folder import save, writing
 from pipelines.serving.child import Server

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from latency.command_line import FAILED, FINE, MISSING, NO_DATA, RUNS, complain, printing
-from latency.load.observed import FILE, ObservedLoad, ServerSample
+from latency.record.observed_load import FILE, ObservedLoad, ServerSample
 from latency.record.run import Run, RunError, Status
 from latency.record.run_writer import RunWriter, new_folder
 from latency.report.thresholds import Threshold

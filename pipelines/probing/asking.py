@@ -12,7 +12,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameProcessorSetup
 from pipecat.utils.asyncio.task_manager import TaskManager
 
-from latency.record.llm.price import bill
+from latency.record.requests import bill
 from pipelines.probing.figures import Sample
 from pipelines.providers.provider import TierTable
 from pipelines.providers.resources import Resources

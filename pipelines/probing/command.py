@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from latency.command_line import FINE, INTERRUPTED, MISSING, Parser, complain, count, folded
-from latency.record.llm.speed import is_same
+from latency.record.requests import is_same
 from pipelines.probing.figures import Measured, Sample, for_catalog, measured, most
 from pipelines.providers.provider import TierTable
 from pipelines.providers.tiers import Tiers

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from latency.record.llm.attempt import Tokens
-from latency.record.llm.price import Price
+from latency.record.requests import Price, Tokens
+from latency.report.thresholds import P95_NEEDS
 
-ENOUGH_FOR_P95 = 20
-"""Fewer requests have no 95th percentile; the longest takes its place, and the source says so."""
 CHARS_PER_TOKEN = 4
 
 
@@ -50,7 +48,7 @@ def measured(samples: Sequence[Sample]) -> Measured | None:
     if not times:
         return None
     rates = [sample.tokens_per_second for sample in samples if sample.tokens_per_second is not None]
-    p95 = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) >= ENOUGH_FOR_P95 else times[-1]
+    p95 = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) >= P95_NEEDS else times[-1]
     return Measured(
         n=len(times),
         p50=statistics.median(times),
@@ -63,7 +61,7 @@ def measured(samples: Sequence[Sample]) -> Measured | None:
 def for_catalog(found: Measured, *, on: date) -> dict[str, Any]:
     """The tier's table in a catalogue. They stand for both presets."""
     source = f"measured on {on.isoformat()}, n={found.n}"
-    percentile = "" if found.n >= ENOUGH_FOR_P95 else "; p95: the longest"
+    percentile = "" if found.n >= P95_NEEDS else "; p95: the longest"
     first = {
         "p50_ms": round(found.p50 * 1000, 1),
         "p95_ms": round(found.p95 * 1000, 1),

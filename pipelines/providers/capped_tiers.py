@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from latency.record.llm.attempt import Tokens
-from latency.record.llm.price import Price
+from latency.record.requests import Price, Tokens
 from voice.cache import user_cache
 from voice.errors import ConfigurationError
 from voice.llm.spending.day_spending import DaySpending

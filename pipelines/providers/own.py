@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from pipelines.providers.provider import TierModel, TierTable
 from pipelines.providers.resources import Resources
 from voice.errors import ComponentError, ConfigurationError, VoiceError

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from pipelines.table import Table
 
 Amount = Annotated[float, Field(ge=0, le=1_000_000)]

@@ -13,7 +13,7 @@ from pipelines.table import Table
 if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
 
-    from latency.record.llm.price import Price
+    from latency.record.requests import Price
     from pipelines.checking.server_check import ServerState
     from pipelines.providers.tiers import Tiers
     from voice.llm.catalog.tier import Quality

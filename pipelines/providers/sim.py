@@ -12,7 +12,7 @@ from pipelines.table import Table
 from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from latency.record.llm.price import Price
+    from latency.record.requests import Price
     from pipelines.providers.tiers import Tiers
 
 Fault = Literal[

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from latency.budget import LLM_ALLOWED
+from latency.budget import LLM_ALLOWED, LLM_LIMIT
 from pipelines.catalog.resolving import UnknownTierError, resolved
 from pipelines.providers.models import LanguageModels
 from pipelines.providers.provider import TierTable
@@ -51,7 +51,7 @@ class Tiers(Table):
     best_of: Annotated[int, Field(ge=2, le=MOST)] | None = None
     """How many candidates the fast tier (or a lone one) is asked for where it answers; the best of them is spoken, by
     the deadline. None for one; 3 with the policy best_of."""
-    budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = 450
+    budget_ms: Annotated[float, Field(ge=LLM_ALLOWED[0] * 1000, le=LLM_ALLOWED[1] * 1000)] = round(LLM_LIMIT * 1000)
     """The time from the end of the user's turn to the first clause that can be spoken."""
     responder: bool = False
     """Whether the embedded responder answers what it understands (timers, sums, units, dates, lists) before a language

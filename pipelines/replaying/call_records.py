@@ -7,12 +7,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from latency.record.instants import moved
-from latency.record.marks import Mark, Marks
-from latency.record.server_turn import ServerTurn
+from latency.record.json_form import TurnError
+from latency.record.marks import Mark, Marks, moved
 from latency.record.session import PlayoutSummary, ServerLoad, Session
-from latency.record.stall import Stall
-from latency.record.turn import TurnError, TurnRecord
+from latency.record.turn import ServerTurn, Stall, TurnRecord
 from voice.client.call.call_result import CallResult, ReportedTurn
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import Fixture

@@ -9,16 +9,13 @@ from rich.markup import escape
 from rich.status import Status
 from rich.text import Text
 
-from latency.budget import Budget
+from latency.budget import TURN_LIMIT, Budget
 from latency.command_line import columns
 from latency.judge.verdict import judge
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from voice.client.call.call_result import CallResult
 from voice.client.call.listener import CallListener
 from voice.client.caller.scripted_caller import PlacedTurn
-
-PAUSE = 0.8
-"""Turn latency, in seconds, from which people notice a pause."""
 
 
 class Progress:
@@ -148,7 +145,7 @@ class CallProgress(CallListener):
         if answer is None:
             took = Text("     –     ")
         else:
-            took = Text(f"{answer * 1000:6.0f} ms  ", "green" if answer < PAUSE else "yellow")
+            took = Text(f"{answer * 1000:6.0f} ms  ", "green" if answer < TURN_LIMIT else "yellow")
         words = Text(" ".join(self._heard) or "(nothing)")
         words.append(" → ", "dim").append(" ".join(self._said) or "(nothing)")
         spoken = next(filter(None, (spoken_by(self._reports[n]) for n in sorted(self._reports, reverse=True))), "")

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from latency.judge.verdict import Verdict, judge
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
-from latency.record.server_turn import ServerTurn
-from latency.render.terminal.numbers import things
+from latency.record.requests import AttemptRecord
+from latency.record.turn import ServerTurn
+from latency.render.numbers import plural
 from latency.report.stats import percentile
 
 Outcome = Literal["answered", "interrupted", "unheard", "unanswered"]
@@ -89,7 +89,7 @@ class CallAccount:
         """
         counts = Counter("typed" for turn in self.closed if turn.record.typed)
         counts.update(turn.outcome for turn in self.closed if turn.outcome != "answered")
-        parts = [things(len(self.closed), "turn") + _told(counts)]
+        parts = [plural(len(self.closed), "turn") + _told(counts)]
         latencies = [1000 * turn.latency for turn in self.closed if turn.latency is not None]
         if latencies:
             parts.append(f"turn latency p50 {percentile(latencies, 50):.0f} p95 {percentile(latencies, 95):.0f} ms")
@@ -98,7 +98,7 @@ class CallAccount:
         if (cost := self.usd) is not None:
             parts.append(f"cost ${cost:.4f}")
         if self.missed:
-            parts.append(f"{things(self.missed, 'event')} missed by observers")
+            parts.append(f"{plural(self.missed, 'event')} missed by observers")
         return f"ended after {seconds:.0f} s ({why}): {', '.join(parts)}"
 
     @property

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 
-from latency.record.llm.attempt import AttemptRecord
+from latency.budget import TURN_LIMIT
 from latency.record.marks import Mark
-from latency.record.server_turn import ServerTurn
+from latency.record.requests import AttemptRecord
+from latency.record.turn import ServerTurn
 from latency.report.stats import percentile
+from latency.report.thresholds import P95_NEEDS
 from pipelines.serving.call_account import UNHEARD
 from voice.server.bookkeeping import CallFigures, CallState
-
-LIMIT = 0.8
-"""Seconds after which people feel a pause."""
-TURNS_FOR_P95 = 20
 
 
 def call_figures(
@@ -43,9 +41,9 @@ def call_figures(
         state="away" if away else _state(latest),
         turns=turns,
         typed=typed,
-        late=sum(latency > LIMIT for latency in latencies),
+        late=sum(latency > TURN_LIMIT for latency in latencies),
         p50=percentile(latencies, 50),
-        p95=percentile(latencies, 95) if len(latencies) >= TURNS_FOR_P95 else None,
+        p95=percentile(latencies, 95) if len(latencies) >= P95_NEEDS else None,
         slowest=max(latencies, default=None),
         answered_by=by,
     )

@@ -7,13 +7,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from latency.record.hang import HangRecord
-from latency.record.llm.answer_part import AnswerPart
-from latency.record.llm.attempt import AttemptOutcome, AttemptRecord
 from latency.record.marks import Mark, Marks
-from latency.record.overlap import OverlapRecord
-from latency.record.server_turn import EndedBy, ServerTurn, SmartTurnOpinion, SpeculationRecord, TurnReport
-from latency.record.stall import Stall
+from latency.record.requests import AnswerPart, AttemptOutcome, AttemptRecord
+from latency.record.turn import (
+    EndedBy,
+    HangRecord,
+    OverlapRecord,
+    ServerTurn,
+    SmartTurnOpinion,
+    SpeculationRecord,
+    Stall,
+    TurnReport,
+)
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.turns.turn_so_far import joined
 

@@ -15,7 +15,7 @@ from pipelines.serving.live_call import answered_by, call_figures
 from voice.server.bookkeeping import Account, CallFigures
 
 if TYPE_CHECKING:
-    from latency.record.server_turn import ServerTurn
+    from latency.record.turn import ServerTurn
     from pipelines.tracing.call_trace import CallTrace
     from voice.server.headroom.headroom import Headroom
 

@@ -8,10 +8,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from latency.record.hang import HEARING, HangRecord
-from latency.record.llm.answer_part import AnswerPart
 from latency.record.marks import Mark
-from latency.record.server_turn import SmartTurnOpinion, SpeculationRecord
+from latency.record.requests import AnswerPart
+from latency.record.turn import HEARING, HangRecord, SmartTurnOpinion, SpeculationRecord
 from pipelines.serving.live_turn import LiveTurn, Stalls
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.turns.turn_frames import OverlapFrame, TurnEndFrame

@@ -1,7 +1,7 @@
 """Which model answered a turn, at which speed, why, and for how much, as one line for the terminal. Pure."""
 
-from latency.record.llm.speed import is_fast
-from latency.record.server_turn import ServerTurn
+from latency.record.requests import is_fast
+from latency.record.turn import ServerTurn
 from pipelines.talking.swap_keys import FAST
 
 

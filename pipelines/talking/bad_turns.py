@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 
 
 class BadTurns:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
+from latency.budget import TURN_LIMIT
 from latency.record.marks import Mark
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from latency.report.stats import percentile
-from pipelines.talking.turn_line import LIMIT, speech_end
+from latency.report.thresholds import P95_NEEDS
+from pipelines.talking.turn_line import speech_end
 
-ENOUGH = 20
-"""Turns that a 95th percentile needs; of fewer, the slowest is shown."""
 Heard = Callable[[ServerTurn], float | None]
 """Seconds from the end of the user's speech to the first sound after the turn; None while that is unknown."""
 
@@ -65,10 +65,10 @@ class Latencies:
         values = [seconds * 1000 for seconds in self._known.values()]
         if not values:
             return ""
-        tail = ("p95", percentile(values, 95)) if len(values) >= ENOUGH else ("slowest", max(values))
-        late = sum(value > LIMIT * 1000 for value in values)
+        tail = ("p95", percentile(values, 95)) if len(values) >= P95_NEEDS else ("slowest", max(values))
+        late = sum(value > TURN_LIMIT * 1000 for value in values)
         cost = f" · ${self.usd:.4f}" if self.usd else ""
         return (
             f"{len(values)} turns · median {percentile(values, 50) or 0:.0f} ms · {tail[0]} {tail[1] or 0:.0f} ms · "
-            f"{late} above {LIMIT * 1000:.0f} ms{cost}"
+            f"{late} above {TURN_LIMIT * 1000:.0f} ms{cost}"
         )

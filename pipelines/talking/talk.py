@@ -14,7 +14,7 @@ from rich.console import Console
 
 from latency.cli import show
 from latency.command_line import FINE, RUNS
-from latency.fixtures.command import FOLDER, WHOLE
+from latency.fixtures_command import FOLDER, WHOLE
 from latency.record.run_writer import RunWriter, new_folder
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import check_server, server_for

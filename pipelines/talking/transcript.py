@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.text import Text
 
 from latency.record.marks import Mark
-from latency.record.server_turn import ServerTurn
 from latency.record.session import CARD_DRIFT_ALLOWED
+from latency.record.turn import ServerTurn
 from pipelines.talking.answer_line import AnswerLine
 from pipelines.talking.answered_by import answered_by
 from pipelines.talking.bad_turns import BadTurns

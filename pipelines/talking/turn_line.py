@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from latency.budget import TURN_LIMIT
 from latency.record.marks import Mark
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 
-LIMIT = 0.8
-"""Turn latency, in seconds, from which people notice a pause."""
 AXIS = 1.6
 """Seconds that the bar shows; what is later than that ends it."""
 CELLS, FEWEST_CELLS = 32, 8
@@ -59,7 +58,7 @@ def spans(turn: ServerTurn, latency: float) -> Sequence[StageSpan]:
 
 def turn_line(turn: ServerTurn, latency: float, *, room: int) -> Text:
     """The line, in `room` characters if they suffice for the stages and a short bar."""
-    line = Text(f"{latency * 1000:4.0f} ms ", "bold green" if latency <= LIMIT else "bold yellow")
+    line = Text(f"{latency * 1000:4.0f} ms ", "bold green" if latency <= TURN_LIMIT else "bold yellow")
     parts = spans(turn, latency)
     stages = "  " + " · ".join(f"{part.name} {(part.end - part.start) * 1000:.0f}" for part in parts)
     # The mark at the limit is a character of its own.
@@ -69,7 +68,7 @@ def turn_line(turn: ServerTurn, latency: float, *, room: int) -> Text:
 
 def _bar(parts: Sequence[StageSpan], cells: int) -> Text:
     bar = Text()
-    limit = round(LIMIT / AXIS * cells)
+    limit = round(TURN_LIMIT / AXIS * cells)
     for cell in range(cells):
         at = (cell + 0.5) / cells * AXIS
         style = next((part.style for part in parts if part.start <= at < part.end), None)

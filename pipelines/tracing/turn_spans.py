@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark
-from latency.record.server_turn import ServerTurn
+from latency.record.requests import AttemptRecord
+from latency.record.turn import ServerTurn
 from pipelines.serving.call_account import ClosedTurn
 
 Value = str | int | float | bool | tuple[str, ...]

@@ -187,14 +187,14 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
 
 def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
     """The turns to draw from, and where they come from."""
-    from latency.render.terminal.numbers import things
+    from latency.render.numbers import plural
     from pipelines.whatif.turns.recorded import recording
     from pipelines.whatif.turns.usual import usual, with_words
 
     if args.run:
         found = recording(Run.load(args.run))
-        left = f"; {things(found.left_out, 'turn')} left out" if found.left_out else ""
-        return found.turns, f"drawn from {things(len(found.turns), 'turn')} of {args.run}{left}"
+        left = f"; {plural(found.left_out, 'turn')} left out" if found.left_out else ""
+        return found.turns, f"drawn from {plural(len(found.turns), 'turn')} of {args.run}{left}"
     known = usual()
     if not args.fixtures:
         return known.turns, f"drawn from {known.source}"
@@ -203,7 +203,7 @@ def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
     turns = with_words(known.turns, load_fixtures(args.fixtures), seed=args.seed)
     if not turns:
         raise ConfigurationError("no recording has a turn that wants an answer, so there is nothing to hold.")
-    return turns, f"the words of {things(len(turns), 'recorded turn')}, with the endpointing of {known.source}"
+    return turns, f"the words of {plural(len(turns), 'recorded turn')}, with the endpointing of {known.source}"
 
 
 def _progress(rows: int) -> Callable[[int], None]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from voice.simulator.timing.profiles import Profile
 
 SIMULATED = "sim:"

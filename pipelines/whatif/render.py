@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from latency.command_line import WIDTH
-from latency.render.terminal.layout import LABEL, fitted, labelled
-from latency.render.terminal.numbers import NEVER, UNKNOWN, ms
+from latency.render.layout import LABEL, fitted, labelled
+from latency.render.numbers import NEVER, UNKNOWN, ms
 from pipelines.whatif.finding import Finding
 from pipelines.whatif.row import Row
 from pipelines.whatif.verifying import ASSUMED as VERIFYING

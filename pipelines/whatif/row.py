@@ -17,11 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from latency.judge.verdict import Verdict
-from latency.record.llm.price import bill
 from latency.record.marks import Mark
+from latency.record.requests import bill
 from latency.record.turn import TurnRecord
 from latency.report.llm.budget import llm_figures
-from latency.report.llm.waste import server_turns
+from latency.report.llm.requests import server_turns
 from latency.report.stats import percentile
 from pipelines.whatif.contestant import Cell, Contestant
 from pipelines.whatif.verifying import verified_right

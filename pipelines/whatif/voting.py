@@ -7,7 +7,7 @@ case: where most are wrong the pick is wrong. No measurement of either is known 
 
 from math import comb
 
-from latency.record.llm.vote import Vote
+from latency.record.requests import Vote
 
 CORRELATION = 0.5
 """[A] Between no gain at all (1) and the textbook's independent votes (0)."""

@@ -19,10 +19,9 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from latency.judge.verdict import judge
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import Reported
-from latency.record.stall import Stall
+from latency.record.requests import AttemptRecord
+from latency.record.turn import Reported, Stall
 from latency.report.stats import percentile
 from pipelines.serving.child import announced
 from tests.voice.llm.answer import budgeted_rig as rig

@@ -9,8 +9,7 @@ from typing import Literal
 from latency.record.marks import Mark
 from latency.record.run import Run, RunHeader
 from latency.record.run_writer import RunWriter
-from latency.record.server_turn import ServerTurn
-from latency.record.turn import TurnRecord
+from latency.record.turn import ServerTurn, TurnRecord
 from pipelines.replaying.call_records import turn_records
 from pipelines.replaying.run_folder import save
 from pipelines.replaying.under_way import UnderWay

@@ -12,8 +12,8 @@ from pipecat.frames.protobufs import frames_pb2
 from latency.record.json_form import TurnError
 from latency.record.run import Run, RunError
 from latency.record.run_writer import RunWriter
-from latency.record.server_turn import TurnReport
 from latency.record.session import Session
+from latency.record.turn import TurnReport
 from pipelines import settings
 from tests.latency.conversations import HEADER, SESSION, first_turn, unanswered_turn
 from voice.client.fixtures.audio_file import read_audio

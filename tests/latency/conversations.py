@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from latency.record.marks import Mark, Marks
 from latency.record.run import RunHeader
-from latency.record.server_turn import ServerTurn
 from latency.record.session import ClockAlignment, ServerLoad
-from latency.record.turn import TurnRecord
+from latency.record.turn import ServerTurn, TurnRecord
 
 RATE = 16000
 HEADER = RunHeader(

@@ -26,8 +26,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 
-from latency.record.llm.answer import AnswerRecord
-from latency.record.llm.attempt import AttemptOutcome, AttemptRecord
+from latency.record.requests import AnswerRecord, AttemptOutcome, AttemptRecord
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer_frames import (
     AnswerTextFrame,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 
 CallState = Literal["listening", "answering", "speaking", "away"]
 """Whether a call's server listens, prepares an answer, speaks it, or waits for a client whose connection broke."""

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from pipecat.frames.frames import SystemFrame
 
-from latency.record.overlap import OverlapRecord
-from latency.record.server_turn import EndedBy
+from latency.record.turn import EndedBy, OverlapRecord
 
 
 @dataclass

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from pipecat.frames.frames import SystemFrame
 
-from latency.record.hang import HangRecord
+from latency.record.turn import HangRecord
 from voice.llm.answer.answer_frames import HoldPhraseFrame
 
 

@@ -1,6 +1,6 @@
 """What is said and noted when a part of a call hangs."""
 
-from latency.record.hang import Part
+from latency.record.turn import Part
 from voice.language.phrases import Phrases
 from voice.watchdog.watch import Hang
 

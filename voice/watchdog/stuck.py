@@ -8,7 +8,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.services.llm_service import LLMService
 from pipecat.services.stt_service import STTService
 
-from latency.record.hang import Part
+from latency.record.turn import Part
 
 WAITING = 10
 """Frames that wait before a processor that is stuck; one that is busy has fewer."""

@@ -7,7 +7,7 @@ is being sent, and the caller's own speech, are no silence.
 
 from dataclasses import dataclass
 
-from latency.record.hang import Part
+from latency.record.turn import Part
 
 PATIENT: tuple[Part, ...] = ("language model", "tool")
 """Parts that may still deliver after a long time; the caller is told that they work."""

@@ -9,7 +9,7 @@ from pipecat.frames.frames import Frame
 from pipecat.observers.base_observer import BaseObserver
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from latency.record.hang import HangRecord
+from latency.record.turn import HangRecord
 from voice.language.phrases import ENGLISH, Phrases
 from voice.llm.answer.answer_frames import HoldPhraseFrame
 from voice.watchdog.follow import WatchObserver

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from latency.record.json_form import TurnError
-from latency.record.server_turn import TurnReport
+from latency.record.turn import TurnReport
 from voice.errors import WireError
 from voice.wire.requests import Reply, Request, read_reply
 

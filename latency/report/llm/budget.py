@@ -8,11 +8,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from latency.judge.verdict import Judged, judge
-from latency.record.llm.answer import AnswerRecord, Phrase
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AnswerRecord, AttemptRecord, Phrase
 from latency.record.turn import TurnRecord
-from latency.report.llm.request_endings import CutShort, cut_short, failures, speed_of
-from latency.report.llm.waste import Waste, answers_of, server_turns, waste_of
+from latency.report.llm.requests import (
+    CutShort,
+    Waste,
+    answers_of,
+    cut_short,
+    failures,
+    server_turns,
+    speed_of,
+    waste_of,
+)
 from latency.report.stats import Extent, p99
 
 

@@ -6,12 +6,11 @@ A figure is None as soon as one request that it covers has no known cost: a sum 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from latency.record.llm.answer import Cap
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AttemptRecord, Cap
 from latency.record.turn import TurnRecord
-from latency.report.llm.waste import USED, answers_of, server_turns
+from latency.report.llm.requests import USED, answers_of, server_turns
 
 UNREAL = ("sim:", "scripted:")
 """How the names of models begin that charge nothing: what they cost is what the real ones would."""
@@ -71,14 +70,9 @@ def cost_figures(turns: Sequence[TurnRecord]) -> Cost:
     tiers = sorted({attempt.tier or "unnamed" for attempt in attempts})
     known = [attempt.usd for attempt in attempts if attempt.usd is not None]
     return Cost(
-        usd=whole.usd,
+        **asdict(whole),
         usd_per_100_turns=_rounded(whole.usd / expected * 100) if whole.usd is not None and expected else None,
         usd_per_call=_rounded(whole.usd / len(sessions)) if whole.usd is not None else None,
-        winners=whole.winners,
-        losers=whole.losers,
-        speculation=whole.speculation,
-        estimated=whole.estimated,
-        simulated=whole.simulated,
         tiers={name: spent([a for a in attempts if (a.tier or "unnamed") == name]).usd for name in tiers},
         calls=by_call,
         requests=len(attempts),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from latency.budget import Deadline
-from latency.record.llm.answer import AnswerRecord, Phrase
+from latency.record.requests import AnswerRecord, Phrase
 from pipelines.whatif.virtual.attempt import VirtualAttempt
 from voice.llm.answer.bridging import Bridging
 from voice.llm.answer.learning import judge, why_unanswered

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from latency.record.llm.attempt import AttemptRecord, Tokens
+from latency.record.requests import AttemptRecord, Tokens
 from pipelines.whatif.virtual.wording import Wording
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.streamed.speakable import ends_sentence

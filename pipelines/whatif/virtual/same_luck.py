@@ -6,9 +6,8 @@ What then still differs is no luck, but what the virtual clock leaves out.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from latency.record.llm.attempt import AttemptRecord
-from latency.record.server_turn import Reported
-from latency.record.turn import TurnRecord
+from latency.record.requests import AttemptRecord
+from latency.record.turn import Reported, TurnRecord
 from pipelines.whatif.contestant import Contestant
 from pipelines.whatif.virtual.wording import wording
 from voice.simulator.timing.latency_model import FirstToken, LatencyModel, StallState

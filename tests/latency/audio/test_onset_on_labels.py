@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from latency.audio.onset import estimated_speech, utterances
-from latency.judge.session_outcome import judge_session
+from latency.judge.session import judge_session
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
 from latency.selftest import synthetic

@@ -5,8 +5,7 @@ import pytest
 
 from latency.audio.onset import Span, as_floats, utterances
 from latency.judge.barge_in import BargeInResult, false_barge_ins, judge_barge_in, talk_over
-from latency.record.overlap import OverlapRecord
-from latency.record.turn import TurnRecord
+from latency.record.turn import OverlapRecord, TurnRecord
 from latency.selftest import synthetic
 
 RATE = 16000

@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 
 from latency.judge.verdict import is_answerless, judge
-from latency.record.hang import HangRecord
-from latency.record.turn import TurnRecord
+from latency.record.turn import HangRecord, TurnRecord
 from tests.latency.budgeted_turns import attempt, response, turn
 
 

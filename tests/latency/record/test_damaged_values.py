@@ -11,7 +11,8 @@ import pytest
 
 from latency.audio import recording
 from latency.cli import main
-from latency.record.turn import TurnError, TurnRecord
+from latency.record.json_form import TurnError
+from latency.record.turn import TurnRecord
 from tests.latency.conversations import Conversation, MakeRun
 
 Place = tuple[str | int, ...]

@@ -12,10 +12,8 @@ from msgspec import Struct, UnsetType
 
 from latency.record.json_form import from_json, to_json
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import ServerTurn, TurnReport
 from latency.record.session import Session
-from latency.record.stall import Stall
-from latency.record.turn import TurnRecord
+from latency.record.turn import ServerTurn, Stall, TurnRecord, TurnReport
 
 
 def full(kind: type, numbers: Iterator[int]) -> Any:

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from latency.record.contributions import CONTRIBUTIONS
+from latency.record.json_form import TurnError, from_json, to_json
 from latency.record.marks import Mark
-from latency.record.turn import CONTRIBUTIONS, TurnError, TurnRecord
+from latency.record.turn import Stall, TurnRecord
 
 MINIMAL = {"session": "commands", "turn": 3, "wants_answer": True, "speech": [[1.0, 2.0]]}
 
@@ -176,3 +178,16 @@ def test_unknown_stages_are_none_and_their_time_is_the_pipelines() -> None:
 def test_the_labelled_end_outranks_the_servers_opinion() -> None:
     parts = turn(marks={**FULL, Mark.SPEECH_END: 1.5}).contributions()
     assert parts["endpointing_wait"] == pytest.approx(0.2)
+
+
+def test_a_stall_survives_its_line() -> None:
+    entry = {"at": 2.5, "ms": 150.5, "kind": "garbage collection"}
+    stall = from_json(Stall, entry)
+    assert to_json(stall) == entry
+    assert stall.end == pytest.approx(2.6505)
+
+
+@pytest.mark.parametrize("entry", [{}, 5, {"at": None, "ms": 1, "kind": "event loop"}, {"at": 1, "ms": 1, "kind": "?"}])
+def test_what_is_no_stall_is_refused(entry: object) -> None:
+    with pytest.raises(TurnError):
+        from_json(Stall, entry)

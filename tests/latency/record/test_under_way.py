@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from latency.record.run import Run, RunError, newest
-from latency.record.run_files import UNDER_WAY
+from latency.record.run import UNDER_WAY, Run, RunError, newest
 from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from tests.latency.conversations import HEADER, barge_in_turn, first_turn

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from latency.record.json_form import from_json
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AttemptRecord
 from latency.record.run import Run
-from latency.record.stall import Stall
+from latency.record.turn import Stall
 from latency.render.as_csv import COLUMNS, text
 from latency.report.build import build
 from latency.report.report import Report

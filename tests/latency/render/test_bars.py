@@ -13,8 +13,8 @@ WIDTH = 125
 """Leaves 55 columns of 20 ms."""
 
 
-def drawn(*, width: int = WIDTH, ascii_only: bool = False) -> list[str]:
-    return [line for _, line in bars(MADE, width=width, ascii_only=ascii_only)]
+def drawn(*, width: int = WIDTH) -> list[str]:
+    return [line for _, line in bars(MADE, width=width)]
 
 
 def axis(line: str) -> str:
@@ -39,13 +39,6 @@ def test_bars_lie_on_one_axis_with_lines_at_the_end_of_speech_at_400_and_at_800_
 
 def test_each_line_comes_with_its_row() -> None:
     assert [row for row, _ in bars(MADE, width=WIDTH)] == [None, *ROWS, None, None]
-
-
-def test_ascii_is_drawn_where_unicode_cannot_be() -> None:
-    lines = drawn(ascii_only=True)
-    assert all(line.isascii() for line in lines)
-    assert axis(lines[2]).rstrip() == "     |         ----------#####               |"
-    assert lines[-2].startswith("# critical path  - in parallel")
 
 
 def test_the_shortest_event_is_visible_and_events_beyond_the_axis_are_marked_at_its_edge() -> None:

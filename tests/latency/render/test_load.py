@@ -2,10 +2,10 @@ import io
 import json
 from pathlib import Path
 
-from latency.load.observed import PlacedCall
+from latency.record.observed_load import PlacedCall
 from latency.render.load import text, write
 from latency.report.report import Report
-from tests.latency.load.test_figures import call, report_of
+from tests.latency.report.test_load import call, report_of
 
 
 def written(report: Report) -> str:

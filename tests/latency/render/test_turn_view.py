@@ -8,7 +8,7 @@ import pytest
 
 from latency.judge.outcome import Outcome
 from latency.record.json_form import from_json
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AttemptRecord
 from latency.record.run import Run
 from latency.render.turn_view import write_turn
 from latency.report.build import build

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from latency.record.run import Run, RunHeader
-from latency.record.server_turn import ServerTurn
 from latency.record.session import Pacing
-from latency.record.stall import Stall
-from latency.record.turn import TurnRecord
+from latency.record.turn import ServerTurn, Stall, TurnRecord
 from latency.report.build import build
 from latency.report.report import Report
 from latency.report.thresholds import Threshold

@@ -9,9 +9,9 @@ import pytest
 
 from latency.audio.onset import as_floats, utterances
 from latency.record.json_form import from_json
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AttemptRecord
 from latency.record.run import Run, RunError
-from latency.record.stall import Stall
+from latency.record.turn import Stall
 from latency.report.build import build
 from latency.report.report import Report
 from latency.report.trace import text, trace, write_trace

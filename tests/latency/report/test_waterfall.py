@@ -5,7 +5,7 @@ import pytest
 
 from latency.judge.outcome import Outcome
 from latency.record.json_form import from_json
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AttemptRecord
 from latency.record.turn import TurnRecord
 from latency.report.waterfall import Bar, Waterfall, WaterfallRow, attempts_of, outcome_of, waterfall
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from latency.audio.onset import Span
-from latency.judge import session_outcome
+from latency.judge import session
 from latency.record.run import Run
 from latency.selftest import command as selftest
 from latency.selftest.command import RecoveredGap, judged, main, table
@@ -36,9 +36,9 @@ def test_the_calls_are_a_run_like_any_other(tmp_path: Path) -> None:
 def test_a_measurement_that_is_off_by_more_than_a_frame_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real = session_outcome.utterances
+    real = session.utterances
     late = lambda *values: [Span(one.start + 0.015, one.end) for one in real(*values)]  # noqa: E731
-    monkeypatch.setattr(session_outcome, "utterances", late)
+    monkeypatch.setattr(session, "utterances", late)
     assert main([]) == 1
     assert "WRONG" in capsys.readouterr().out
 

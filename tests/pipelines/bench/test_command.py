@@ -14,7 +14,7 @@ from pipelines.bench.command import main, parse_speeds
 from pipelines.bench.plan import FAST, BenchmarkPlan, ModelSpeed, Trial, trials_of
 from pipelines.bench.rounds import Say, rotated
 from pipelines.bench.variants import Variant
-from tests.latency.render.benchmark.test_tables import a_row, made_up
+from tests.latency.benchmark.test_tables import a_row, made_up
 from voice.errors import ConfigurationError
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from pipelines.probing.figures import Sample, for_catalog, measured, most
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from pipelines import settings
 from pipelines.providers.capped_tiers import capped_tiers, cheapest
 from pipelines.providers.tiers import Tiers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from pipelines import settings
 from pipelines.providers.own import OwnTier
 from pipelines.providers.tiered_models import poor

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from latency.record.marks import Mark
-from latency.record.server_turn import TurnReport
 from latency.record.session import ClockAlignment, PlayoutSummary
-from latency.record.turn import TurnRecord
+from latency.record.turn import TurnRecord, TurnReport
 from pipelines.replaying import call_records
 from pipelines.replaying.call_records import session_record
 from voice.client.call.call_result import CallResult, ReportedTurn

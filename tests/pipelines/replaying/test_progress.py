@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from latency.record.json_form import from_json
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from pipelines.replaying.progress import CallProgress, Progress, spoken_by
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.fixtures.fixture import FixtureTurn

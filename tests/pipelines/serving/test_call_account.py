@@ -2,10 +2,9 @@
 
 import pytest
 
-from latency.record.llm.answer import AnswerRecord
-from latency.record.llm.attempt import AttemptRecord, Tokens
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import EndedBy, ServerTurn
+from latency.record.requests import AnswerRecord, AttemptRecord, Tokens
+from latency.record.turn import EndedBy, ServerTurn
 from pipelines.serving.call_account import CallAccount
 
 

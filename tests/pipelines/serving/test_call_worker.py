@@ -29,7 +29,7 @@ from pipecat.processors.frameworks.rtvi import RTVIFunctionCallReportLevel, RTVI
 from pipecat.utils.asyncio.task_manager import TaskManager, TaskManagerParams
 from pipecat.workers.runner import WorkerRunner
 
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from pipelines.serving.call_worker import CallObservers, CallWorker
 from voice.server.rtvi import CallRTVI
 

@@ -21,8 +21,7 @@ from pipecat.services.settings import STTSettings
 from pipecat.services.stt_service import STTService
 from pipecat.utils.time import time_now_iso8601
 
-from latency.record.server_turn import ServerTurn
-from latency.record.turn import TurnRecord
+from latency.record.turn import ServerTurn, TurnRecord
 from pipelines import Agent
 from pipelines.replaying.call_records import turn_records
 from pipelines.serving.address import Address

@@ -2,8 +2,8 @@
 
 import pytest
 
-from latency.record.hang import HangRecord, Part
 from latency.record.marks import Mark
+from latency.record.turn import HangRecord, Part
 from pipelines.serving.turn_log import TurnLog
 
 REASON = "the recogniser gave no text for 8 s"

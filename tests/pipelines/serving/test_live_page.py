@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from pipelines.serving.metrics import ServerMetrics
 from tests.pipelines.server_process import running_server
 from tests.pipelines.serving.browser import Browser, browsing, needs_chromium

@@ -2,13 +2,13 @@
 
 import pytest
 
-from latency.record.overlap import OverlapRecord, Verdict
+from latency.record.turn import OverlapRecord, OverlapVerdict
 from pipelines.serving.turn_log import TurnLog
 from tests.pipelines.serving.test_turn_log import answered
 from voice.turns.turn_frames import OverlapFrame
 
 
-def overlap(onset: float, verdict: Verdict | None = None, *, awaits: bool) -> OverlapFrame:
+def overlap(onset: float, verdict: OverlapVerdict | None = None, *, awaits: bool) -> OverlapFrame:
     return OverlapFrame(record=OverlapRecord(onset=onset, verdict=verdict), awaits=awaits)
 
 

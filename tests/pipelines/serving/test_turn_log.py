@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from latency.record.json_form import from_json
-from latency.record.llm.answer import AnswerRecord
-from latency.record.llm.attempt import AttemptRecord
-from latency.record.stall import Stall
+from latency.record.requests import AnswerRecord, AttemptRecord
+from latency.record.turn import Stall
 from pipelines.serving.live_turn import LiveTurn
 from pipelines.serving.turn_log import TurnLog
 from voice.llm.answer.answer_frames import AttemptsFrame

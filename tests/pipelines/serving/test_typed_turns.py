@@ -8,7 +8,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from pipelines.serving.call_account import CallAccount
 from pipelines.serving.metrics import ServerMetrics
 from pipelines.serving.turn_log import TurnLog

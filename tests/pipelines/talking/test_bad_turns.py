@@ -1,6 +1,6 @@
 """Turns that a caller marks as bad, from the key to the record."""
 
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from pipelines.talking.bad_turns import BadTurns
 
 

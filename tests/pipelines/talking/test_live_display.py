@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from latency.record.llm.answer import AnswerRecord
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import ServerTurn
+from latency.record.requests import AnswerRecord, AttemptRecord
+from latency.record.turn import ServerTurn
 from pipelines.talking.answered_by import answered_by
 from pipelines.talking.latencies import Latencies, latency_of
 from pipelines.talking.talk_keys import TalkKeys

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from pipelines.serving.metrics import ServerMetrics
 from pipelines.tracing.call_trace import CONTENT, CallTrace
 from tests.pipelines.conversations import write_conversation

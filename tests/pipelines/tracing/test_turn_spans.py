@@ -1,9 +1,8 @@
 """A turn's record as spans: which there are, and what they say."""
 
-from latency.record.hang import HangRecord
-from latency.record.llm.attempt import AttemptRecord
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import ServerTurn
+from latency.record.requests import AttemptRecord
+from latency.record.turn import HangRecord, ServerTurn
 from pipelines.serving.call_account import CallAccount, ClosedTurn
 from pipelines.tracing.turn_spans import About, SpanRecord, turn_span
 from tests.pipelines.serving.test_call_account import asked, turn

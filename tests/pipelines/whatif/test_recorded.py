@@ -5,8 +5,7 @@ import pytest
 from latency.budget import DETECTOR_LAG, Budget
 from latency.record.marks import Mark, Marks
 from latency.record.run import Run, RunError, RunHeader
-from latency.record.server_turn import ServerTurn, SpeculationRecord
-from latency.record.turn import TurnRecord
+from latency.record.turn import ServerTurn, SpeculationRecord, TurnRecord
 from pipelines.settings import load
 from pipelines.whatif.audio import settings_of
 from pipelines.whatif.contestant import Cell, Contestant

@@ -1,7 +1,7 @@
 import pytest
 
 from latency.budget import Budget
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from pipelines.whatif.advice import advice, baseline, best
 from pipelines.whatif.contestant import Cell, Contestant, Quality
 from pipelines.whatif.fast import FastPlan, fast_row, hold

@@ -2,7 +2,7 @@
 
 import pytest
 
-from latency.record.llm.vote import Vote
+from latency.record.requests import Vote
 from pipelines.whatif.voting import majority_right, voters
 
 

@@ -7,7 +7,7 @@ import pytest
 from pipecat.processors.frameworks.rtvi import models
 
 from latency.record.marks import Mark, Marks
-from latency.record.server_turn import ServerTurn, TurnReport
+from latency.record.turn import ServerTurn, TurnReport
 from voice.errors import WireError
 from voice.wire.messages import (
     BotOutput,

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from latency.record.marks import Mark
-from latency.record.server_turn import ServerTurn, TurnReport
 from latency.record.session import ClockAlignment
+from latency.record.turn import ServerTurn, TurnReport
 from voice.client.call.pacing import PacingLog
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.client.playback.bot_utterances import Utterance

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from voice.client.caller.scripted_caller import PlacedTurn
 from voice.wire.framing import Incoming, Interruption
 from voice.wire.messages import BotOutput, ClientMessage, ServerFailure, Speaking, SpokenText, Transcription

@@ -10,9 +10,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
 from latency.budget import Deadline
-from latency.record.llm.answer import AnswerRecord, Cap, Phrase, PhraseKind
-from latency.record.llm.attempt import AttemptRecord
-from latency.record.llm.price import bill
+from latency.record.requests import AnswerRecord, AttemptRecord, Cap, Phrase, PhraseKind, bill
 from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.continuation import continued

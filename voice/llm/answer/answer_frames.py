@@ -6,8 +6,7 @@ from pipecat.frames.frames import LLMTextFrame, SystemFrame, TTSSpeakFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.text.base_text_aggregator import TextType
 
-from latency.record.llm.answer import AnswerRecord, PhraseKind
-from latency.record.llm.attempt import AttemptRecord
+from latency.record.requests import AnswerRecord, AttemptRecord, PhraseKind
 
 HOLD_PHRASE = "hold_phrase"
 """The `text_type` of what TTS pushes for a `HoldPhraseFrame`; it tells them apart from an answer's clauses."""

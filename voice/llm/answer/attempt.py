@@ -10,7 +10,7 @@ from pipecat.metrics.metrics import LLMTokenUsage
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
-from latency.record.llm.attempt import AttemptOutcome, AttemptRecord, Tokens
+from latency.record.requests import AttemptOutcome, AttemptRecord, Tokens
 from voice.language import Language
 from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter

@@ -7,7 +7,7 @@ something is being looked up, because none of that is known yet.
 import re
 from collections.abc import Sequence
 
-from latency.record.llm.answer import PhraseKind
+from latency.record.requests import PhraseKind
 from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.language.phrases import PHRASES

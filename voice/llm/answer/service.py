@@ -29,7 +29,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 
 from latency.budget import Budget
-from latency.record.llm.answer import Cap, PhraseKind
+from latency.record.requests import Cap, PhraseKind
 from voice.errors import ConfigurationError
 from voice.llm import TOOL_ROUNDS
 from voice.llm.answer.answer import Answer

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from pipecat.frames.frames import Frame, FunctionCallFromLLM
 
-from latency.record.llm.answer import PhraseKind
+from latency.record.requests import PhraseKind
 from voice.llm.answer.answer_frames import AttemptsFrame
 
 

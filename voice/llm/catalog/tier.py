@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 
 Preset = Literal["field", "optimistic"]
 Wire = Literal["chat", "responses", "messages", "rules"]

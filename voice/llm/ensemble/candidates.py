@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from latency.record.llm.vote import Vote
+from latency.record.requests import Vote
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.ensemble.checks import fault_in
 from voice.llm.ensemble.facts import Facts, facts_of, facts_of_calls

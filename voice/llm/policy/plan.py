@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from latency.record.llm.answer import PhraseKind
+from latency.record.requests import PhraseKind
 from voice.llm.policy.situation import Attempt, Decision, Situation, Start
 
 HOLD_GUARD = 0.02

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from latency.budget import Deadline
-from latency.record.llm.answer import PhraseKind
+from latency.record.requests import PhraseKind
 
 Outcome = Literal["complete", "failed", "cancelled"]
 

@@ -6,7 +6,7 @@ Amounts are US dollars.
 from dataclasses import dataclass
 from datetime import date
 
-from latency.record.llm.answer import Cap
+from latency.record.requests import Cap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import logging
 from dataclasses import replace
 
-from latency.record.llm.answer import Cap
+from latency.record.requests import Cap
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.policy import Plan
 from voice.llm.policy.policies import Single

@@ -2,8 +2,7 @@
 
 from typing import Protocol, runtime_checkable
 
-from latency.record.llm.price import Price
-from latency.record.llm.speed import is_fast
+from latency.record.requests import Price, is_fast
 
 
 @runtime_checkable

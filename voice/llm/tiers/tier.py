@@ -27,7 +27,7 @@ from pipecat.processors.frame_processor import FrameCallback, FrameDirection, Fr
 from pipecat.services.llm_service import LLMService
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from voice.llm.answer.answer_frames import LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.provider_note import ProviderNote

@@ -6,7 +6,7 @@ spoken as well, or the draft has failed, and the plan has another tier answer, o
 
 from collections.abc import Sequence
 
-from latency.record.llm.verification import Verification, VerificationOutcome
+from latency.record.requests import Verification, VerificationOutcome
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.ensemble.checks import fault_in
 from voice.llm.ensemble.facts import facts_of

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from latency.record.stall import Stall
+from latency.record.turn import Stall
 from voice.queue_waits import QueueWaits
 from voice.server.headroom.loop_load import LoopLoad
 from voice.server.loop.stall_log import StallLog

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from latency.record.stall import SHORTEST_MS, Stall, StallKind
+from latency.record.turn import SHORTEST_MS, Stall, StallKind
 
 KEPT = 512
 """Stalls that are remembered."""

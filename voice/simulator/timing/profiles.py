@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from latency.record.llm.speed import same_name
+from latency.record.requests import same_name
 from voice.errors import ConfigurationError
 from voice.llm.catalog.catalog import Catalog, load_catalog
 from voice.llm.catalog.tier import CatalogTier, Preset

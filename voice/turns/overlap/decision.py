@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from latency.record.overlap import Because, OverlapRecord
+from latency.record.turn import Because, OverlapRecord
 from voice.turns.overlap.meaning import TAKES_THE_FLOOR, Meaning
 
 STABLE = 0.15

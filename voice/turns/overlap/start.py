@@ -20,7 +20,7 @@ from pipecat.turns.types import ProcessFrameResult
 from pipecat.turns.user_start import BaseUserTurnStartStrategy
 from pipecat.utils.time import time_now_iso8601
 
-from latency.record.overlap import OverlapRecord
+from latency.record.turn import OverlapRecord
 from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.turns.overlap.caller_level import CallerLevel
 from voice.turns.overlap.decision import Action, Overlap, Rules

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from latency.record.turn import TurnRecord
-from latency.render.terminal.cost_block import cost_lines
+from latency.render.llm import cost_lines
 from latency.report.llm.cost import Cost, cost_figures, turn_cost
 from tests.latency.budgeted_turns import attempt, response, turn
 

@@ -16,7 +16,7 @@ from pipecat.frames.protobufs import frames_pb2
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from voice.client.call.call_result import CallResult
 from voice.client.call.line import PacedLine
 from voice.client.call.listener import CallListener

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from latency.record.server_turn import ServerTurn
+from latency.record.turn import ServerTurn
 from tests.voice.client.sound.simulated_room import SimulatedRoom
 from voice.client.call.call_result import CallResult
 from voice.client.call.session import CallSession

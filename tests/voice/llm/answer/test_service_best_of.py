@@ -10,8 +10,7 @@ from pipecat.frames.frames import FunctionCallResultFrame, InterruptionFrame
 from pipecat.tests.utils import SleepFrame
 
 from latency.budget import Budget
-from latency.record.llm.price import Price
-from latency.record.llm.vote import Vote
+from latency.record.requests import Price, Vote
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.provider_note import ProviderNote, Room

@@ -2,7 +2,7 @@
 
 import pytest
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from tests.voice.llm.answer import budgeted_rig as rig
 
 DEAR, CHEAP = Price(input=5, output=25), Price(input=0.5, output=1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from latency.record.llm.verification import Verification
+from latency.record.requests import Verification
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.verification.request import CORRECT, VERIFY
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from latency.record.llm.attempt import AttemptRecord
-from latency.record.llm.price import Price, bill
+from latency.record.requests import AttemptRecord, Price, bill
 from tests.voice.llm.anthropic.test_messages import calling
 from tests.voice.llm.openai.responses_rig import CAR, FAST
 

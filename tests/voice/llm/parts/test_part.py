@@ -5,8 +5,8 @@ import re
 import pytest
 
 from latency.record.json_form import from_json, to_json
-from latency.record.llm.answer_part import AnswerPart
-from latency.record.server_turn import ServerTurn
+from latency.record.requests import AnswerPart
+from latency.record.turn import ServerTurn
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.parts.part import Part, Piece, speaking_seconds
 from voice.turns.words.german import GERMAN

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.llm.spending.day_file import add_to_day
 from voice.llm.spending.day_spending import DaySpending

@@ -8,7 +8,7 @@ from pipecat.frames.frames import FunctionCallResultProperties
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.llm_service import FunctionCallParams
 
-from latency.record.llm.price import Price
+from latency.record.requests import Price
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import POLICIES, make_policy

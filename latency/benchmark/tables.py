@@ -1,0 +1,211 @@
+"""A benchmark for people: tables for each language model, who called, and what the figures mean."""
+
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from latency.benchmark.benchmark import OURS, Benchmark, Callers, Worth, worth
+from latency.benchmark.row import BenchmarkRow
+from latency.render.layout import console_for, fitted, table
+from latency.render.numbers import UNKNOWN, count, ms, percent, plural, statistic
+from latency.report.stats import INTERVAL, RESAMPLES, Distribution, Interval, Ratio
+
+LATENCY = ("agent", "n", "p50", "p95", "ratio of p50")
+SOME = ("agent", "n", "p50", "p95")
+TURNS = ("agent", "turns", "answered", "cut off", "unanswered", "early")
+CONDUCT = ("agent", "cut in pauses", "elsewhere", "broken off")
+BARGE_INS = ("agent", "planned", "stopped", "ended", "ignored", "missed", "stop p50", "p95")
+SOUNDS = ("agent", "planned", "went on", "resumed", "stopped", "missed")
+COST = ("agent", "requests", "wasted", "CPU s/min", "peak MB")
+PIECES = ("without", "n", "p50", "p95", "CPU s/min", "per ms")
+TEXT_COLUMNS = ("agent", "without")
+"""Headings of columns that hold text."""
+NOTE = 4
+"""Characters by which a note goes on indented."""
+
+
+def write(benchmark: Benchmark, file: TextIO) -> None:
+    """Write the tables to a text stream."""
+    console = console_for(file)
+    rounds = "in one round" if benchmark.rounds == 1 else f"in {benchmark.rounds} rounds, in rotating order"
+    called = f"each agent was called {rounds}, with {', '.join(benchmark.fixtures)}"
+    console.print(f"Benchmark: {benchmark.folder}; {called}")
+    for line in about_callers(benchmark.callers):
+        console.print(fitted(line, console.width, indent=NOTE))
+    host = benchmark.host
+    if host.get("load_before") is not None:
+        console.print(f"Machine: {plural(host.get('cpus'), 'CPU')}, load {host['load_before']:.1f} at the start")
+    if not benchmark.is_complete:
+        had = ", ".join(f"{row.variant} ({row.llm}) {row.calls}" for row in benchmark.rows)
+        console.print(f"NOT COMPLETE: of {plural(benchmark.calls, 'call')} each, there are: {had or 'none'}")
+    if pretending := benchmark.simulated:
+        console.print(f"SIMULATED, not real: {', '.join(pretending)}")
+    for llm in dict.fromkeys(row.llm for row in benchmark.rows):
+        rows = [row for row in benchmark.rows if row.llm == llm]
+        ttft, rate = llm.split(":")
+        console.print(f"\nLanguage model: first token after {ttft} ms, then {rate} tokens/s. Latencies in ms")
+        for title, headings, cells in _tables(benchmark, rows):
+            if title:
+                console.print(title)
+            console.print(table(headings, cells, text=TEXT_COLUMNS))
+            console.print()
+    for line in notes(benchmark):
+        console.print(fitted(line, console.width, indent=NOTE))
+
+
+def _tables(
+    benchmark: Benchmark, rows: Sequence[BenchmarkRow]
+) -> Iterator[tuple[str, Sequence[str], Sequence[Sequence[str]]]]:
+    """Title, headings and cells of the tables for one language model."""
+    yield "", LATENCY, [_latency(row, benchmark.ratio(row)) for row in rows]
+    halves = [(row, *both) for row in rows if (both := benchmark.by_fit(row))]
+    if halves:
+        yield "Speakers outside the fit", SOME, [_some(row, outside) for row, outside, _ in halves]
+        yield "Speakers that endpointing was fitted to", SOME, [_some(row, inside) for row, _, inside in halves]
+    if finished := [_some(row, words) for row in rows if (words := benchmark.finished(row))]:
+        yield "Recordings whose words are finished", SOME, finished
+    yield "", TURNS, [_turns(row) for row in rows]
+    yield "", CONDUCT, [_conduct(row) for row in rows]
+    if any(row.interruptions.planned for row in rows):
+        yield "Barge-ins", BARGE_INS, [_barge_ins(row) for row in rows]
+    if any(row.sounds.planned for row in rows):
+        yield "Backchannels, coughs and other sounds that must not interrupt", SOUNDS, [_sounds(row) for row in rows]
+    yield "", COST, [_cost(row) for row in rows]
+    if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:
+        yield "What each part is worth: an agent of ours without the part, minus one with it", PIECES, pieces
+
+
+def _latency(row: BenchmarkRow, ratio: Ratio | None) -> list[str]:
+    name = f"{row.variant} (REFUSED)" if row.refused else row.variant
+    compared = UNKNOWN if ratio is None else f"{ratio.value:.2f}" + _between(ratio.interval, "{:.2f}")
+    return [name, *_distribution(row.turn_ms), compared]
+
+
+def _some(row: BenchmarkRow, found: Distribution) -> list[str]:
+    return [row.variant, *_distribution(found)]
+
+
+def _distribution(found: Distribution) -> list[str]:
+    p50 = statistic(found, "p50") + _between(found.p50_ci, "{:.0f}")
+    return [str(found.total), p50, statistic(found, "p95") + _between(found.p95_ci, "{:.0f}")]
+
+
+def _turns(row: BenchmarkRow) -> list[str]:
+    tally = row.tally
+    counts = (tally.turns, len(tally.latencies), len(tally.cut_off), len(tally.unanswered), tally.early)
+    return [row.variant, *map(str, counts)]
+
+
+def _conduct(row: BenchmarkRow) -> list[str]:
+    cut = row.cut_offs
+    return [row.variant, f"{cut.in_pauses} of {cut.pauses}", str(cut.elsewhere), count(row.broken_off)]
+
+
+def _barge_ins(row: BenchmarkRow) -> list[str]:
+    found = row.interruptions
+    counts = (found.planned, found.stopped, found.ended, found.ignored, found.missed + found.unplayed)
+    stop = found.stop_ms
+    return [row.variant, *map(str, counts), ms(stop.p50) + _between(stop.p50_ci, "{:.0f}"), ms(stop.p95)]
+
+
+def _sounds(row: BenchmarkRow) -> list[str]:
+    found = row.sounds
+    return [row.variant, *map(str, (found.planned, found.went_on, found.resumed, found.stopped, found.silent))]
+
+
+def _cost(row: BenchmarkRow) -> list[str]:
+    asked = row.requests
+    return [
+        row.variant,
+        UNKNOWN if asked is None else str(asked.n),
+        UNKNOWN if asked is None else percent(asked.wasted_share),
+        count(row.cpu_s_per_minute),
+        UNKNOWN if row.rss_peak_mb is None else f"{row.rss_peak_mb:.0f}",
+    ]
+
+
+def _piece(row: BenchmarkRow, found: Worth) -> list[str]:
+    return [
+        f"{row.without} (REFUSED)" if row.refused else str(row.without),
+        str(found.n),
+        f"{found.p50_ms:+.0f}" + _between(found.p50_ci, "{:+.0f}", ", "),
+        f"{found.p95_ms:+.0f}" + _between(found.p95_ci, "{:+.0f}", ", "),
+        UNKNOWN if found.cpu_s_per_minute is None else f"{found.cpu_s_per_minute:+.1f}",
+        UNKNOWN if found.cpu_ms_per_ms_saved is None else f"{found.cpu_ms_per_ms_saved:.1f}",
+    ]
+
+
+def _between(interval: Interval | None, form: str, to: str = "-") -> str:
+    return "" if interval is None else f" [{form.format(interval[0])}{to}{form.format(interval[1])}]"
+
+
+def notes(benchmark: Benchmark) -> Iterator[str]:
+    """Who is left out or refused, what each agent is, and what the columns are."""
+    for name, why in benchmark.skipped.items():
+        yield f"{name} is left out: {why}"
+    for row in benchmark.rows:
+        if row.refused:
+            yield f"REFUSED: {row.variant} with {row.llm}: {row.refused}"
+        if row.repeated:
+            again = plural(row.repeated, "call")
+            yield f"repeated, because the audio was not sent in real time: {again} of {row.variant} with {row.llm}"
+    for name, about, settings in dict.fromkeys((row.variant, row.about, tuple(row.settings)) for row in benchmark.rows):
+        yield f"{name}: {about}" + (f"; set: {', '.join(settings)}" if settings else "")
+    yield (
+        "p50, p95: turn latency, from the labelled end of speech to the answer's first audible sample, of warm turns "
+        "that are no barge-ins (n: answered, or unanswered and so later than any limit); [...]: "
+        f"{INTERVAL} % interval of {RESAMPLES} resamples that draw recordings, each with its repetitions"
+    )
+    yield f"ratio of p50: relative to {benchmark.baseline}, on the turns that both answered"
+    if any(benchmark.finished(row) for row in benchmark.rows):
+        yield f"words are finished: as {OURS} judged in most rounds; all agents are shown on these recordings"
+    yield (
+        "turns: answered, cut off (an answer was heard that was begun before the user had finished; no latency is "
+        "counted) or unanswered; early: answered within 200 ms, sooner than people answer"
+    )
+    yield (
+        "cut in pauses: labelled pauses that the agent took for the end of the turn; elsewhere: cut-offs at another "
+        "place; broken off: answers that stopped although the user was silent"
+    )
+    if any(row.interruptions.planned for row in benchmark.rows):
+        yield (
+            "barge-ins: planned = stopped + ended (the agent came to its own end, so it has no stop time) + ignored "
+            "(it talked on) + missed (it was silent); stop: milliseconds from the interruption until it is silent"
+        )
+    yield "requests: to the language model; wasted: share of requests beyond one for each answered turn"
+    if any(worth(benchmark, row) for row in benchmark.rows):
+        yield (
+            "without: a + means slower, or more CPU time, without the part, on the turns that both answered; per ms: "
+            "the part's cost in CPU ms for each answered turn and each ms of the median that it saves; - where it "
+            "saves or costs nothing"
+        )
+
+
+def about_callers(callers: Callers) -> Iterator[str]:
+    """What a reader of the figures has to know of them."""
+    yield f"Callers: {', '.join(_who(callers))}"
+    if callers.at_once > 1:
+        yield f"AT ONCE: {callers.at_once} callers on one server of each agent, each with all the turns"
+    if callers.left_out:
+        yield f"Left out: {plural(callers.left_out, 'turn')} by speakers that endpointing was fitted to"
+    if callers.estimated:
+        yield f"ESTIMATED: the end of speech was measured in {plural(callers.estimated, 'turn')} without labels"
+    if callers.wordless:
+        yield (
+            f"SCRIPTED: the words of {plural(callers.wordless, 'turn')} are unknown; a scripted recogniser hears a "
+            "placeholder"
+        )
+
+
+def _who(callers: Callers) -> Iterator[str]:
+    known = len(callers.speakers)
+    yield plural(callers.turns, "turn") + (f" by {plural(known, 'speaker')}" if known else "")
+    if callers.synthetic:
+        yield "all of them SYNTHESISERS" if callers.synthetic == known else f"{callers.synthetic} of them SYNTHESISERS"
+    if known and len(callers.fitted) == known:
+        yield "endpointing was FITTED to all of them" if known > 1 else "endpointing was FITTED to this one"
+    elif callers.fitted:
+        yield f"endpointing was FITTED to {len(callers.fitted)} of them"
+    elif known:
+        yield "endpointing was fitted to none of them"
+    if callers.unnamed:
+        yield f"{callers.unnamed if known else 'all'} by speakers that are not named"

@@ -1,0 +1,168 @@
+"""Judges a session: each of its turns, and what the recording shows about the session as a whole.
+
+In a run with injected faults, each turn also has exactly one end.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from latency.audio.dropouts import gaps
+from latency.audio.flushed import parted
+from latency.audio.onset import Span, as_floats, sounds, utterances
+from latency.audio.recording import RATE
+from latency.judge.barge_in import ducked_after, false_barge_ins, judge_barge_in, judge_sound, onset_of
+from latency.judge.outcome import LOST, ONSET_REACH, Outcome, TimeToAnswer, Unanswered, judge_turn
+from latency.judge.verdict import judge
+from latency.record.marks import Mark
+from latency.record.session import InjectedFault, Session
+from latency.record.turn import TurnRecord
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+KEY_REACH = 1.0
+"""Seconds within which a key's interruption has reached the server and come back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOutcome:
+    """A session's turns, and findings about the session as a whole."""
+
+    session: Session
+    outcomes: tuple[Outcome, ...]
+    recorded: bool
+    gaps: tuple[Span, ...] = ()
+    false_barge_ins: int = 0
+    """Interruptions of an audible bot that were not caused by a turn of the user."""
+
+
+def judge_session(
+    session: Session,
+    turns: Sequence[TurnRecord],
+    stereo: "npt.NDArray[np.int16] | None",
+    *,
+    is_whole: bool = True,
+) -> SessionOutcome:
+    """Judge the turns of a session by its recording.
+
+    Args:
+        turns: Its recorded turns, in order; numbers missing between them were lost.
+        stereo: The recording, int16, shape (samples, 2), 16 kHz; None when there is none.
+        is_whole: Whether the last of them was the session's last turn.
+    """
+    reported = any(turn.server_turns for turn in turns)
+    if stereo is None:
+        outcomes = [_unrecorded(turn) for turn in turns]
+        return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
+    bot = as_floats(stereo[:, 1])
+    spoken = parted(utterances(bot, RATE), bot, RATE, session.flushes)
+    overlaps = [one for turn in turns for reported in turn.server_turns for one in reported.overlaps or ()]
+    bridged = any(server_turn.opening for turn in turns for server_turn in turn.server_turns)
+    pieces = sounds(bot, RATE) if bridged else ()
+    starts = [turn.start for turn in turns]
+    onsets = [onset_of(turn) for turn in turns]
+    outcomes = []
+    for position, turn in enumerate(turns):
+        following = next((start for start in starts[position + 1 :] if start is not None), None)
+        next_number = turns[position + 1].turn if position + 1 < len(turns) else turn.turn + is_whole
+        is_lost = next_number != turn.turn + 1
+        time = TimeToAnswer(
+            following=following,
+            until=None if is_lost else len(bot) / RATE if following is None else following,
+            reported=reported,
+            closed=session.closed is not None,
+        )
+        judged = judge_turn(turn, spoken, pieces, time)
+        if barge_in := judge_barge_in(turn, spoken, bot, RATE, session.flushes, session.ducked):
+            judged = replace(judged, barge_in=barge_in.result, barge_in_stop=barge_in.stop)
+        again = next((onset for onset in onsets[position + 1 :] if onset is not None), None)
+        sound = judge_sound(turn, spoken, bot, RATE, session.flushes, overlaps, session.ducked, following=again)
+        judged = replace(judged, sound=sound, ducked=ducked_after(turn, spoken, session.ducked))
+        outcomes.append(judged)
+    found = gaps(bot, RATE, underruns=session.underruns, flushes=session.flushes, spoken=spoken)
+    return SessionOutcome(
+        session=session,
+        outcomes=tuple(outcomes),
+        recorded=True,
+        gaps=_dropouts(found, outcomes),
+        false_barge_ins=false_barge_ins(turns, spoken, _unasked(session), overlaps),
+    )
+
+
+def _unasked(session: Session) -> list[float]:
+    """The flushes that no key asked for."""
+    return [at for at in session.flushes if not any(0 <= at - key <= KEY_REACH for key in session.silence_asked)]
+
+
+def _dropouts(found: Sequence[Span], outcomes: Sequence[Outcome]) -> tuple[Span, ...]:
+    """Gaps in the bot's speech, without the silences between a bridging phrase and its answer."""
+    bridged = [
+        o.turn.end + o.answer
+        for o in outcomes
+        if o.turn.end is not None and o.latency is not None and o.answer is not None and o.answer > o.latency
+    ]
+    return tuple(gap for gap in found if not any(abs(gap.end - answer) <= ONSET_REACH for answer in bridged))
+
+
+def _unrecorded(turn: TurnRecord) -> Outcome:
+    return Outcome(turn=turn, unanswered=Unanswered.NO_RECORDING if turn.wants_answer else None)
+
+
+End = Literal["answered", "rescued", "apologised", "unanswered", "not judged", "no answer wanted", "not played"]
+"""Answered by what was asked first, or by another tier; the caller was told that there is no answer; or there was none.
+"not judged": the recording or the record is lost. "not played": the call ended before the turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """One turn, what was broken in it, and what became of it."""
+
+    session: str
+    turn: int
+    faults: tuple[InjectedFault, ...]
+    end: End
+    reason: str | None = None
+    """Why it was not answered; None for a turn that was."""
+
+
+def accounts(sessions: Iterable[SessionOutcome], *, budget: float) -> tuple[Account, ...]:
+    """One account for every turn of the sessions' recordings, in order, also for turns that were never played.
+
+    Args:
+        sessions: as they were judged.
+        budget: see `latency.judge.verdict.judge`.
+    """
+    return tuple(account for session in sessions for account in _of_session(session, budget))
+
+
+def _of_session(judged: SessionOutcome, budget: float) -> Iterable[Account]:
+    session = judged.session
+    following = 0
+    for outcome in judged.outcomes:
+        end, reason = _end(outcome, budget)
+        number = outcome.turn.turn
+        faults = tuple(fault for fault in session.injected if fault.turn == number)
+        yield Account(session=session.name, turn=number, faults=faults, end=end, reason=reason)
+        following = number + 1
+    for number in range(following, following + (session.never_sent or 0)):
+        why = f"the call ended before: {session.closed or 'the replay was stopped'}"
+        yield Account(session=session.name, turn=number, faults=(), end="not played", reason=why)
+
+
+def _end(outcome: Outcome, budget: float) -> tuple[End, str | None]:
+    turn = outcome.turn
+    if not turn.wants_answer:
+        return "no answer wanted", None
+    if outcome.answered:
+        judged = judge(turn, budget=budget)
+        another = judged is not None and judged.tier is not None and judged.tier != judged.asked
+        return ("rescued" if another else "answered"), None
+    if outcome.unanswered in LOST:
+        return "not judged", str(outcome.unanswered)
+    reason = turn.failed or (str(outcome.unanswered) if outcome.unanswered else None)
+    # What is heard after the end of a turn that got no answer is the reason why there is none.
+    told = Mark.FIRST_AUDIBLE in turn.marks
+    return ("apologised" if told else "unanswered"), reason

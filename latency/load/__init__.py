@@ -1,1 +1,0 @@
-"""Many callers at once: what was observed of them, and the figures that follow from it."""

@@ -1,0 +1,101 @@
+"""The first lines of a report: whether to believe its figures, those that matter most, and a histogram of latencies."""
+
+from collections.abc import Iterable, Iterator
+
+from latency.budget import TURN_LIMIT
+from latency.judge.outcome import EARLY
+from latency.render.numbers import ms, plural, statistic
+from latency.report.report import Report
+from latency.report.stats import Distribution
+
+Line = tuple[str, str]
+"""Text and style."""
+HEADLINE = 14
+"""Characters of a label in the headline."""
+
+
+def headline(report: Report) -> Iterator[Line]:
+    """The run, what makes its figures doubtful, and the latencies against 400 and 800 ms."""
+    yield f"Turnaround: {report.run}", "bold"
+    if report.simulated:
+        yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
+    if report.chaos is not None:
+        yield f"FAULTS INJECTED (--chaos {report.chaos}): these are not the figures of an ordinary run", "bold magenta"
+    if report.refused:
+        yield f"LATENCIES REFUSED: {report.refused}", "bold red"
+    for note in report.notes:
+        yield f"note: {note}", "yellow"
+    if report.rests_on:
+        yield f"Rests on      {', '.join(report.rests_on)}", "yellow"
+    yield "", ""
+    refused = " (refused)" if report.refused else ""
+    yield f"Turn latency{refused}  {_turn_latency(report)}", "bold"
+    if report.llm.phrases and report.has_latencies:
+        answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
+        yield f"{answer} (phrases are no answer)", "bold"
+    yield from _apart(report)
+
+
+def _turn_latency(report: Report) -> str:
+    turns = report.turns
+    if report.only_cold:
+        return (
+            f"{ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered (of {turns.expected}) was the "
+            "first of its process; for a warm figure, replay it with --repeat 2"
+        )
+    if not report.has_latencies:
+        return "none; " + (
+            f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
+        )
+    return (
+        f"{_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; {turns.answered} of {turns.expected} answered"
+    )
+
+
+def _apart(report: Report) -> Iterator[Line]:
+    """The turns that no latency shows, and those whose latency is too good."""
+    unanswered = sum(report.turns.unanswered.values()) - report.turns.lost
+    if unanswered:
+        yield f"Unanswered    {plural(unanswered, 'turn')}: each counts as later than any limit", "bold red"
+    if cut := report.quality.cut_offs:
+        yield f"Cut off       {plural(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
+    if early := report.quality.early:
+        yield (
+            f"Early         {plural(early, 'answer')} within {EARLY * 1000:.0f} ms, sooner than people answer",
+            "yellow",
+        )
+
+
+def _figures(one: Distribution) -> str:
+    p50, p95, longest = (statistic(one, key) for key in ("p50", "p95", "max"))
+    return f"p50 {p50}  p95 {p95}  max {longest} ms"
+
+
+def _within(one: Distribution, of_what: str | None = None) -> str:
+    whole = plural(one.total, of_what) if of_what else str(one.total)
+    return f"{one.within_800} of {whole} within 800 ms, {one.within_400} within 400 ms"
+
+
+BIN_MS = 50
+BINS = 40
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+def histogram(latencies: Iterable[float]) -> list[str]:
+    """One line of bars of 50 ms from 0 to 2 s, split at 800 ms, and a scale below; the last bar holds everything later.
+
+    Args:
+        latencies: Seconds.
+    """
+    counts = [0] * (BINS + 1)
+    for latency in latencies:
+        # A latency of exactly 800 ms is within 800 ms, so a bar holds its upper edge.
+        counts[min(max(-int(-latency * 1000 // BIN_MS) - 1, 0), BINS)] += 1
+    tallest = max(counts)
+    if not tallest:
+        return []
+    drawn = "".join(_BARS[-(-count * (len(_BARS) - 1) // tallest)] for count in counts)
+    split = round(TURN_LIMIT * 1000) // BIN_MS
+    scale = "".join(f"{ms:<{400 // BIN_MS}}" for ms in (0, 400)) + " "
+    scale += "".join(f"{ms:<{400 // BIN_MS}}" for ms in (800, 1200, 1600)) + "2000+ ms"
+    return [f"  {drawn[:split]}│{drawn[split:]}", f"  {scale}"]

@@ -1,0 +1,171 @@
+"""A report for people: readable with colours in a terminal, and without them in a pipe or a log."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TextIO
+
+from latency.judge.outcome import EARLY
+from latency.judge.session import Account
+from latency.render.headline import HEADLINE, headline, histogram
+from latency.render.layout import LABEL, console_for, fitted, labelled
+from latency.render.llm import cost_lines, llm_lines
+from latency.render.method import conditions, method
+from latency.render.numbers import UNKNOWN, count, counted, ms, percent, plural
+from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
+from latency.render.turn_table import legend, turn_table
+from latency.report.llm.speculation import Speculation
+from latency.report.report import Report
+
+
+def write(report: Report, file: TextIO) -> None:
+    """Write the whole report to a text stream; colours only when it is a terminal."""
+    console = console_for(file)
+    for line, style in headline(report):
+        # A path that is wider than the console stays whole.
+        console.print(fitted(line, console.width, indent=HEADLINE), style=style, soft_wrap=True)
+    usual = [o for o in report.outcomes if o.is_timed and o.is_usual]
+    for line in histogram([o.latency for o in usual if o.latency is not None]):
+        console.print(line, no_wrap=True)
+    console.print()
+    for line, style in turn_table(report, width=console.width):
+        console.print(line, style=style, no_wrap=True, overflow="ignore")
+    console.print(legend(report), style="dim")
+    console.print()
+    if report.has_latencies and not report.only_cold:
+        console.print(latency_table(report, width=console.width))
+        for line in interval_lines(report):
+            console.print(line, style="dim")
+        console.print()
+        console.print(contribution_table(report, width=console.width))
+        console.print()
+    if slowest := worst_table(report):
+        console.print(slowest)
+        console.print()
+    for line in (*_figures(report), *fault_lines(report.accounts), *conditions(report)):
+        console.print(fitted(line, console.width))
+    console.print()
+    for line in method(report):
+        console.print(line, style="dim")
+    # Last, where who reads the log of a gate looks.
+    for line, style in verdict_lines(report):
+        console.print(fitted(line, console.width), style=style)
+
+
+def _figures(report: Report) -> Iterator[str]:
+    turns, quality, stop = report.turns, report.quality, report.barge_in
+    reasons = f" ({counted(turns.unanswered)})" if turns.unanswered else ""
+    yield labelled(
+        "turns",
+        f"total {turns.total}; expected {turns.expected} (they want an answer), answered {turns.answered}, "
+        f"unanswered {sum(turns.unanswered.values())}{reasons}",
+    )
+    known = UNKNOWN if turns.answers_ok is None else f"{turns.answers_ok} of {report.scored} with a known right answer"
+    yield labelled("answers ok", f"{known}; word error rate (wer) {percent(quality.wer)}")
+    yield labelled(
+        "cut-offs",
+        f"{count(quality.cut_offs)} (the bot answered before the user had finished; not in any latency); pauses "
+        f"{count(quality.pauses)}, false cut-off rate {percent(quality.false_cut_off_rate)} (pauses taken for the "
+        f"end); early {count(quality.early)} (answers within {EARLY * 1000:.0f} ms, sooner than people answer); gaps "
+        f"{count(quality.gaps)} (holes in the bot's speech)",
+    )
+    if marked := [one.turn for one in report.outcomes if one.turn.marked_bad is not None]:
+        yield labelled(
+            "marked bad",
+            f"{plural(len(marked), 'turn')} by the caller; `latency fixtures {report.run}` makes recordings of them to "
+            "replay",
+        )
+    if quality.joined:
+        yield labelled(
+            "joined",
+            f"{plural(quality.joined, 'turn')} ended too early and then joined by what followed, answered as one; "
+            f"at most {ms(quality.joined_heard_ms)} ms of a first answer were heard",
+        )
+    if away := [end - start for one in report.sessions for start, end in one.session.away]:
+        yield labelled(
+            "sound card",
+            f"away {plural(len(away), 'time')}, for {max(away):.1f} s at most; nothing was heard or played meanwhile",
+        )
+    if quality.outages_ms:
+        yield labelled(
+            "connection",
+            f"lost {plural(len(quality.outages_ms), 'time')}, for {ms(max(quality.outages_ms))} ms at most; turns that "
+            f"had to wait for it count as they were heard",
+        )
+    if quality.hung:
+        yield labelled(
+            "hung", f"{counted(quality.hung)} (did nothing for so long that the caller was told, or hung up on)"
+        )
+    if quality.parts:
+        yield labelled(
+            "parts",
+            f"{plural(quality.parts['asked'], 'time')} the caller was asked whether a long answer should go on; "
+            f"it went on {plural(quality.parts['went_on'], 'time')}",
+        )
+    times = f", stop p50 {ms(stop.stop_p50_ms)}, stop p95 {ms(stop.stop_p95_ms)} ms (until silent)" if stop.n else ""
+    missed = f", missed {stop.missed} (the bot talked on)" if stop.missed else ""
+    own = f"; own {stop.own} (turns that its own voice in the microphone began)" if stop.own else ""
+    ducked = "" if stop.ducked_p95_ms is None else f"; softer within {ms(stop.ducked_p95_ms)} ms (p95) of the onset"
+    yield labelled(
+        "barge-in", f"n {stop.n}{times}{missed}; false {count(stop.false)} (interruptions without cause){own}{ducked}"
+    )
+    if stop.sounds:
+        yield labelled("sounds", "; ".join(_sound(kind, of) for kind, of in sorted(stop.sounds.items())))
+    yield from llm_lines(report.llm)
+    yield from cost_lines(report.cost)
+    if report.speculation.started or report.speculation.hints:
+        yield labelled("speculation", _speculation(report.speculation))
+
+
+def _sound(kind: str, results: dict[str, int]) -> str:
+    """What one kind of sound did to the bot's speech."""
+    what = {"went_on": "under which the bot went on", "resumed": "silenced and resumed", "stopped": "stopped"}
+    return f"{kind} {sum(results.values())}: " + ", ".join(
+        f"{results[key]} {what[key]}" for key in what if results[key]
+    )
+
+
+def _speculation(ahead: Speculation) -> str:
+    hints = "" if ahead.hints is None else f" at {plural(ahead.hints, 'hint')} of the turn's end"
+    spoken = f" ({ahead.spoken_ahead} already synthesised)" if ahead.spoken_ahead else ""
+    saved = "" if ahead.saved_p50_ms is None else f"; first clause {ms(ahead.saved_p50_ms)} ms sooner (p50)"
+    early = f" ({ahead.early} by the words alone)" if ahead.early else ""
+    tokens = f" ({ahead.discarded_tokens:,} tokens)" if ahead.discarded and ahead.discarded_tokens else ""
+    return (
+        f"{plural(ahead.started, 'speculative answer')}{early}{hints}: {count(ahead.used)} used{spoken}, "
+        f"{count(ahead.discarded)} discarded{tokens}{saved}"
+    )
+
+
+def verdict_lines(report: Report) -> Iterator[tuple[str, str]]:
+    """What became of the thresholds: text and style of a line for each."""
+    styles = {"passed": "green", "failed": "bold red", "no data": "yellow"}
+    for item in report.thresholds:
+        value = f" (is {item.shown})" if item.shown else ""
+        why = f": {item.reason}" if item.reason else ""
+        yield labelled(item.verdict, f"{item.expr}{value}{why}"), styles[item.verdict]
+
+
+_ENDS = {
+    "rescued": "rescued by another tier",
+    "apologised": "the caller was told that there is no answer",
+    "not played": "not played",
+}
+
+
+def fault_lines(accounts: tuple[Account, ...]) -> Iterator[str]:
+    """How many turns ended in which way, then a line for every turn with a fault and for every one unanswered."""
+    if not accounts:
+        return
+    faults = sum(len(account.faults) for account in accounts)
+    yield labelled("faults", f"{faults} injected in {plural(len(accounts), 'turn')}: {counted(_ends(accounts))}")
+    many = len({account.session for account in accounts}) > 1
+    for account in accounts:
+        if account.faults or account.reason:
+            where = f"{account.session} {account.turn}" if many else f"turn {account.turn}"
+            broken = "; ".join(fault.what for fault in account.faults) or "no fault"
+            why = f": {account.reason}" if account.reason else ""
+            yield f"{'':<{LABEL}}{where}: {broken} → {_ENDS.get(account.end, account.end)}{why}"
+
+
+def _ends(accounts: tuple[Account, ...]) -> Counter[str]:
+    return Counter(account.end for account in accounts)

@@ -1,1 +1,0 @@
-"""The report of a run for people, in a terminal or a pipe."""

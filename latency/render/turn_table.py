@@ -1,0 +1,174 @@
+"""One line for each turn of a run: what was heard and said, how long it took, and remarks."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len, set_cell_size
+
+from latency.budget import TURN_LIMIT
+from latency.judge.outcome import EARLY, Outcome
+from latency.judge.verdict import Judged
+from latency.render.numbers import UNKNOWN
+from latency.report.explain import ended_by, words
+from latency.report.report import LATE_FLAG_MS, RESIDUAL_FLAG_MS, Report
+
+Line = tuple[str, str]
+"""Text and style."""
+HEADINGS = ("turn", "heard", "said", "ms", "ended by", "ok?")
+TEXTS, FIGURE = (1, 2), 3
+"""Columns that may be shortened, and the one that is right-aligned."""
+GAP, NARROW_GAP = "   ", "  "
+LONGEST_TEXT = 26
+SHORTEST_TEXT = 8
+WIDE_FROM = 100
+"""Characters of a line below which texts are shortened, so that no other column is cut."""
+SHORTEST_REMARK = 20
+"""Characters that a remark needs next to its turn; with fewer it is printed below."""
+BELOW = 7
+"""Characters by which such a remark is indented."""
+ENDS = {
+    "smart_turn": "the words were judged complete",
+    "whole_request": "the words are a complete request or answer",
+    "fallback": "the words were in doubt, so a longer silence decided",
+    "timeout": "no decision came, so the watchdog ended it",
+}
+"""What ended a turn, where its name needs a word."""
+
+
+def turn_table(report: Report, *, width: int) -> Iterator[Line]:
+    """The turns of all sessions in order, below a heading.
+
+    The table is drawn by hand, because rich takes seconds for a thousand turns.
+
+    Args:
+        width: Characters in a line; remarks are wrapped at it.
+    """
+    several = len(report.sessions) > 1
+    judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
+    # A reader expects the tier that the run asked first.
+    usual = next((one.asked for one in judged.values() if one.asked), None)
+    rows: list[tuple[list[str], str, str]] = []
+    for outcome in report.outcomes:
+        turn = outcome.turn
+        of_llm = llm_remark(judged.get((turn.session, turn.turn)), usual=usual)
+        cells = [
+            f"{turn.session} {turn.turn}" if several else str(turn.turn),
+            _one_line(turn.heard),
+            _one_line(turn.said),
+            UNKNOWN if outcome.latency is None else f"{outcome.latency * 1000:.0f}",
+            ended_by(turn) or UNKNOWN,
+            {True: "yes", False: "NO", None: ""}[outcome.right],
+        ]
+        rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), _style(outcome)))
+    gap = GAP if width >= WIDE_FROM else NARROW_GAP
+    widths = _widths([cells for cells, _, _ in rows], width - len(gap) * 5)
+    remarks_at = sum(widths) + len(gap) * 6
+    below = width - remarks_at < SHORTEST_REMARK
+    if below:
+        remarks_at = BELOW
+    yield f"{_joined(HEADINGS, widths, gap)}{'' if below else f'{gap}remarks'}".rstrip(), "bold"
+    yield "─" * width, "dim"
+    for cells, remarks, style in rows:
+        more = textwrap.wrap(remarks, max(SHORTEST_REMARK, width - remarks_at))
+        first = more.pop(0) if more and not below else ""
+        yield f"{_joined(cells, widths, gap)}{gap}{first}".rstrip(), style
+        yield from ((" " * remarks_at + line, style) for line in more)
+
+
+BLANK = ' A blank in "ok?": no right answer is known, or too little of it was heard.'
+
+
+def legend(report: Report) -> str:
+    """What the turn numbers, the words in the column "ended by" and a blank in "ok?" mean."""
+    ends = dict.fromkeys(outcome.turn.ended_by for outcome in report.outcomes)
+    meanings = [f"{words(end)} = {ENDS[end]}" for end in ends if end in ENDS]
+    known = f" Ended by: {'; '.join(meanings)}." if meanings else ""
+    first = next((o.turn.fixture for o in report.outcomes if o.turn.turn == 0 and o.turn.fixture), None)
+    file = f" (turn 0 is {first})" if first else ""
+    blank = BLANK if any(outcome.right is None for outcome in report.outcomes) else ""
+    return f"Turns count from 0{file}, as in `latency turn 3`.{known}{blank}"
+
+
+def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """The width of each column; texts are shortened where the table would exceed `room` characters."""
+    widths = [max(cell_len(cells[n]) for cells in (HEADINGS, *rows)) for n in range(len(HEADINGS))]
+    others = sum(widths) - sum(widths[n] for n in TEXTS)
+    longest = min(LONGEST_TEXT, max(SHORTEST_TEXT, (room - others) // len(TEXTS)))
+    return [min(wide, longest) if n in TEXTS else wide for n, wide in enumerate(widths)]
+
+
+def _joined(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
+    fitted = [_cut(cell, wide) for cell, wide in zip(cells, widths, strict=True)]
+    padded = (" " * (wide - cell_len(cell)) for cell, wide in zip(fitted, widths, strict=True))
+    # Figures are right-aligned.
+    return gap.join(
+        pad + cell if n == FIGURE else cell + pad for n, (cell, pad) in enumerate(zip(fitted, padded, strict=True))
+    )
+
+
+def _one_line(text: str | None) -> str:
+    return UNKNOWN if text is None else " ".join(text.split())
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if cell_len(text) <= longest else set_cell_size(text, longest - 1).rstrip() + "…"
+
+
+def _style(outcome: Outcome) -> str:
+    if outcome.unanswered or outcome.cut_off:
+        return "red"
+    return "yellow" if outcome.latency is not None and outcome.latency > TURN_LIMIT else ""
+
+
+def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:
+    """The tier that spoke, and its lateness; None when the `usual` tier was in time, or without an LLM budget."""
+    if judged is None or judged.policy is None:
+        return None
+    late, by = judged.lateness, f" by {judged.tier}" if judged.tier and judged.tier != usual else ""
+    match judged.verdict:
+        case "rescued":
+            return f"rescued by {judged.tier}"
+        case "bridged":
+            return f"bridged: {' '.join(judged.phrases)} " + (f"(answer{by} {late} late)" if late else "(no answer)")
+        case "missed":
+            if not late:
+                return "deadline missed: no answer text"
+            return f"deadline missed by {late}" + (f" ({judged.tier})" if by else "")
+        case _:
+            return f"{judged.tier}: {judged.reason}" if by else None
+
+
+def _remarks(outcome: Outcome) -> Iterator[str]:
+    turn = outcome.turn
+    if turn.marked_bad is not None:
+        yield "MARKED as bad"
+    if outcome.unanswered:
+        yield f"UNANSWERED: {outcome.unanswered}" + (f" ({turn.failed.rstrip('.')})" if turn.failed else "")
+    elif turn.failed:
+        yield turn.failed
+    if outcome.cut_off:
+        yield "CUT OFF"
+    if outcome.is_early:
+        yield f"EARLY: within {EARLY * 1000:.0f} ms"
+    if turn.barge_in:
+        stop = outcome.barge_in_stop
+        yield "barge-in" if stop is None else f"bot stopped in {stop * 1000:.0f} ms"
+    if turn.backchannel:
+        yield "backchannel"
+    elif not turn.wants_answer:
+        yield "wants no answer"
+    if turn.cold:
+        yield "cold"
+    if turn.truth == "estimated":
+        yield "end of speech estimated"
+    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FLAG_MS:
+        yield f"audio sent {turn.late_ms_max:.0f} ms late"
+    if turn.stalls:
+        longest = max(turn.stalls, key=lambda stall: stall.ms)
+        yield (
+            f"{len(turn.stalls)} stalls, longest {longest.ms:.0f} ms"
+            if turn.stalls[1:]
+            else f"{longest.ms:.0f} ms stall"
+        )
+    if outcome.residual is not None and outcome.residual * 1000 > RESIDUAL_FLAG_MS:
+        yield f"{outcome.residual * 1000:.0f} ms unexplained"

@@ -1,0 +1,168 @@
+"""The requests of a run by answer: how unused ones ended, and what of them and of their tokens was wasted.
+
+A request that is cancelled because another one speaks has not failed, but how far it had come by then tells a dead
+server from a slow one.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from latency.record.requests import USUAL_SPEEDS, AttemptOutcome, AttemptRecord, Tokens
+from latency.record.turn import Reported, ServerTurn, TurnRecord
+from latency.report.stats import Spread
+
+USED: tuple[AttemptOutcome, ...] = ("spoken", "called", "opened", "verdict")
+"""Outcomes of requests that were of use: their words were spoken, or their tools were run."""
+LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn", "rejected")
+"""Outcomes of requests whose tokens were paid for but never heard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waste:
+    """What an answer in time costs: requests beyond each answer's first, discarded ones, unheard tokens."""
+
+    extra: int
+    spoken: int
+    """Extra requests that were needed: their text was spoken, or their tools were run."""
+    cancelled: int
+    failed: int
+    tokens: int | None
+    """Prompt and completion, of all cancelled, failed and discarded requests, and those of `tokens_interrupted`; None
+    when no request reports any."""
+    tokens_interrupted: int | None
+    """Completion of answers that were interrupted, as far as their words were not played."""
+    tokens_estimated: int | None
+    """The part of `tokens` that is an estimate, because the provider reported none."""
+    tokens_total: int | None
+    """Of all requests."""
+    share: float | None
+    withdrawn: int
+    """Requests for speculative answers that were discarded; none of them is `extra`."""
+
+
+def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Reported]:
+    """The server's own turns; a turn of the user has several when a pause was taken for its end."""
+    for turn in turns:
+        yield from turn.server_turns or (turn,)
+
+
+def answers_of(turns: Iterable[TurnRecord]) -> Iterator[list[AttemptRecord]]:
+    """The requests made for each answer, in order; their outcome is "withdrawn" when the answer was discarded."""
+    for server_turn in server_turns(turns):
+        yield from _answers(server_turn)
+
+
+def _answers(turn: Reported) -> Iterable[list[AttemptRecord]]:
+    discarded = {answer.response for answer in turn.responses if not answer.is_committed}
+    answers: dict[int | None, list[AttemptRecord]] = {}
+    for attempt in turn.attempts:
+        number = attempt.response
+        if number in discarded and attempt.outcome in (*USED, "cancelled"):
+            attempt = replace(attempt, outcome="withdrawn")
+        answers.setdefault(number, []).append(attempt)
+    return answers.values()
+
+
+def waste_of(turns: Sequence[TurnRecord]) -> Waste:
+    """What of all requests of a run was wasted."""
+    answers = list(answers_of(turns))
+    kept = [[attempt for attempt in answer if attempt.outcome != "withdrawn"] for answer in answers]
+    # The request for an opening or a verdict is no second try at the answer.
+    tries = [[attempt for attempt in answer if attempt.is_answer] for answer in kept]
+    extra = Counter(attempt.outcome for answer in tries for attempt in answer[1:])
+    known = [(attempt.outcome, attempt.tokens) for answer in answers for attempt in answer if attempt.tokens]
+    lost = [tokens for outcome, tokens in known if outcome in LOST]
+    interrupted = _interrupted(turns)
+    tokens, total = _sum(lost) + interrupted, _sum(tokens for _, tokens in known)
+    return Waste(
+        extra=extra.total(),
+        spoken=sum(extra[outcome] for outcome in USED),
+        cancelled=extra["cancelled"],
+        failed=extra["failed"],
+        tokens=tokens if known else None,
+        tokens_interrupted=interrupted if known else None,
+        tokens_estimated=_sum(one for one in lost if one.estimated) if known else None,
+        tokens_total=total if known else None,
+        share=round(tokens / total, 4) if total else None,
+        withdrawn=sum(map(len, answers)) - sum(map(len, kept)),
+    )
+
+
+def _interrupted(turns: Sequence[TurnRecord]) -> int:
+    """Tokens of interrupted answers whose words were not played: they are taken to be spread evenly over its text."""
+    lost = 0.0
+    for one in server_turns(turns):
+        if not (isinstance(one, ServerTurn) and one.interrupted and one.said) or one.played is None:
+            continue
+        unheard = 1 - min(1.0, len(one.played) / len(one.said))
+        attempts = (attempt for answer in _answers(one) for attempt in answer)
+        spoken = (attempt.tokens for attempt in attempts if attempt.outcome == "spoken" and attempt.tokens)
+        lost += unheard * sum(tokens.completion or 0 for tokens in spoken)
+    return round(lost)
+
+
+def _sum(tokens: Iterable[Tokens]) -> int:
+    return sum((one.prompt or 0) + (one.completion or 0) for one in tokens)
+
+
+UNTOLD = "no reason given"
+SENT = {
+    "words too": "a whole clause",
+    "only the beginning of a clause": "part of a clause",
+    "only a sign of life": "a reply without text",
+    "nothing yet": "nothing",
+}
+"""What the server had sent, in words for people, by the text of `had`, which is a key of the JSON report."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutShort:
+    """Cancelled requests that had come equally far."""
+
+    n: int
+    after_p50_ms: float | None
+    """From the request to its end, where that is known."""
+
+
+def failures(attempts: Iterable[AttemptRecord]) -> dict[str, int]:
+    """How many requests failed for each observed reason; the most frequent first."""
+    failed = (attempt for attempt in attempts if attempt.outcome == "failed")
+    return dict(Counter(failure(attempt) for attempt in failed).most_common())
+
+
+def failure(attempt: AttemptRecord) -> str:
+    """Why a request failed: a sentence without its full stop."""
+    why = (attempt.failed or UNTOLD).rstrip(".")
+    return f"{why}, after its first words" if attempt.first_token is not None else why
+
+
+def speed_of(attempt: AttemptRecord) -> str:
+    """The speed that was asked for, and the one that was served where it is another; empty for the usual one."""
+    if attempt.is_served_otherwise:
+        return f"{attempt.speed}, served {attempt.served}"
+    speed = attempt.speed or attempt.served
+    return "" if speed is None or speed in USUAL_SPEEDS else speed
+
+
+def cut_short(attempts: Iterable[AttemptRecord]) -> dict[str, CutShort]:
+    """The cancelled requests by how far they had come; see `had`."""
+    found: dict[str, list[AttemptRecord]] = {}
+    for attempt in attempts:
+        if attempt.outcome == "cancelled":
+            found.setdefault(had(attempt), []).append(attempt)
+    return {what: CutShort(n=len(those), after_p50_ms=_median_ms(those)) for what, those in found.items()}
+
+
+def had(attempt: AttemptRecord) -> str:
+    """How far a request had come when it was cancelled, in words."""
+    if attempt.first_clause is not None:
+        return "words too"
+    if attempt.first_token is not None:
+        return "only the beginning of a clause"
+    return "nothing yet" if attempt.alive is None else "only a sign of life"
+
+
+def _median_ms(attempts: Iterable[AttemptRecord]) -> float | None:
+    known = ((one.request, one.end) for one in attempts)
+    return Spread.of(end - request for request, end in known if request is not None and end is not None).p50

@@ -1,0 +1,109 @@
+"""What became of speculative answers: how many were started, how many discarded, how much time the used ones saved.
+
+A server that speculates reports it with each of its turns; for one that does not, a request before the commit shows it.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from latency.judge.verdict import in_use
+from latency.record.marks import ROUNDING, Mark
+from latency.record.requests import AttemptRecord
+from latency.record.turn import Reported, ServerTurn, SpeculationRecord, TurnRecord
+from latency.report.llm.requests import USED, server_turns
+from latency.report.stats import Spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speculation:
+    """Answers that were started before the turn was committed; None when the record does not mention them."""
+
+    started: int | None
+    discarded: int | None
+    saved_p50_ms: float | None
+    """How much later the first clause of a used one would have come if it had been asked for at the commit."""
+    used: int | None
+    spoken_ahead: int | None
+    """Used ones whose first clause went to synthesis before the commit."""
+    hints: int | None
+    """How often a short silence hinted at the end of the turn; None from a server that does not say."""
+    early: int | None
+    """Those started because of how the words read, before silence or Smart Turn said that they were over."""
+    discarded_tokens: int | None
+    """Prompt and completion of the requests for discarded ones; None when no request reports any."""
+
+
+class _Ahead(NamedTuple):
+    """What one of the server's turns started before its commit."""
+
+    started: int
+    discarded: int
+    used: int
+    saved: Sequence[float]
+    """Seconds that the used ones saved, where that is known."""
+
+
+def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
+    """Sum up the server's turns, also those that were never committed."""
+    own = list(server_turns(turns))
+    told = [(one, one.speculation if isinstance(one, ServerTurn) else None) for one in own]
+    reports = [report for _, report in told if report]
+    ahead = [_reported(one, report) if report else _inferred(one) for one, report in told]
+    known = bool(reports) or any(one.attempts for one in own)
+    return Speculation(
+        started=sum(one.started for one in ahead) if known else None,
+        discarded=sum(one.discarded for one in ahead) if known else None,
+        saved_p50_ms=Spread.of(seconds for one in ahead for seconds in one.saved).p50,
+        used=sum(one.used for one in ahead) if known else None,
+        spoken_ahead=sum(report.spoken_ahead for report in reports) if reports else None,
+        hints=sum(report.hints for report in reports) if reports else None,
+        early=sum(report.early for report in reports) if reports else None,
+        discarded_tokens=_discarded_tokens(own),
+    )
+
+
+def _discarded_tokens(turns: Iterable[Reported]) -> int | None:
+    attempts = [attempt for turn in turns for attempt in turn.attempts if attempt.tokens]
+    discarded = (attempt.tokens for attempt in attempts if attempt.outcome == "withdrawn")
+    return sum((used.prompt or 0) + (used.completion or 0) for used in discarded if used) if attempts else None
+
+
+def head_start(turn: Reported, request: float) -> float | None:
+    """Seconds by which an answer came sooner because it was asked for before the commit; None without a commit.
+
+    It is the time from the request to the commit, but never more than the time to the answer's first clause: a clause
+    that is ready before the commit waits for it.
+
+    Args:
+        turn: One of the server's.
+        request: When the answer was asked for, seconds on the same clock.
+    """
+    commit, ready = turn.marks.get(Mark.TURN_COMMIT), turn.marks.get(Mark.CLAUSE_READY)
+    if commit is None:
+        return None
+    made = (one for at, one in _used(turn) if abs(at - request) <= ROUNDING)
+    instants = [commit, ready, *(one.first_clause or one.end for one in made)]
+    return max(0.0, min(at for at in instants if at is not None) - request)
+
+
+def _reported(turn: Reported, report: SpeculationRecord) -> _Ahead:
+    # A speculative request that lost to a later one has saved nothing.
+    heard = report.request is not None and any(abs(at - report.request) <= ROUNDING for at, _ in _used(turn))
+    saved = head_start(turn, report.request) if report.used and heard and report.request is not None else None
+    return _Ahead(report.started, report.discarded, int(report.used), [] if saved is None else [saved])
+
+
+def _inferred(turn: Reported) -> _Ahead:
+    commit = turn.marks.get(Mark.TURN_COMMIT, math.inf)
+    ahead = [one for one in turn.attempts if one.request is not None and one.request < commit]
+    used = [at for at, _ in _used(turn) if at < commit < math.inf]
+    saved = [seconds for at in used if (seconds := head_start(turn, at)) is not None]
+    return _Ahead(len(ahead), len(ahead) - len(used), len(used), saved)
+
+
+def _used(turn: Reported) -> list[tuple[float, AttemptRecord]]:
+    """The requests that were of use, each with when it was made."""
+    attempts = in_use(turn.attempts, turn.responses)
+    return [(one.request, one) for one in attempts if one.outcome in USED and one.request is not None]

@@ -11,11 +11,11 @@ from pipecat.pipeline.worker import PipelineWorker
 
 from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
+from pipelines.call_log.tracing.destination import tracer
 from pipelines.loading import Engines
 from pipelines.outside.supply import Part, Supply
-from pipelines.providers.tiers import Tiers
 from pipelines.threads import limit_threads
-from pipelines.tracing.destination import tracer
+from pipelines.tiers.table import Tiers
 from pipelines.versions import simulated, versions
 from voice.errors import ConfigurationError
 from voice.llm.tools import Tool, describe, is_irreversible

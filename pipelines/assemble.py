@@ -24,15 +24,15 @@ from pipecat.turns.user_start import BaseUserTurnStartStrategy
 from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 
+from pipelines.call_log.call_worker import CallWorker
+from pipelines.call_log.observer import MonotonicClock, TurnObserver
+from pipelines.call_log.synthesis_times import SynthesisTimes
+from pipelines.call_log.turn_log import TurnLog
 from pipelines.loading import Engines
 from pipelines.outside.supply import Supply
 from pipelines.providers.responder import ResponderTable
-from pipelines.providers.tiers import Tiers
-from pipelines.serving.call_worker import CallWorker
-from pipelines.serving.observer import MonotonicClock, TurnObserver
-from pipelines.serving.synthesis_times import SynthesisTimes
-from pipelines.serving.turn_log import TurnLog
 from pipelines.settings import Call
+from pipelines.tiers.table import Tiers
 from voice.asr.reprompt import Reprompt
 from voice.conversation.goodbye import EndsAtGoodbye
 from voice.conversation.silence import ask_once

@@ -89,7 +89,7 @@ def _tts(language: str) -> tuple[dict[str, Any], str]:
 def _llm(language: str) -> tuple[dict[str, Any], str]:
     """The table of what answers, and why."""
     # Its HTTP client takes a tenth of a second to import, which only this pipeline needs.
-    from pipelines.checking.local_servers import find_servers, probe
+    from pipelines.providers.local_servers import find_servers, probe
 
     servers = find_servers()
     taken, failed = probe([server for server in servers if server.model])

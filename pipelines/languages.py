@@ -1,14 +1,11 @@
 """What a pipeline's `language` changes: the usual values of other settings, and what cannot be done in it."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, get_args
 
 from pipelines.engines.piper import VOICES
 from voice.language import NAMES, Language
 from voice.language.phrases import PHRASES
-
-if TYPE_CHECKING:
-    from pipelines.settings import Settings
 
 WHISPER: dict[Language, str] = {"de": "base"}
 """The usual Whisper weights for each language that has others than English."""
@@ -39,23 +36,33 @@ def _filled(stage: Any, values: dict[str, str]) -> Any:
     return {**values, **stage} if isinstance(stage, dict) else stage
 
 
-def objection(settings: "Settings") -> str | None:
-    """Why a pipeline cannot work in its language and what to do, as one clause; None if it may."""
-    language = settings.language
-    found = [clause for stage in _stages(settings) if (clause := stage.objection(language))]
+class Stage(Protocol):
+    """A stage of a pipeline, which knows the languages that it works in."""
+
+    def objection(self, language: Language) -> str | None:
+        """Why it cannot work in a language and what to do, as a clause; None if it can."""
+
+    def notice(self, language: Language) -> str | None:
+        """What is worse in a language than somebody would expect, as a clause; None if nothing is."""
+
+
+def objection(language: Language, stages: Iterable[Stage]) -> str | None:
+    """Why a pipeline's stages cannot work in its language and what to do, as one clause; None if they can."""
+    found = [clause for stage in stages if (clause := stage.objection(language))]
     return f'language = "{language}": {"; ".join(found)}' if found else None
 
 
-def notices(settings: "Settings") -> Iterator[str]:
-    """What is worse in a pipeline's language than somebody would expect, each as one clause."""
-    language = settings.language
-    yield from (clause for stage in _stages(settings) if (clause := stage.notice(language)))
-    if language != "en" and settings.turns.adaptive:
+def notices(language: Language, stages: Iterable[Stage], *, adaptive: bool) -> Iterator[str]:
+    """What is worse in a pipeline's language than somebody would expect, each as one clause.
+
+    Args:
+        language: of the pipeline.
+        stages: of the pipeline.
+        adaptive: whether it ends turns by evidence.
+    """
+    yield from (clause for stage in stages if (clause := stage.notice(language)))
+    if language != "en" and adaptive:
         yield (
             f"turns.adaptive has no model of how finished {NAMES[language]} words read: turns end by their sound, "
             "their length and the caller's pauses"
         )
-
-
-def _stages(settings: "Settings") -> tuple[Any, ...]:
-    return settings.asr, settings.llm, settings.tts

@@ -3,9 +3,9 @@
 Settings, listings, `voice check` and the assembly of calls learn of it from its line.
 """
 
-from pipelines.bench.scripted.engine import ScriptedWhisper
 from pipelines.engines.engine import AsrTable, TtsTable
 from pipelines.engines.piper import Piper
+from pipelines.engines.scripted.engine import ScriptedWhisper
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
 from pipelines.outside.tables import PipecatAsr, PipecatTier, PipecatTts

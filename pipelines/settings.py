@@ -17,9 +17,9 @@ from pipelines.engines.engine import AsrTable, TtsTable
 from pipelines.engines.piper import Piper
 from pipelines.languages import notices, objection, with_usual
 from pipelines.providers.responder import ResponderTable
-from pipelines.providers.tiers import Tiers
 from pipelines.registry import RECOGNISERS, SYNTHESISERS
 from pipelines.table import SENTENCE, UNKNOWN_KEY, UNKNOWN_KIND, OneOf, Table
+from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.language.phrases import ENGLISH
@@ -154,13 +154,13 @@ class Settings(Table):
 
     @model_validator(mode="after")
     def _check_language(self) -> Self:
-        if clause := objection(self):
+        if clause := objection(self.language, (self.asr, self.llm, self.tts)):
             raise PydanticCustomError(SENTENCE, "{clause}", {"clause": clause})
         return self
 
     def notices(self) -> list[str]:
         """What is worse in its language than somebody would expect, each as one clause."""
-        return list(notices(self))
+        return list(notices(self.language, (self.asr, self.llm, self.tts), adaptive=self.turns.adaptive))
 
     def needs(self) -> list[str]:
         """What is not here yet, each with how to get it. Nothing is loaded or downloaded."""

@@ -13,10 +13,10 @@ from pydantic.fields import FieldInfo
 from pipelines.providers.price_table import PriceTable
 from pipelines.providers.responder import ResponderTable
 from pipelines.providers.sim import SimulatorTable
-from pipelines.providers.tiers import Roles, Tiers
 from pipelines.registry import PROVIDERS, RECOGNISERS, SYNTHESISERS
 from pipelines.settings import BargeIn, Call, Settings, Turns, Vad, Watchdog
 from pipelines.table import Table
+from pipelines.tiers.table import Roles, Tiers
 
 HEAD = """\
 # Settings

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from latency.report.checked_figures import FIGURES
+from pipelines import command_line_page as commands_page
 from pipelines import settings, settings_page
 from pipelines.cli import parser
-from pipelines.commands import page as commands_page
 from tests.pipelines.gate_run import run_gate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -121,7 +121,7 @@ def test_the_page_of_commands_is_generated_from_the_commands() -> None:
     generated = commands_page.page()
     assert "## `voice replay`" in generated
     assert "## `latency bench`" in generated
-    assert TEXT[COMMANDS].split() == generated.split(), f"python -m pipelines.commands.page > {COMMANDS}"
+    assert TEXT[COMMANDS].split() == generated.split(), f"python -m pipelines.command_line_page > {COMMANDS}"
 
 
 def test_every_figure_that_a_check_can_limit_is_on_the_page_of_checks() -> None:

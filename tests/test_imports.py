@@ -27,8 +27,6 @@ CLOSED = {
     "latency/record": ("latency.record", "latency.budget", "latency.audio.recording"),
 }
 """The rooms that import, of the three packages, only what is named here."""
-USE_THE_BENCHMARK = {"pipelines/registry.py": "pipelines.bench.scripted", "pipelines/curve": "pipelines.bench.pauses"}
-"""Who imports what of the benchmark: the registry its scripted recogniser, `latency curve` its inserted pauses."""
 
 
 def imported(source: str, module: Path) -> Iterator[str]:
@@ -67,10 +65,8 @@ def complaint_of_room(module: Path, name: str) -> str | None:
     for room, known in CLOSED.items():
         if module.is_relative_to(room) and name.split(".")[0] in OURS and not any(is_in(name, one) for one in known):
             return f"{room} may import only {' and '.join(known)} of ours, not {name}"
-    if is_in(name, "pipelines.bench") and not module.is_relative_to("pipelines/bench"):
-        users = USE_THE_BENCHMARK.items()
-        if not any(module.is_relative_to(user) and is_in(name, part) for user, part in users):
-            return f"{module} may not import {name}: the benchmark is imported only by {', '.join(USE_THE_BENCHMARK)}"
+    if is_in(name, "pipelines.lab") and not module.is_relative_to("pipelines/lab"):
+        return f"{module} may not import {name}: the product does not use the lab"
     return None
 
 
@@ -144,11 +140,8 @@ def test_every_package_is_read() -> None:
         ("voice/wire/framing.py", "from voice.server import app", False),
         ("latency/record/turn.py", "from latency.budget import Deadline", True),
         ("latency/record/turn.py", "from latency.audio import onset", False),
-        ("pipelines/registry.py", "from pipelines.bench.scripted import engine", True),
-        ("pipelines/engines/engine.py", "from pipelines.bench.scripted import engine", False),
-        ("pipelines/bench/command.py", "from pipelines.bench import rounds", True),
-        ("pipelines/curve/command.py", "from pipelines.bench.pauses import with_pauses", True),
-        ("pipelines/curve/command.py", "from pipelines.bench import rounds", False),
+        ("pipelines/engines/engine.py", "from pipelines.lab.bench import rounds", False),
+        ("pipelines/lab/curve/command.py", "from pipelines.lab.bench.pauses import with_pauses", True),
     ],
 )
 def test_the_table_itself_is_held(module: str, source: str, allowed: bool) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from pipelines.catalog.resolving import notice
+from pipelines.providers.resolving import notice
 from voice.environment import read_key
 from voice.errors import ConfigurationError
 from voice.llm.catalog.tier import CatalogTier
@@ -70,6 +70,6 @@ def _found(
 
 def _ask(url: str) -> str | None:
     # Its HTTP client takes a tenth of a second to import.
-    from pipelines.checking.local_servers import first_model
+    from pipelines.providers.local_servers import first_model
 
     return first_model(url)

@@ -11,8 +11,8 @@ from pipelines import auto
 from pipelines.engines.engine import AsrTable, EngineTable, TtsTable
 from pipelines.providers.provider import TierTable
 from pipelines.providers.responder import ResponderTable
-from pipelines.providers.tiers import Tiers
 from pipelines.settings import Settings
+from pipelines.tiers.table import Tiers
 from voice.errors import ComponentError
 from voice.redaction import redacted
 
@@ -88,7 +88,7 @@ def _check_tiers(pipeline: Settings) -> None:
 
 def _tier(part: str, tier: TierTable, *, ask: bool) -> Iterator[Finding]:
     # Imported here because its HTTP client takes a tenth of a second to import.
-    from pipelines.checking.model_server import run
+    from pipelines.providers.model_server import run
 
     if notice := tier.notice:
         yield Finding(part, False, notice)

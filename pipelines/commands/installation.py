@@ -110,7 +110,7 @@ def _add_calibrate(top: Parser) -> None:
 
 def _calibrate(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.calibrating.command import run_calibrate
+        from pipelines.commands.calibration import run_calibrate
 
     return run_calibrate(args.recordings, args.pipeline, args.overrides)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
 
     from pipelines.outside.supply import Supply
-    from pipelines.providers.tiers import Tiers
+    from pipelines.tiers.table import Tiers
     from voice.llm.tools import Tool
 
 

@@ -13,7 +13,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from voice.asr.no_transcript import NothingHeardFrame
+from voice.frames import NothingHeardFrame
 from voice.plain_text import plain
 
 USUAL_LATENCY = 1.0

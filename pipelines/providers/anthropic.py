@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from pipecat.services.llm_service import LLMService
 
-    from pipelines.checking.server_check import ServerState
-    from pipelines.providers.tiers import Tiers
+    from pipelines.providers.server_check import ServerState
+    from pipelines.tiers.table import Tiers
     from voice.llm.anthropic.speed import FastPool
     from voice.llm.tools import Tool
 
@@ -61,7 +61,7 @@ class AnthropicTier(KeyedTable):
 
     async def try_server(self, *, ask: bool) -> "ServerState":
         """Whether the server is there, takes the key, knows the model and answers."""
-        from pipelines.checking.server_check import check_server
+        from pipelines.providers.server_check import check_server
 
         return await check_server(self, ask=ask)
 

@@ -13,7 +13,7 @@ from voice.errors import ComponentError
 from voice.redaction import hide
 
 if TYPE_CHECKING:
-    from pipelines.providers.tiers import Tiers
+    from pipelines.tiers.table import Tiers
 
 
 class KeyedTable(WireTable, ABC):

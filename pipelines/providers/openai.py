@@ -8,8 +8,8 @@ from pipelines.providers.resources import Resources
 from pipelines.providers.wires import NO_KEY, ServiceTier, WireModel
 
 if TYPE_CHECKING:
-    from pipelines.checking.server_check import ServerState
-    from pipelines.providers.tiers import Tiers
+    from pipelines.providers.server_check import ServerState
+    from pipelines.tiers.table import Tiers
 
 
 class OpenAITier(KeyedTable):
@@ -44,7 +44,7 @@ class OpenAITier(KeyedTable):
 
     def missing_server(self) -> str | None:
         """A server at an http address that lists no models."""
-        from pipelines.checking.local_servers import first_model
+        from pipelines.providers.local_servers import first_model
 
         if self.base_url is None or not self.base_url.startswith("http://") or first_model(self.base_url) is not None:
             return None
@@ -52,7 +52,7 @@ class OpenAITier(KeyedTable):
 
     async def try_server(self, *, ask: bool) -> "ServerState":
         """Whether the server is there, takes the key, knows the model and answers."""
-        from pipelines.checking.server_check import check_server
+        from pipelines.providers.server_check import check_server
 
         return await check_server(self, ask=ask)
 

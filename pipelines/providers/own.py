@@ -15,7 +15,7 @@ from voice.errors import ComponentError, ConfigurationError, VoiceError
 if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
 
-    from pipelines.providers.tiers import Tiers
+    from pipelines.tiers.table import Tiers
     from voice.llm.catalog.tier import Quality
     from voice.llm.local.own_model import OwnModel
     from voice.llm.tools import Tool

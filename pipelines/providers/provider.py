@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pipecat.services.llm_service import LLMService
 
     from latency.record.requests import Price
-    from pipelines.checking.server_check import ServerState
-    from pipelines.providers.tiers import Tiers
+    from pipelines.providers.server_check import ServerState
+    from pipelines.tiers.table import Tiers
     from voice.llm.catalog.tier import Quality
     from voice.llm.tools import Tool
 
@@ -65,7 +65,7 @@ class TierTable(Table, ABC):
     @property
     def notice(self) -> str | None:
         """A sentence about its tier in the catalogue if that is withdrawn or cannot be ordered."""
-        from pipelines.catalog.resolving import notice_of
+        from pipelines.providers.resolving import notice_of
 
         return notice_of(self.tier) if self.tier else None
 

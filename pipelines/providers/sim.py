@@ -13,7 +13,7 @@ from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from latency.record.requests import Price
-    from pipelines.providers.tiers import Tiers
+    from pipelines.tiers.table import Tiers
 
 Fault = Literal[
     "silent",
@@ -72,7 +72,7 @@ class SimTier(WireTable):
     @property
     def billing(self) -> "Price | None":
         """What the real model would cost, unless a price is set."""
-        from pipelines.catalog.resolving import simulated_price
+        from pipelines.providers.resolving import simulated_price
 
         return super().billing or simulated_price(self._name)
 
@@ -147,7 +147,7 @@ class SimTier(WireTable):
 
 async def _simulator(simulator: SimulatorTable, resources: Resources) -> str:
     """The URL of the simulator's process."""
-    from pipelines.serving.child import announced
+    from pipelines.child import announced
 
     options = ("--preset", simulator.preset, "--seed", str(simulator.seed))
     url, _ = await resources.open(simulator, lambda: announced("simulate", *options))

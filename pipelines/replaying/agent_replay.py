@@ -17,11 +17,11 @@ from latency.record.run import Run, RunError
 from latency.report.build import build
 from latency.report.report import Report
 from pipelines.agent import Agent
+from pipelines.child import LISTENING
 from pipelines.process import end_in_a_sentence
 from pipelines.replaying.replay import chosen_fixtures, parse_checks
 from pipelines.replaying.run_folder import check_folder
 from pipelines.serving.address import Address
-from pipelines.serving.child import LISTENING
 from pipelines.serving.serve import log_warnings, serve_agent
 from voice.errors import ComponentError, ConfigurationError, VoiceError
 

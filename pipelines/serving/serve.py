@@ -14,13 +14,13 @@ from loguru import logger
 
 from latency.budget import Budget
 from pipelines.agent import Agent
+from pipelines.call_log.metrics import CALL_LOG, ServerMetrics
+from pipelines.call_log.tracing.call_trace import CallTrace
+from pipelines.call_log.tracing.destination import tracer
 from pipelines.process import SafeFormatter, end_in_a_sentence, log_pipecat
-from pipelines.providers.tiers import Tiers
 from pipelines.serving.address import Address
 from pipelines.serving.draining import DrainingServer
-from pipelines.serving.metrics import CALL_LOG, ServerMetrics
-from pipelines.tracing.call_trace import CallTrace
-from pipelines.tracing.destination import tracer
+from pipelines.tiers.table import Tiers
 from voice.server.access import Access
 from voice.server.app import create_app
 from voice.server.calls import Calls

@@ -23,9 +23,9 @@ from latency.record.marks import Mark, Marks
 from latency.record.requests import AttemptRecord
 from latency.record.turn import Reported, Stall
 from latency.report.stats import percentile
-from pipelines.serving.child import announced
+from pipelines.child import announced
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.policy import make_policy

@@ -28,7 +28,6 @@ from pipecat.frames.frames import (
 from pipelines.engines.sphinx import _domain_sentences, _edition
 from tests.make_samples import synthesise
 from tests.voice.turns.overlap.test_start import Voice
-from voice.asr.no_transcript import NothingHeardFrame
 from voice.asr.sphinx.language_model import build_language_model
 from voice.asr.sphinx.overlap.search import OverlapSearch
 from voice.asr.sphinx.worker import Recognition, load_decoder
@@ -43,13 +42,13 @@ from voice.asr.sphinx.worker_protocol import (
     StartUtterance,
 )
 from voice.client.sound.pcm import RATE, Pcm
+from voice.frames import EagerHintFrame, LeaningFrame, NothingHeardFrame, SpeechResumedFrame
 from voice.responder.beginnings import is_beginning
 from voice.responder.source_digest import source_digest
 from voice.responder.understanding import parses
 from voice.turns.models import TurnModels
 from voice.turns.overlap.decision import Rules
 from voice.turns.overlap.start import OverlapStart
-from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, SpeechResumedFrame
 
 VOICES = ("rms", "slt", "kal16", "awb")
 INTERRUPTIONS = (

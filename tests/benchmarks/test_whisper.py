@@ -30,13 +30,13 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures
+from pipelines.engines.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.whisper.decoding import SAMPLE_RATE, Context, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
 from voice.asr.whisper.weights import from_folder
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
-from voice.turns.turn_frames import EagerHintFrame
+from voice.frames import EagerHintFrame
 
 pytestmark = pytest.mark.slow
 

@@ -19,9 +19,9 @@ from pipecat.services.stt_service import STTService
 from pipecat.utils.time import time_now_iso8601
 
 from pipelines import Agent
-from pipelines.bench.scripted.model_folder import build
+from pipelines.child import announced
+from pipelines.engines.scripted.model_folder import build
 from pipelines.serving.address import Address
-from pipelines.serving.child import announced
 from pipelines.serving.serve import serve_agent
 from tests.faults.breaking import DISK, TOOL, Broken, failing_pieces
 from tests.faults.matrix import Part

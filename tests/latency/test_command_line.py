@@ -112,7 +112,7 @@ def test_without_a_command_both_show_their_help_as_an_error(
 
 def helps() -> list[tuple[Command, list[str]]]:
     names = list(voice_parser()._commands.choices)  # type: ignore[union-attr]
-    bench = importlib.import_module("pipelines.bench.command").main
+    bench = importlib.import_module("pipelines.lab.bench.command").main
     return [
         (voice, []),
         *((voice, [name]) for name in names),

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from pipelines import auto
-from pipelines.checking import local_servers
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
+from pipelines.providers import local_servers
 from pipelines.providers.openai import OpenAITier
 from pipelines.providers.own import OwnTier
 from pipelines.providers.responder import ResponderTable
-from pipelines.providers.tiers import Tiers
+from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
 from voice.simulator.app import serving
 from voice.simulator.simulator import Simulator

@@ -10,7 +10,7 @@ import pytest
 from pipelines import settings
 from pipelines.engines.whisper import Whisper
 from pipelines.providers.sim import Fault
-from pipelines.providers.tiers import Tiers
+from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
 from voice.simulator.timing.timetable import Fault as SimulatorFault
 

@@ -12,7 +12,7 @@ import pytest
 from faster_whisper import WhisperModel
 from numpy.typing import NDArray
 
-from pipelines.bench.scripted import model_folder
+from pipelines.engines.scripted import model_folder
 from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.pass_queue import IsWanted, PassQueue, WithdrawnError

@@ -3,9 +3,8 @@
 from pipecat.frames.frames import Frame, TranscriptionFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from voice.asr.no_transcript import RecogniserFailedFrame
+from voice.frames import HoldPhraseFrame, RecogniserFailedFrame
 from voice.language.phrases import ENGLISH, Phrases
-from voice.llm.answer.answer_frames import HoldPhraseFrame
 
 
 class Reprompt(FrameProcessor):

@@ -19,9 +19,8 @@ from pipecat.processors.aggregators.llm_response_universal import (
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.utils.string import TextPartForConcatenation
 
-from voice.asr.revised_transcript import RevisedTranscriptionFrame
+from voice.frames import RevisedTranscriptionFrame, TurnJoinsFrame
 from voice.llm.interruption import BROKEN_OFF
-from voice.turns.turn_frames import TurnJoinsFrame
 from voice.turns.turn_so_far import joined
 
 

@@ -27,26 +27,26 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 
 from latency.record.requests import AnswerRecord, AttemptOutcome, AttemptRecord
-from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer_frames import (
+from voice.frames import (
     AnswerTextFrame,
     AttemptsFrame,
     ContextAnsweredFrame,
     HoldPhraseFrame,
     ToolCalledFrame,
     ToolReturnedFrame,
+    TurnJoinsFrame,
 )
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.speaking_ahead import last_user_text
+from voice.llm.context_adapter import ContextAsItIs
 from voice.llm.parts.service import PartsLLMService
 from voice.llm.tools.running import RunningTools
 from voice.llm.tools.tool import Tool
 from voice.responder import RESPONDER
-from voice.responder.adapter import ContextAsItIs
 from voice.responder.dialogue import NOT_UNDERSTOOD, Proposal, Reply, Responder, with_result
 from voice.responder.state import Timer
 from voice.responder.tools import ToolCall
-from voice.turns.turn_frames import TurnJoinsFrame
 
 SILENT_FOR = 0.4
 """Seconds that a tool may run before something is said: with the 200 ms that end a turn, and the voice's own time, the

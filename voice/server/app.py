@@ -9,13 +9,13 @@ from typing import Any
 from fastapi import FastAPI, Query, Request, WebSocket
 from fastapi.responses import JSONResponse, Response
 
-from voice.page.head import take_head
-from voice.page.routes import page_routes
 from voice.redaction import printable
 from voice.server.access import Access
 from voice.server.calls import Calls
 from voice.server.closing import closed_at_end
 from voice.server.headroom.admission import NotNow
+from voice.server.page.head import take_head
+from voice.server.page.routes import page_routes
 from voice.wire.endpoint import (
     CALL_PATH,
     DEFAULT_OUT_RATE,

@@ -7,7 +7,7 @@ from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.processors.frameworks.rtvi.models import ClientMessage
 
 from voice.errors import ConfigurationError, WireError
-from voice.turns.turn_frames import SilenceAskedFrame
+from voice.frames import SilenceAskedFrame
 from voice.wire.requests import (
     ClockPing,
     ClockPong,

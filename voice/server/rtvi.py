@@ -22,12 +22,11 @@ from pipecat.processors.frameworks.rtvi import RTVIObserver, RTVIObserverParams,
 from pipecat.processors.frameworks.rtvi import models as rtvi
 from pydantic import BaseModel
 
-from voice.asr.revised_transcript import RevisedTranscriptionFrame
+from voice.frames import RevisedTranscriptionFrame, SilenceAskedFrame
 from voice.plain_text import plain
 from voice.redaction import redacted
 from voice.server.client_messages import Brief
 from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, LONGEST_TEXT, MOST_QUEUED, Bucket
-from voice.turns.turn_frames import SilenceAskedFrame
 from voice.turns.turn_so_far import joined
 from voice.wire.requests import InterruptRequest
 

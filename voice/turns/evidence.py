@@ -8,7 +8,7 @@ from voice.turns.words.agent_question import Asked
 from voice.turns.words.turn_words import LeadIn
 
 # Logistic regression of "the turn is over" on the logit of Smart Turn's probability after 0.1 s of silence, on how the
-# words read, and on the logarithm of how long the turn has lasted. `pipelines.curve.fit` makes it from 46 human
+# words read, and on the logarithm of how long the turn has lasted. `pipelines.lab.curve.fit` makes it from 46 human
 # speakers (104 ends, 22 pauses, 399 pauses inserted between two words) and, with less weight, from the synthetic voices
 # of samples/. Judged by a fit without its own speaker, a person's end ranks above a pause in 86 % of all pairs and
 # above an inserted one in 94 % (Smart Turn alone: 79 and 81 %); for 8 speakers outside the fit in 86 and 90 % (81 and

@@ -20,22 +20,24 @@ from pipecat.turns.types import ProcessFrameResult, UserTurnSpeculation
 from pipecat.turns.user_stop import BaseUserTurnStopStrategy
 
 from latency.record.turn import EndedBy
-from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.asr.revised_transcript import RevisedEagerTranscriptionFrame, RevisedTranscriptionFrame
+from voice.frames import (
+    EagerHintFrame,
+    NothingHeardFrame,
+    OwnVoiceFrame,
+    RecogniserFailedFrame,
+    RevisedEagerTranscriptionFrame,
+    RevisedTranscriptionFrame,
+    SpeechResumedFrame,
+    TurnEndFrame,
+    TurnJoinsFrame,
+    VoiceFadedFrame,
+)
 from voice.turns.answering_ahead import AnsweringAhead
 from voice.turns.early import ExtraRequests
 from voice.turns.endpointing import Endpointing
 from voice.turns.evidence import Evidence
 from voice.turns.smart_turn import SmartTurn
 from voice.turns.speculation import SpeculativeAnswer, Waiting
-from voice.turns.turn_frames import (
-    EagerHintFrame,
-    OwnVoiceFrame,
-    SpeechResumedFrame,
-    TurnEndFrame,
-    TurnJoinsFrame,
-    VoiceFadedFrame,
-)
 from voice.turns.turn_so_far import TurnSoFar, joined
 from voice.turns.vad import SharedSilero
 from voice.turns.weighing import Weighing

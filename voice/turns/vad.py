@@ -12,8 +12,8 @@ from pipecat.frames.frames import Frame, InputAudioRawFrame
 from pipecat.processors.audio.vad_processor import VADProcessor
 from pipecat.processors.frame_processor import FrameDirection
 
+from voice.frames import EagerHintFrame, SpeechResumedFrame
 from voice.turns.barge_in import SpeechStart
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
 
 DOUBTFUL = 0.3
 """Confidence from which a window of 32 ms may be the start of speech.

@@ -27,10 +27,17 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.llm_service import LLMService
 from pipecat.transports.base_output import BaseOutputTransport
 
-from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.llm.answer.answer_frames import HOLD_PHRASE, AnswerTextFrame, ToolCalledFrame, ToolReturnedFrame
-from voice.turns.turn_frames import OwnVoiceFrame, TurnEndFrame
-from voice.watchdog.hang_frames import HangReasonFrame
+from voice.frames import (
+    HOLD_PHRASE,
+    AnswerTextFrame,
+    HangReasonFrame,
+    NothingHeardFrame,
+    OwnVoiceFrame,
+    RecogniserFailedFrame,
+    ToolCalledFrame,
+    ToolReturnedFrame,
+    TurnEndFrame,
+)
 from voice.watchdog.watch import CallWatch
 
 TOOL = "a tool that no model called"

@@ -10,10 +10,9 @@ from pipecat.observers.base_observer import BaseObserver
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
 from latency.record.turn import HangRecord
+from voice.frames import HangFrame, HangReasonFrame, HoldPhraseFrame
 from voice.language.phrases import ENGLISH, Phrases
-from voice.llm.answer.answer_frames import HoldPhraseFrame
 from voice.watchdog.follow import WatchObserver
-from voice.watchdog.hang_frames import HangFrame, HangReasonFrame
 from voice.watchdog.reasons import sentence, spoken
 from voice.watchdog.stuck import stuck
 from voice.watchdog.watch import CallWatch, Hang, Limits, Reminder

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from pipelines import settings
-from pipelines.bench.scripted import model_folder
-from pipelines.bench.scripted.model import build_for_fixtures
 from pipelines.calibrating import calibrate as calibrating
 from pipelines.calibrating import measuring
 from pipelines.cli import main
+from pipelines.engines.scripted import model_folder
+from pipelines.engines.scripted.model import build_for_fixtures
 from pipelines.engines.whisper import Whisper, WhisperRecogniser
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"

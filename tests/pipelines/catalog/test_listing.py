@@ -9,7 +9,7 @@ import pytest
 from pipelines import settings
 from pipelines.catalog.readiness import readiness
 from pipelines.cli import main
-from pipelines.providers.tiers import Tiers
+from pipelines.tiers.table import Tiers
 from voice.llm.catalog.catalog import load_catalog
 from voice.llm.catalog.tier import CatalogTier
 

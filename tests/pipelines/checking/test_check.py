@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.checking import server_check
 from pipelines.cli import main
+from pipelines.providers import server_check
 from pipelines.providers.openai import OpenAITier
-from tests.pipelines.checking.model_servers import (
+from tests.pipelines.providers.model_servers import (
     COMPLETION,
     Handler,
     free_port,

@@ -12,7 +12,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from pipelines.outside import transcript_end
 from pipelines.outside.transcript_end import TranscriptEnd
-from voice.asr.no_transcript import NothingHeardFrame
+from voice.frames import NothingHeardFrame
 
 SPOKEN = (VADUserStartedSpeakingFrame(), VADUserStoppedSpeakingFrame(stop_secs=0.0))
 

@@ -10,8 +10,8 @@ import pytest
 from latency.record.requests import Price
 from pipelines import settings
 from pipelines.providers.own import OwnTier
-from pipelines.providers.tiered_models import poor
-from pipelines.providers.tiers import Tiers
+from pipelines.tiers.models import poor
+from pipelines.tiers.table import Tiers
 from tests.pipelines.conversations import write_conversation
 from tests.voice.llm.local.scripted_model import build
 from voice.errors import ComponentError, ConfigurationError

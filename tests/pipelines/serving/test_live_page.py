@@ -10,11 +10,11 @@ import pytest
 
 from latency.record.marks import Mark, Marks
 from latency.record.turn import ServerTurn
-from pipelines.serving.metrics import ServerMetrics
+from pipelines.call_log.metrics import ServerMetrics
+from tests.pipelines.call_log.test_call_account import asked, turn
+from tests.pipelines.call_log.test_metrics import fetch
 from tests.pipelines.server_process import running_server
 from tests.pipelines.serving.browser import Browser, browsing, needs_chromium
-from tests.pipelines.serving.test_call_account import asked, turn
-from tests.pipelines.serving.test_metrics import fetch
 
 TOKEN = "a-token-of-this-test"
 

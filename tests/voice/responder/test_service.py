@@ -26,14 +26,14 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
-from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer_frames import (
+from voice.frames import (
     AnswerTextFrame,
     AttemptsFrame,
     HoldPhraseFrame,
     ToolCalledFrame,
     ToolReturnedFrame,
 )
+from voice.language.phrases import ENGLISH
 from voice.llm.answer.speaking_ahead import last_user_text
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService

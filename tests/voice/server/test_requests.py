@@ -20,7 +20,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.frames import AttemptsFrame, SilenceAskedFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import POLICIES, make_policy
 from voice.llm.policy.tier_stats import TierBook
@@ -28,7 +28,6 @@ from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
 from voice.server.requests import answer_requests
-from voice.turns.turn_frames import SilenceAskedFrame
 
 BOTH = ("large", "fast")
 

@@ -13,7 +13,7 @@ from pipecat.frames.frames import (
 from pipecat.observers.base_observer import FramePushed
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from voice.asr.revised_transcript import RevisedTranscriptionFrame
+from voice.frames import RevisedTranscriptionFrame
 from voice.server.rtvi import CallRTVI
 
 Tell = Callable[..., Awaitable[list[Any]]]

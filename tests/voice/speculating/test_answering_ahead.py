@@ -20,12 +20,11 @@ from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from tests.voice.speculating import turn_rig
+from voice.frames import AttemptsFrame, EagerHintFrame
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.policy.tier_stats import PROBE_EVERY, TokenBucket
 from voice.llm.tools import describe
 from voice.tts.piper.voice import Voice
-from voice.turns.turn_frames import EagerHintFrame
 
 
 @pytest.mark.parametrize("finished", [False, True])

@@ -46,8 +46,15 @@ from pipecat.turns.user_turn_strategies import UserTurnStrategies
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
-from voice.asr.revised_transcript import RevisedEagerTranscriptionFrame, RevisedTranscriptionFrame
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.frames import (
+    AttemptsFrame,
+    EagerHintFrame,
+    RevisedEagerTranscriptionFrame,
+    RevisedTranscriptionFrame,
+    SpeechResumedFrame,
+    TurnEndFrame,
+    VoiceFadedFrame,
+)
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.answer.speaking_ahead import last_user_text
 from voice.llm.joining import JoiningUserAggregator
@@ -63,7 +70,6 @@ from voice.turns.overlap.decision import Rules
 from voice.turns.overlap.start import OverlapStart
 from voice.turns.smart_turn import SmartTurnVerdict
 from voice.turns.stop import TurnStop
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame, VoiceFadedFrame
 
 FRAME = bytes(640)  # 20 ms of silence at 16 kHz
 HEARD = "I heard "

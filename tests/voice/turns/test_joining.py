@@ -6,9 +6,8 @@ import pytest
 from pipecat.frames.frames import TTSTextFrame
 
 from tests.voice.speculating.turn_rig import said
-from voice.asr.no_transcript import NothingHeardFrame
+from voice.frames import NothingHeardFrame, TurnJoinsFrame
 from voice.llm.interruption import BROKEN_OFF
-from voice.turns.turn_frames import TurnJoinsFrame
 
 
 def messages(call: Any) -> list[Any]:

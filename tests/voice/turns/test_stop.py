@@ -7,10 +7,8 @@ import pytest
 from pipecat.frames.frames import LLMContextAssistantTurnFrame, TTSAudioRawFrame
 
 from tests.voice.speculating.turn_rig import said
-from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
-from voice.llm.answer.answer_frames import SpeakAheadFrame
+from voice.frames import NothingHeardFrame, OwnVoiceFrame, RecogniserFailedFrame, SpeakAheadFrame
 from voice.turns.endpointing import LEAD_IN_SILENCE
-from voice.turns.turn_frames import OwnVoiceFrame
 
 
 async def test_an_answer_started_at_the_hint_is_heard_after_the_end_of_the_turn(turn_rig: Any, embedded: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pipecat.frames.frames import TTSAudioRawFrame
 
-from voice.llm.answer.answer_frames import SpeakAheadFrame
+from voice.frames import SpeakAheadFrame
 
 
 def ends(text: str) -> float:

@@ -16,7 +16,7 @@ from pipecat.frames.frames import (
 from pipecat.tests.utils import run_test
 
 from tests.voice.turns.turn_models import RATE, SILENCE, chunks, detector, turn_models
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
+from voice.frames import EagerHintFrame, SpeechResumedFrame
 from voice.turns.vad import FAILURES_IN_A_ROW, HintingVADProcessor
 
 Speak = Callable[[str], bytes]

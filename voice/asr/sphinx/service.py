@@ -26,13 +26,12 @@ from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 
-from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx.pool import SphinxPool
 from voice.asr.sphinx.utterance_buffer import Utterances
 from voice.asr.sphinx.worker_lease import WorkerLease
 from voice.asr.sphinx.worker_protocol import SAMPLE_RATE, Final, Partial, Peeked, PeekUtterance, Reply
 from voice.errors import ComponentError, ConfigurationError
-from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, SpeechResumedFrame
+from voice.frames import EagerHintFrame, LeaningFrame, NothingHeardFrame, RecogniserFailedFrame, SpeechResumedFrame
 
 __all__ = ["SphinxPool", "SphinxSTTService"]
 

@@ -30,15 +30,22 @@ from pipecat.services.stt_service import STTService
 from pipecat.transcriptions.language import Language
 from pipecat.utils.time import time_now_iso8601
 
-from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.pace import PASSES_AT_FADES
-from voice.asr.revised_transcript import RevisedEagerTranscriptionFrame, RevisedTranscriptionFrame
 from voice.asr.segment import Segment, SegmentBuffer
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.utterance import Utterance
 from voice.errors import ConfigurationError
-from voice.turns.turn_frames import EagerHintFrame, OwnVoiceFrame, SpeechResumedFrame, VoiceFadedFrame
+from voice.frames import (
+    EagerHintFrame,
+    NothingHeardFrame,
+    OwnVoiceFrame,
+    RecogniserFailedFrame,
+    RevisedEagerTranscriptionFrame,
+    RevisedTranscriptionFrame,
+    SpeechResumedFrame,
+    VoiceFadedFrame,
+)
 
 PRE_ROLL = 0.7
 """Seconds kept from before the detector's report: the 0.2 s that it takes, and 0.5 s for a soft beginning."""

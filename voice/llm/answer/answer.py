@@ -11,7 +11,7 @@ from pipecat.utils.context.llm_context_summarization import LLMContextSummarizat
 
 from latency.budget import Deadline
 from latency.record.requests import AnswerRecord, AttemptRecord, Cap, Phrase, PhraseKind, bill
-from voice.llm.answer.answer_frames import AnswerTextFrame, AttemptsFrame
+from voice.frames import AnswerTextFrame, AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.continuation import continued
 from voice.llm.answer.learning import judge, learn, log_end, why_unanswered

@@ -11,8 +11,8 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
 from latency.record.requests import AttemptOutcome, AttemptRecord, Tokens
+from voice.frames import AnswerTextFrame
 from voice.language import Language
-from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.policy import Attempt, Outcome

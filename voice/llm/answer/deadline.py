@@ -13,7 +13,7 @@ from pipecat.frames.frames import (
 )
 
 from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, what_a_turn_leaves
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
+from voice.frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 
 Percentile = Callable[[], float | None]
 

@@ -31,15 +31,17 @@ from pipecat.processors.frame_processor import FrameDirection
 from latency.budget import Budget
 from latency.record.requests import Cap, PhraseKind
 from voice.errors import ConfigurationError
-from voice.llm import TOOL_ROUNDS
-from voice.llm.answer.answer import Answer
-from voice.llm.answer.answer_frames import (
+from voice.frames import (
     AnswerTextFrame,
     AttemptsFrame,
     ContextAnsweredFrame,
+    EagerHintFrame,
     HoldPhraseFrame,
     LLMFailureFrame,
+    TurnEndFrame,
 )
+from voice.llm import TOOL_ROUNDS
+from voice.llm.answer.answer import Answer
 from voice.llm.answer.bridging import Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
@@ -55,7 +57,6 @@ from voice.llm.tiers.tiered_service import TieredLLMService
 from voice.llm.tools import Traits
 from voice.llm.tools.rounds import ToolRounds
 from voice.llm.tools.running import RunningTools
-from voice.turns.turn_frames import EagerHintFrame, TurnEndFrame
 
 HOLD_AGAIN = 2.5
 """Seconds that must pass between two hold phrases of one turn."""

@@ -6,7 +6,7 @@ from typing import Protocol
 from pipecat.frames.frames import Frame, FunctionCallFromLLM
 
 from latency.record.requests import PhraseKind
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.frames import AttemptsFrame
 
 
 class Speaker(Protocol):

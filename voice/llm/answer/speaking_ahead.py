@@ -15,7 +15,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
-from voice.llm.answer.answer_frames import AnswerTextFrame, SpeakAheadFrame
+from voice.frames import AnswerTextFrame, SpeakAheadFrame
 
 
 class SpeakingAheadLLMService(LLMService[Any]):

@@ -14,7 +14,7 @@ from pipecat.frames.frames import Frame, StartFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.anthropic.llm import AnthropicLLMService
 
-from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote, Rest
 from voice.llm.anthropic.client import is_overload, reason, warm_up
 from voice.llm.anthropic.message_stream import MessageReader

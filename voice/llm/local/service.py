@@ -10,12 +10,12 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
-from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.frames import LLMFailureFrame
+from voice.llm.context_adapter import ContextAsItIs
 from voice.llm.local.chat_template import Message, Role
 from voice.llm.local.engine import GenerationError, Usage
 from voice.llm.local.own_model import OwnModel
 from voice.pass_queue import Pass
-from voice.responder.adapter import ContextAsItIs
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "user"}
 """A small model follows what pipecat says as the developer better as words of the user."""

@@ -11,7 +11,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.openai.llm import OpenAILLMService
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
-from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat_stream import ChatReader
 from voice.llm.openai.responses_socket import OPENAI

@@ -15,7 +15,7 @@ from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService, Ope
 from websockets.asyncio.client import ClientConnection
 
 from voice.environment import proxy_for
-from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.frames import LLMFailureFrame
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.openai.chat import make_client
 from voice.llm.openai.response_stream import ResponseReader

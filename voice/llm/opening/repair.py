@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.frames import AnswerTextFrame
 from voice.llm.opening.rules import REPAIR, contradicts, is_repair
 
 

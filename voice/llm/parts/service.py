@@ -18,7 +18,7 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameDirection
 
 from latency.record.requests import AnswerPart
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.frames import AnswerTextFrame
 from voice.llm.answer.speaking_ahead import SpeakingAheadLLMService, last_assistant_text, last_user_text
 from voice.llm.interruption import BROKEN_OFF
 from voice.llm.parts.part import Part, Piece

@@ -4,7 +4,7 @@ import logging
 from dataclasses import replace
 
 from latency.record.requests import Cap
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.frames import AttemptsFrame
 from voice.llm.policy import Plan
 from voice.llm.policy.policies import Single
 from voice.llm.policy.tier_stats import TierBook

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pipecat.frames.frames import Frame
 
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.frames import AnswerTextFrame
 
 
 class Speakable:

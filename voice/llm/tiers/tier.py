@@ -28,7 +28,7 @@ from pipecat.services.llm_service import LLMService
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
 from latency.record.requests import Price
-from voice.llm.answer.answer_frames import LLMFailureFrame
+from voice.frames import LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.ensemble.sampling import Sampling, sampling_of

@@ -18,7 +18,7 @@ from pipecat.services.settings import TTSSettings
 from pipecat.services.tts_service import TTSService
 from pipecat.utils.text.base_text_aggregator import TextType
 
-from voice.llm.answer.answer_frames import AnswerTextFrame, SpeakAheadFrame
+from voice.frames import AnswerTextFrame, SpeakAheadFrame
 from voice.tts.piper.pieces import Piece, Samples
 from voice.tts.piper.voice import LEAD_FIRST, LEAD_LATER, Voice
 from voice.tts.speak_ahead import SpeakAhead

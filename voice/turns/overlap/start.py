@@ -21,11 +21,18 @@ from pipecat.turns.user_start import BaseUserTurnStartStrategy
 from pipecat.utils.time import time_now_iso8601
 
 from latency.record.turn import OverlapRecord
-from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
+from voice.frames import (
+    EagerHintFrame,
+    LeaningFrame,
+    NothingHeardFrame,
+    OverlapFrame,
+    OwnVoiceFrame,
+    RecogniserFailedFrame,
+    SpeechResumedFrame,
+)
 from voice.turns.overlap.caller_level import CallerLevel
 from voice.turns.overlap.decision import Action, Overlap, Rules
 from voice.turns.overlap.meaning import Meaning, meaning_of
-from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, OverlapFrame, OwnVoiceFrame, SpeechResumedFrame
 from voice.turns.vad import SharedSilero
 from voice.turns.words.agent_question import asked
 from voice.turns.words.english import ENGLISH

@@ -18,10 +18,9 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from voice.asr.no_transcript import NothingHeardFrame
+from voice.frames import NothingHeardFrame, OwnVoiceFrame
 from voice.turns.own_voice.hearing import Hearing
 from voice.turns.own_voice.spoken_words import SpokenWords
-from voice.turns.turn_frames import OwnVoiceFrame
 from voice.turns.words.english import ENGLISH
 from voice.turns.words.laughter import without_laughter
 from voice.turns.words.turn_words import TurnWords

@@ -24,12 +24,11 @@ from pipecat.frames.frames import (
 from pipecat.tests.utils import run_test
 
 from tests.voice.asr.sphinx.sphinx_call import Call, audio, oldest, utterance, workers
-from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
 from voice.asr.sphinx import service
 from voice.asr.sphinx.language_model import LanguageModel
 from voice.asr.sphinx.overlap.search import UNKNOWN
 from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
-from voice.turns.turn_frames import EagerHintFrame, LeaningFrame, SpeechResumedFrame
+from voice.frames import EagerHintFrame, LeaningFrame, NothingHeardFrame, RecogniserFailedFrame, SpeechResumedFrame
 
 Speak = Callable[[str], bytes]
 

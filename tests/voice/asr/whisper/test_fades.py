@@ -27,7 +27,7 @@ from tests.voice.asr.whisper.test_streaming import (
 from voice.asr.whisper.decoding import SAMPLE_RATE
 from voice.asr.whisper.service import WhisperSTTService
 from voice.client.fixtures.fixture import FixtureTurn
-from voice.turns.turn_frames import EagerHintFrame, VoiceFadedFrame
+from voice.frames import EagerHintFrame, VoiceFadedFrame
 
 
 def fading(turn: FixtureTurn, seconds: float) -> list[Frame]:

@@ -19,13 +19,17 @@ from pipecat.frames.frames import (
 )
 from pipecat.tests.utils import SleepFrame, run_test
 
-from pipelines.bench.scripted import model_folder
-from voice.asr.no_transcript import NothingHeardFrame
-from voice.asr.revised_transcript import RevisedEagerTranscriptionFrame, RevisedTranscriptionFrame
+from pipelines.engines.scripted import model_folder
 from voice.asr.whisper.decoding import PASS_SECONDS, SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
-from voice.turns.turn_frames import EagerHintFrame, OwnVoiceFrame
+from voice.frames import (
+    EagerHintFrame,
+    NothingHeardFrame,
+    OwnVoiceFrame,
+    RevisedEagerTranscriptionFrame,
+    RevisedTranscriptionFrame,
+)
 
 Texts = (TranscriptionFrame, NothingHeardFrame)
 

@@ -21,14 +21,13 @@ from pipecat.frames.frames import (
 )
 from pipecat.tests.utils import SleepFrame, run_test
 
-from pipelines.bench.scripted.model import ScriptedWhisperModel, build_for_fixtures
-from voice.asr.no_transcript import NothingHeardFrame, RecogniserFailedFrame
+from pipelines.engines.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.pace import Pace
 from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
 from voice.client.fixtures.fixture import FixtureTurn, load_fixtures
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame
+from voice.frames import EagerHintFrame, NothingHeardFrame, RecogniserFailedFrame, SpeechResumedFrame
 
 SAMPLES = Path(__file__).parents[4] / "samples"
 FIXTURES = [SAMPLES / name for name in ("arithmetic", "pauses", "commands")]

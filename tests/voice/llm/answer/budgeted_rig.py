@@ -19,7 +19,7 @@ from pipecat.tests.utils import SleepFrame
 from pipecat.workers.runner import WorkerRunner
 
 from latency.budget import Budget
-from voice.llm.answer.answer_frames import AttemptsFrame, HoldPhraseFrame
+from voice.frames import AttemptsFrame, HoldPhraseFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import Policy, make_policy
 from voice.llm.policy.tier_stats import TierBook

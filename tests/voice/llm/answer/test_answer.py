@@ -9,8 +9,8 @@ from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
+from voice.frames import AttemptsFrame
 from voice.llm.answer.answer import Answer
-from voice.llm.answer.answer_frames import AttemptsFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.policy import Adaptive, Single
 from voice.llm.policy.tier_stats import TierBook

@@ -8,7 +8,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
 from latency.record.requests import Tokens
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.frames import AnswerTextFrame
 from voice.llm.answer.attempt import LONGEST_ANSWER, LiveAttempt
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.policy.plan import HOLD_GUARD

@@ -12,8 +12,8 @@ from pipecat.frames.frames import (
 )
 
 from latency.budget import DETECTOR_LAG, Budget
+from voice.frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 from voice.llm.answer.deadline import TurnDeadline
-from voice.turns.turn_frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 
 LEFT = Budget().total - Budget().synthesis - Budget().transport
 """What a turn leaves the model and everything before it."""

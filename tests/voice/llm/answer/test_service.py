@@ -20,9 +20,9 @@ from pipecat.pipeline.worker import PipelineParams
 from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
+from voice.frames import AnswerTextFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
-from voice.llm.answer.answer_frames import AnswerTextFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import Race

@@ -12,7 +12,7 @@ from pipecat.tests.utils import SleepFrame
 from latency.budget import Budget
 from latency.record.requests import Price, Vote
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.frames import AttemptsFrame
 from voice.llm.answer.provider_note import ProviderNote, Room
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client

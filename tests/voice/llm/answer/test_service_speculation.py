@@ -11,7 +11,7 @@ from pipecat.frames.frames import (
 from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.turns.turn_frames import TurnEndFrame
+from voice.frames import TurnEndFrame
 
 
 async def test_a_speculative_answer_is_silent_and_has_no_budget_until_the_commit() -> None:

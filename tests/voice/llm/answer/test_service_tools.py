@@ -20,8 +20,8 @@ from pipecat.services.llm_service import LLMService
 from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
+from voice.frames import AttemptsFrame, LLMFailureFrame
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer_frames import AttemptsFrame, LLMFailureFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook

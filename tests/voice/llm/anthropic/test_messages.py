@@ -10,7 +10,7 @@ import pytest
 from pipecat.frames.frames import LLMThoughtTextFrame
 
 from tests.voice.llm.openai.responses_rig import CAR, FAST, PROMPT, SLOW, Call, ended, in_call, until, weather
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.frames import AnswerTextFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.anthropic.client import make_client
 from voice.llm.anthropic.messages import FAST_BETA, AnthropicService

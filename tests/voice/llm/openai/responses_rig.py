@@ -21,7 +21,7 @@ from pipecat.services.llm_service import LLMService
 from pipecat.utils.asyncio.task_manager import TaskManager
 from websockets.asyncio.server import Server
 
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.frames import AnswerTextFrame
 from voice.llm.answer.attempt import LiveAttempt
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.openai.responses import ResponsesService

@@ -23,8 +23,8 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from tests.pipelines import openai_server
+from voice.frames import AttemptsFrame, LLMFailureFrame
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer_frames import AttemptsFrame, LLMFailureFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client, warm_up
 from voice.llm.policy import make_policy

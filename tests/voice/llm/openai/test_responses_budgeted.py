@@ -15,7 +15,7 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from latency.budget import Budget
 from tests.voice.llm.openai.responses_rig import FAST, SLOW, make_service, until
-from voice.llm.answer.answer_frames import AttemptsFrame
+from voice.frames import AttemptsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_stats import TierBook

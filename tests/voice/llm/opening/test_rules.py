@@ -2,8 +2,8 @@
 
 import pytest
 
+from voice.frames import AnswerTextFrame
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer_frames import AnswerTextFrame
 from voice.llm.answer.bridging import check_phrase
 from voice.llm.answer.clauses import has_words
 from voice.llm.opening.repair import Repair

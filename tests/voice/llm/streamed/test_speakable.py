@@ -3,7 +3,7 @@
 import pytest
 from pipecat.frames.frames import LLMThoughtTextFrame
 
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.frames import AnswerTextFrame
 from voice.llm.streamed.speakable import Speakable, ends_sentence
 
 

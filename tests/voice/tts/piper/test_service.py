@@ -26,7 +26,7 @@ from pipecat.tests.utils import run_test
 
 from tests.voice.tts.piper import tts_rig
 from voice.errors import ComponentError, ConfigurationError
-from voice.llm.answer.answer_frames import HOLD_PHRASE, AnswerTextFrame, HoldPhraseFrame
+from voice.frames import HOLD_PHRASE, AnswerTextFrame, HoldPhraseFrame
 from voice.tts.piper.pieces import onset, samples_of
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import LEAD_FIRST, Voice, embedded_voice

@@ -22,7 +22,7 @@ from pipecat.tests.utils import run_test
 
 from tests.voice.tts.piper import tts_rig
 from tests.voice.tts.piper import vits_graph as vits
-from voice.llm.answer.answer_frames import HoldPhraseFrame, SpeakAheadFrame
+from voice.frames import HoldPhraseFrame, SpeakAheadFrame
 from voice.tts.piper.pieces import samples_of
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice, embedded_voice

@@ -25,7 +25,7 @@ from pipecat.transports.base_output import BaseOutputTransport
 from pipecat.transports.base_transport import TransportParams
 from pipecat.workers.runner import WorkerRunner
 
-from voice.llm.answer.answer_frames import AnswerTextFrame
+from voice.frames import AnswerTextFrame
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.tts.piper.pieces import Piece
 from voice.tts.piper.service import PiperTTSService

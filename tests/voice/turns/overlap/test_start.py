@@ -17,10 +17,9 @@ from pipecat.frames.frames import (
 )
 from pipecat.turns.types import ProcessFrameResult
 
-from voice.asr.no_transcript import NothingHeardFrame
+from voice.frames import LeaningFrame, NothingHeardFrame, OverlapFrame, OwnVoiceFrame
 from voice.turns.overlap.decision import Rules
 from voice.turns.overlap.start import OverlapStart, UninterruptibleStart
-from voice.turns.turn_frames import LeaningFrame, OverlapFrame, OwnVoiceFrame
 
 AUDIO = InputAudioRawFrame(bytes(640), 16000, 1)
 SPEECH, SILENCE = VADUserStartedSpeakingFrame(start_secs=0.2), VADUserStoppedSpeakingFrame(stop_secs=0.2)

@@ -11,10 +11,9 @@ from pipecat.frames.frames import (
 )
 from pipecat.processors.frame_processor import FrameDirection
 
-from voice.asr.no_transcript import NothingHeardFrame
+from voice.frames import NothingHeardFrame, OwnVoiceFrame
 from voice.turns.own_voice.gate import OwnVoiceGate
 from voice.turns.own_voice.spoken_words import SpokenWords
-from voice.turns.turn_frames import OwnVoiceFrame
 
 
 async def test_a_transcript_of_the_agents_voice_is_replaced_and_any_other_passes(

@@ -1,0 +1,150 @@
+"""One of the server's turns while it happens, and its report for the client. Pure: times are passed in.
+
+Times are seconds on the server's monotonic clock.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from latency.record.marks import Mark, Marks
+from latency.record.requests import AnswerPart, AttemptOutcome, AttemptRecord
+from latency.record.turn import (
+    EndedBy,
+    HangRecord,
+    OverlapRecord,
+    ServerTurn,
+    SmartTurnOpinion,
+    SpeculationRecord,
+    Stall,
+    TurnReport,
+)
+from voice.frames import AttemptsFrame
+from voice.turns.turn_so_far import joined
+
+Stalls = Callable[[float, float], Sequence[Stall]]
+"""The stalls of the event loop that ended after one instant and not after another; see
+`voice.server.loop.loop_watch`."""
+
+
+@dataclass(slots=True)
+class LiveTurn:
+    """One user turn and the answer to it, as far as the server knows them."""
+
+    number: int
+    marks: Marks = field(default_factory=Marks)
+    heard: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    played: list[str] = field(default_factory=list)
+    """What the context keeps of it: the words whose audio was played."""
+    ended_by: EndedBy | None = None
+    smart_turn: SmartTurnOpinion | None = None
+    speculation: SpeculationRecord | None = None
+    """None for a server that does not speculate."""
+    silent_since: float | None = None
+    """When the latest silence began, by the voice detector."""
+    ahead_since: float | None = None
+    """When the current speculative answer, which is neither used nor discarded yet, was requested."""
+    interrupted: bool = False
+    typed: bool = False
+    """Whether its words were typed, not spoken."""
+    joined: bool = False
+    """Whether it continues the turn before it, which was committed too early."""
+    part: AnswerPart | None = None
+    """What its answer is of a longer one."""
+    failed: str | None = None
+    hung: HangRecord | None = None
+    final: bool = False
+    tier: str | None = None
+    """Name of the tier, for a model whose requests are not reported in `AttemptsFrame`s."""
+    llm_end: float | None = None
+    contexts: set[str] = field(default_factory=set)
+    """The TTS contexts that speak this turn's answer."""
+    awaits_context: bool = False
+    apologises: bool = False
+    """The language model failed before its first token: what is spoken is not its answer."""
+    opening: list[str] = field(default_factory=list)
+    """Phrases spoken because no answer was there."""
+    opening_seconds: float = 0.0
+    opening_contexts: set[str] = field(default_factory=set)
+    answers: dict[int, AttemptsFrame] = field(default_factory=dict)
+    """The latest frame of each answer, by the answer's number in the call; after a tool a turn has several answers."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The model of each tier."""
+    answer_sampled: bool = False
+    overlaps: dict[float, OverlapRecord] = field(default_factory=dict)
+    """The caller's sounds during its answer, by their onset."""
+    stalls: Stalls | None = None
+    """None when the event loop is not watched."""
+    since: float = -math.inf
+    """When the previous turn was last reported: stalls from then on are reported with this one."""
+    until: float = math.inf
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether a language model is still answering, or its first words are still to be spoken."""
+        if any(not frame.final for frame in self.answers.values()):
+            return True
+        return bool(self.opening) and not self.answer_sampled and not self.failed
+
+    @property
+    def first_spoken(self) -> AttemptRecord | None:
+        """The attempt whose text was spoken first."""
+        attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
+        return next((attempt for attempt in attempts if attempt.outcome == "spoken"), None)
+
+    def report(self) -> TurnReport:
+        """The turn as it is reported to the client."""
+        stalls = None if self.stalls is None else tuple(self.stalls(self.since, self.until))
+        turn = ServerTurn(
+            turn=self.number,
+            final=self.final,
+            marks=Marks(self.marks),
+            heard=joined(self.heard),
+            said=" ".join(self.said),
+            played=" ".join(self.played),
+            opening=" ".join(self.opening) or None,
+            opening_seconds=round(self.opening_seconds, 4) or None,
+            ended_by=self.ended_by or ("timeout" if Mark.TURN_COMMIT in self.marks and not self.typed else None),
+            smart_turn=self.smart_turn,
+            speculation=self.speculation,
+            interrupted=self.interrupted,
+            typed=self.typed,
+            joined=self.joined,
+            overlaps=tuple(self.overlaps.values()),
+            part=self.part,
+            failed=self.failed,
+            hung=self.hung,
+            attempts=self._attempts(),
+            answer_pending=self.awaits_answer,
+            responses=tuple(frame.answer for frame in self.answers.values()),
+            stalls=None if stalls is None else len(stalls),
+        )
+        return TurnReport(turn=turn, stalls=stalls or ())
+
+    def _model(self, attempt: AttemptRecord) -> str | None:
+        """The model that answered; a proxy may have given a simulated one another name."""
+        model = self.models.get(attempt.tier or "")
+        return f"sim:{model}" if model and attempt.simulated and not model.startswith("sim:") else model
+
+    def _attempts(self) -> tuple[AttemptRecord, ...]:
+        if self.answers:
+            attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
+            return tuple(replace(one, model=self._model(one)) for one in attempts)
+        if Mark.LLM_REQUEST not in self.marks or (self.part and self.part.number > 1):
+            # The rest of an answer is there already.
+            return ()
+        attempt = AttemptRecord(
+            tier=self.tier,
+            request=self.marks[Mark.LLM_REQUEST],
+            first_token=self.marks.get(Mark.LLM_FIRST_TOKEN),
+            first_clause=self.marks.get(Mark.LLM_FIRST_CLAUSE),
+            end=self.llm_end,
+            outcome=self._outcome(),
+        )
+        return (attempt,)
+
+    def _outcome(self) -> AttemptOutcome:
+        if self.apologises:
+            return "failed"
+        return "spoken" if self.said else "cancelled" if self.interrupted else "silent"

@@ -1,0 +1,191 @@
+"""The books on a server's calls: figures for Prometheus, and one line in the log for each call at its end."""
+
+import itertools
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from pipelines.call_log.call_account import CallAccount, ClosedTurn
+from pipelines.call_log.live_call import answered_by, call_figures
+from voice.server.bookkeeping import Account, CallFigures
+
+if TYPE_CHECKING:
+    from latency.record.turn import ServerTurn
+    from pipelines.call_log.tracing.call_trace import CallTrace
+    from voice.server.headroom.headroom import Headroom
+
+TURN_LATENCY = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
+"""Upper bounds of the histogram's buckets, seconds; 0.8 is where people feel a pause."""
+WAITS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+CALL_LOG = "turnaround.calls"
+"""The logger of the line for each call."""
+log = logging.getLogger(CALL_LOG)
+
+
+class ServerMetrics:
+    """Counts what happens to a server's calls; its own registry, so that several servers share no figures.
+
+    Args:
+        stop: seconds of silence after which the voice detector reports the end of speech.
+        budget: seconds that the language model has.
+        clock: seconds, monotonic.
+    """
+
+    def __init__(self, *, stop: float, budget: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stop, self._budget, self._clock = stop, budget, clock
+        self.trace: Callable[[], CallTrace] | None = None
+        """Begins the trace of a call; None while calls are not traced."""
+        self._numbers = itertools.count(1)
+        self._accounts: dict[int, CountedAccount] = {}
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        self._calls = Counter("voice_calls", "Calls that were taken", registry=registry)
+        self._under_way = Gauge("voice_calls_in_progress", "Calls under way", registry=registry)
+        self._refused = Counter("voice_calls_refused", "Calls that were not taken", ["reason"], registry=registry)
+        self._latency = Histogram(
+            "voice_turn_latency_seconds",
+            "From the end of speech, as the voice detector heard it, to the first audio sent",
+            buckets=TURN_LATENCY,
+            registry=registry,
+        )
+        self._turns = Counter("voice_turns", "Turns by outcome", ["outcome"], registry=registry)
+        self._typed = Counter("voice_typed_turns", "Those that were typed, not spoken", registry=registry)
+        self._verdicts = Counter("voice_llm_verdicts", "Turns by how they kept it", ["verdict"], registry=registry)
+        self._rescues = Counter("voice_llm_rescues", "Turns that another tier answered in time", registry=registry)
+        self._tokens = Counter("voice_llm_tokens", "Tokens of all requests", ["tier", "kind"], registry=registry)
+        self._cost = Counter("voice_llm_cost_usd", "Cost of the requests with a known price", registry=registry)
+        self._missed = Counter("voice_observations_missed", "Events that an observer could not take", registry=registry)
+        self._waits = Histogram(
+            "voice_queue_wait_seconds",
+            "Waits for an engine that calls share",
+            ["stage"],
+            buckets=WAITS,
+            registry=registry,
+        )
+
+    def refused(self, kind: str) -> None:
+        """A call was not taken."""
+        self._refused.labels(kind).inc()
+
+    def began(self) -> "CountedAccount":
+        """A call was taken."""
+        self._calls.inc()
+        self._under_way.inc()
+        account = CallAccount(stop=self._stop, budget=self._budget)
+        counted = CountedAccount(
+            account, self._count, self._missed.inc, number=next(self._numbers), began=self._clock()
+        )
+        counted.trace = self.trace() if self.trace else None
+        self._accounts[counted.number] = counted
+        return counted
+
+    def ended(self, account: Account, why: str) -> None:
+        """A call is over: its last turn is counted, and the call is logged."""
+        assert isinstance(account, CountedAccount)
+        self._under_way.dec()
+        self._accounts.pop(account.number, None)
+        for turn in account.account.close():
+            account.closed(turn)
+        if account.trace:
+            account.trace.ended(why)
+        line = account.account.line(why, self._clock() - account.began)
+        log.info("call %d %s", account.number, line)
+
+    def watch(self, headroom: "Headroom") -> None:
+        """Show how busy the event loop is, and count how long work waits for what calls share."""
+        for queue in headroom.queues:
+            queue.observer = self._waits.labels(queue.stage).observe
+        scarce = Gauge("voice_headroom_scarce", "1 while optional work is left out", registry=self.registry)
+        scarce.set_function(lambda: headroom.is_scarce(self._clock()))
+        load = headroom.loop
+        if load is not None:
+            busy = Gauge("voice_event_loop_busy_ratio", "Share of time in which it worked, 5 s", registry=self.registry)
+            busy.set_function(lambda: load.busy(self._clock()))
+            lag = Gauge("voice_event_loop_lag_seconds", "Longest time all else waited, 5 s", registry=self.registry)
+            lag.set_function(lambda: load.longest(self._clock()))
+
+    def under_way(self) -> list[CallFigures]:
+        """What may be shown of the calls under way."""
+        now = self._clock()
+        return [account.figures(now) for account in self._accounts.values()]
+
+    def exposition(self) -> tuple[bytes, str]:
+        """All figures in Prometheus's format, and its content type."""
+        return generate_latest(self.registry), CONTENT_TYPE_LATEST
+
+    def _count(self, turn: ClosedTurn) -> None:
+        self._turns.labels(turn.outcome).inc()
+        self._typed.inc(turn.record.typed)
+        if turn.latency is not None:
+            self._latency.observe(turn.latency)
+        if turn.verdict is not None:
+            self._verdicts.labels(turn.verdict).inc()
+            self._rescues.inc(turn.verdict == "rescued")
+        for attempt in turn.attempts:
+            tier = attempt.tier or "model"
+            if attempt.tokens is not None:
+                self._tokens.labels(tier, "prompt").inc(attempt.tokens.prompt or 0)
+                self._tokens.labels(tier, "completion").inc(attempt.tokens.completion or 0)
+            self._cost.inc(attempt.usd or 0.0)
+
+
+@dataclass(slots=True)
+class CountedAccount:
+    """The books on one call, whose turns are counted as soon as the next one begins."""
+
+    account: CallAccount
+    count: Callable[[ClosedTurn], None]
+    count_missed: Callable[[], None]
+    number: int
+    """Of the call, from 1."""
+    began: float
+    is_away: bool = False
+    """Whether its connection is lost."""
+    latest: "ServerTurn | None" = field(default=None, repr=False)
+    by: str | None = None
+    """Who gave its latest answer."""
+    trace: "CallTrace | None" = None
+    """None while calls are not traced."""
+
+    def away(self, gone: bool) -> None:
+        """Its client's connection has broken, or is there again."""
+        self.is_away = gone
+
+    def figures(self, now: float) -> CallFigures:
+        """What may be shown of the call."""
+        turns = [turn for turn in self.account.turns if turn.outcome != "unheard"]
+        return call_figures(
+            number=self.number,
+            seconds=now - self.began,
+            away=self.is_away,
+            latest=self.latest,
+            turns=len(turns),
+            typed=sum(turn.record.typed for turn in turns),
+            latencies=[turn.latency for turn in turns if turn.latency is not None],
+            by=self.by,
+        )
+
+    def note(self, turn: "ServerTurn") -> None:
+        """A turn has changed."""
+        if self.latest is None or turn.turn >= self.latest.turn:
+            self.latest = turn
+            self.by = answered_by(turn.attempts) or self.by
+        self.account.note(turn)
+        for closed in self.account.close(before=self.account.latest):
+            self.closed(closed)
+
+    def missed(self) -> None:
+        """An observer could not take what came."""
+        self.account.missed += 1
+        self.count_missed()
+
+    def closed(self, turn: ClosedTurn) -> None:
+        """Nothing can be added to a turn any more."""
+        self.count(turn)
+        if self.trace:
+            self.trace.turn(turn)

@@ -1,0 +1,360 @@
+"""Collects what the server knows of each turn: instants and texts, in order. Pure: times are passed in.
+
+A turn opens when the user starts to speak, or has typed it, and holds everything up to the next one. Times are seconds
+on the server's monotonic clock.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from latency.record.marks import Mark
+from latency.record.requests import AnswerPart
+from latency.record.turn import HEARING, HangRecord, SmartTurnOpinion, SpeculationRecord
+from pipelines.call_log.live_turn import LiveTurn, Stalls
+from voice.frames import AttemptsFrame, OverlapFrame, TurnEndFrame
+
+
+class TurnLog:
+    """The turns of one call. Methods that return a turn ask for it to be reported.
+
+    Args:
+        tier: name of the tier, for a model whose requests are not reported in `AttemptsFrame`s.
+        models: the model of each tier.
+        stalls: finds the event loop's stalls; None when the loop is not watched.
+        speculates: whether answers are started before the commit.
+        began: when the call began; what the loop did before then concerns other calls.
+    """
+
+    def __init__(
+        self,
+        *,
+        tier: str,
+        models: Mapping[str, str] | None = None,
+        stalls: Stalls | None = None,
+        speculates: bool = False,
+        began: float = -math.inf,
+    ) -> None:
+        self.tier = tier
+        self._speculates = speculates
+        self.models = models or {}
+        self._stalls = stalls
+        self._finished = began
+        self._answered: dict[int, LiveTurn] = {}
+        self.turn: LiveTurn | None = None
+        self._speaking: LiveTurn | None = None
+        """The turn that is being spoken while one that was typed meanwhile is answered; None mostly."""
+        self._sounding: LiveTurn | None = None
+        """The turn whose answer was sent last; a new turn may have begun since."""
+        self._count = 0
+        self._overlapped: LiveTurn | None = None
+        """The turn over whose answer the caller speaks, or last spoke."""
+        self._contexts: set[str] = set()
+        """The TTS contexts that have spoken: a turn's answer is spoken in a new one."""
+        self._undecided: list[Callable[[], None]] | None = None
+        """What was noted of speech that may turn out to be a turn; None while there is none."""
+
+    def user_started(self, now: float) -> LiveTurn | None:
+        """A user turn opens; the previous one is over, and was interrupted if the bot had not finished its answer."""
+        before = self._over(now)
+        self.turn, self._speaking = self._next(), None
+        noted, self._undecided = self._undecided or [], None
+        for note in noted:
+            note()
+        return before
+
+    def typed(self, text: str, now: float) -> LiveTurn:
+        """The user has typed a turn, which is complete at once; speech under way becomes the turn after it."""
+        if self.turn and not self.turn.final and Mark.TURN_COMMIT not in self.turn.marks:
+            self._speaking = self.turn
+        else:
+            self._over(now)
+        turn = self.turn = self._next()
+        if self._speaking:
+            turn.number, self._speaking.number = self._speaking.number, turn.number
+        turn.typed, turn.heard = True, [text]
+        turn.marks[Mark.TURN_COMMIT] = now
+        return turn
+
+    def _over(self, now: float) -> LiveTurn | None:
+        """The latest turn is over; returns it if it was not before."""
+        before = self.turn if self.turn and not self.turn.final else None
+        if before:
+            before.interrupted = Mark.LLM_REQUEST in before.marks
+            before.final = True
+            self._finished = now
+        if self.turn:
+            self.turn.until = self._finished
+        return before
+
+    def _next(self) -> LiveTurn:
+        number, self._count = self._count, self._count + 1
+        turn = LiveTurn(number, tier=self.tier, models=self.models, stalls=self._stalls, since=self._finished)
+        if self._speculates:
+            turn.speculation = SpeculationRecord()
+        return turn
+
+    @property
+    def _spoken(self) -> LiveTurn | None:
+        """The turn that what is heard belongs to."""
+        return self._speaking or self.turn
+
+    def overlapped(self, frame: OverlapFrame) -> LiveTurn | None:
+        """The caller makes a sound during an answer, or something is decided on it.
+
+        What is noted meanwhile belongs to the next turn, if the sound turns out to be one.
+        """
+        record = frame.record
+        if self._overlapped is None or record.onset not in self._overlapped.overlaps:
+            self._overlapped = self._sounding
+        if frame.awaits and self._undecided is None:
+            self._undecided = []
+        elif record.verdict == "resumed" and not frame.awaits:
+            self._undecided = None
+        if self._overlapped:
+            self._overlapped.overlaps[record.onset] = record
+        return self._overlapped
+
+    def joins(self) -> None:
+        """The turn continues the one before it, which was committed too early."""
+        if self.turn:
+            self.turn.joined = True
+
+    def mark_last(self, mark: Mark, now: float) -> None:
+        """Note an instant whose last occurrence before the commit counts (`VAD_STOP`, `TRANSCRIPT_FINAL`)."""
+        if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
+            turn.marks[mark] = now
+
+    def mark_first(self, mark: Mark, now: float) -> None:
+        """Note an instant whose first occurrence counts."""
+        if self.turn and not self.turn.final:
+            self.turn.marks.setdefault(mark, now)
+
+    def stopped(self, silence: float, now: float) -> None:
+        """The voice detector has heard so many seconds of silence."""
+        if self._undecided is not None:
+            self._undecided.append(lambda: self.stopped(silence, now))
+            return
+        self.mark_last(Mark.VAD_STOP, now)
+        if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
+            turn.silent_since = turn.marks[Mark.SPEECH_END] = now - silence
+
+    def heard(self, text: str, now: float, *, revised: bool = False) -> None:
+        """A final transcript of (part of) the turn; `revised` if it replaces the latest one."""
+        if self._undecided is not None:
+            self._undecided.append(lambda: self.heard(text, now, revised=revised))
+            return
+        if (turn := self._spoken) and Mark.TURN_COMMIT not in turn.marks:
+            turn.heard[-1 if revised else len(turn.heard) :] = [text]
+            turn.marks[Mark.TRANSCRIPT_FINAL] = now
+
+    def hinted(self, now: float) -> None:
+        """A short silence hinted that speech may have ended."""
+        if self._undecided is not None:
+            self._undecided.append(lambda: self.hinted(now))
+            return
+        self.mark_last(Mark.EAGER_HINT, now)
+        if (turn := self._spoken) and turn.speculation and Mark.TURN_COMMIT not in turn.marks:
+            turn.speculation = replace(turn.speculation, hints=turn.speculation.hints + 1)
+
+    def asked_ahead(self, now: float) -> None:
+        """A speculative answer was asked for."""
+        if turn := self._spoken:
+            turn.ahead_since = now
+
+    def withdrawn(self) -> None:
+        """The speculative answer is discarded."""
+        if turn := self._spoken:
+            turn.ahead_since, turn.part = None, None
+            if turn.speculation:
+                turn.speculation = replace(turn.speculation, spoken_ahead=False)
+
+    def committed(self, now: float) -> None:
+        """The turn is committed; a speculative answer that was not discarded answers it."""
+        if self._speaking:
+            self._over(now)
+            self.turn, self._speaking = self._speaking, None
+        turn = self.turn
+        self.mark_last(Mark.TURN_COMMIT, now)
+        if turn and turn.ahead_since is not None:
+            self.requested(now)
+            turn.marks[Mark.LLM_REQUEST] = turn.ahead_since
+            if turn.speculation:
+                turn.speculation = replace(turn.speculation, used=True, request=turn.ahead_since)
+            turn.ahead_since = None
+
+    def in_part(self, part: AnswerPart) -> None:
+        """The answer is part of a longer one."""
+        if self.turn:
+            self.turn.part = part
+
+    def spoken_ahead(self) -> None:
+        """The first clause of a speculative answer went to synthesis."""
+        if self.turn and self.turn.speculation:
+            self.turn.speculation = replace(self.turn.speculation, spoken_ahead=True)
+
+    def requested(self, now: float) -> None:
+        """The turn went to the language model, for the first time or with what a tool returned.
+
+        pipecat announces the commit directly after the first request.
+        """
+        if self.turn:
+            self.turn.marks.setdefault(Mark.TURN_COMMIT, now)
+            self.turn.marks.setdefault(Mark.LLM_REQUEST, now)
+            # Words that came before the tool ("Let me see.") may have been spoken to their end.
+            self.turn.final = False
+            self.turn.awaits_context = True
+
+    def tool_called(self, now: float) -> None:
+        """A tool runs; only one that runs before anything is spoken delays the turn."""
+        if self.turn and not self.turn.marks.keys() & {Mark.LLM_FIRST_TOKEN, Mark.CLAUSE_TO_TTS}:
+            self.mark_first(Mark.TOOL_CALLED, now)
+
+    def tool_returned(self, now: float) -> None:
+        """A tool has ended."""
+        turn = self.turn
+        if turn and Mark.TOOL_CALLED in turn.marks and Mark.LLM_FIRST_TOKEN not in turn.marks:
+            turn.marks[Mark.TOOL_RETURNED] = now
+
+    def asked(self, frame: AttemptsFrame) -> LiveTurn | None:
+        """What became of the requests for an answer so far; they belong to the turn in which their first frame came."""
+        number = frame.answer.response
+        turn = None if number is None else self._answered.get(number, self.turn)
+        if number is None or turn is None:
+            return None
+        if frame.final:
+            self._answered.pop(number, None)
+        else:
+            self._answered[number] = turn
+        turn.answers[number] = frame
+        spoken = turn.first_spoken
+        if spoken is None:
+            # A speculative answer that was chosen has been discarded since.
+            turn.marks.pop(Mark.LLM_FIRST_TOKEN, None)
+            turn.marks.pop(Mark.CLAUSE_READY, None)
+        elif spoken.first_token is not None:
+            # Its text was there before it was chosen.
+            turn.marks[Mark.LLM_FIRST_TOKEN] = spoken.first_token
+        if spoken and spoken.first_clause is not None:
+            turn.marks[Mark.CLAUSE_READY] = spoken.first_clause
+        return turn
+
+    def ended(self, end: TurnEndFrame) -> LiveTurn | None:
+        """What ended the turn; follows its commit."""
+        turn = self.turn
+        if turn is None or turn.typed:
+            return None
+        turn.ended_by, turn.failed = end.ended_by, end.failed
+        if end.silence is not None and turn.silent_since is not None:
+            enough = turn.silent_since + end.silence
+            turn.marks[Mark.SILENT_ENOUGH] = min(enough, turn.marks.get(Mark.TURN_COMMIT, enough))
+        if end.probability is not None and end.inference is not None:
+            turn.smart_turn = SmartTurnOpinion(
+                probability=round(end.probability, 4),
+                ms=round(end.inference * 1000, 1),
+                finished=None if end.finished is None else round(end.finished, 4),
+                silence_ms=None if end.silence is None else round(end.silence * 1000),
+            )
+        if turn.speculation:
+            turn.speculation = replace(
+                turn.speculation, started=end.speculated, discarded=end.discarded, early=end.early
+            )
+        return turn
+
+    def llm_failed(self, reason: str, now: float) -> LiveTurn | None:
+        """The language model gave no answer, or not all of it; an apology follows."""
+        turn = self.turn
+        if not turn or Mark.LLM_REQUEST not in turn.marks:
+            return None
+        turn.failed = reason
+        turn.llm_end = now
+        turn.apologises = Mark.LLM_FIRST_TOKEN not in turn.marks
+        return turn
+
+    def hung(self, hang: HangRecord, reason: str, now: float) -> LiveTurn:
+        """A part hung; if the pipeline could not even begin the caller's turn, the turn begins here."""
+        if self.turn is None or (self.turn.final and hang.part in HEARING):
+            self.user_started(now)
+        turn = self.turn
+        assert turn is not None
+        turn.hung, turn.failed = hang, reason
+        turn.final = turn.final or hang.ended_call
+        return turn
+
+    def llm_ended(self, now: float) -> None:
+        """The language model's answer is complete; after tool calls, the last one counts."""
+        if self.turn and Mark.LLM_REQUEST in self.turn.marks:
+            self.turn.llm_end = now
+
+    def bridged(self, context: str | None, text: str, now: float) -> None:
+        """A phrase that bridges the wait for the answer was handed to TTS."""
+        turn = self.turn
+        if turn and context is not None and Mark.LLM_FIRST_CLAUSE not in turn.marks:
+            turn.opening.append(text)
+            turn.opening_contexts.add(context)
+            self.mark_first(Mark.CLAUSE_TO_TTS, now)
+
+    def clause(self, context: str | None, text: str, now: float) -> None:
+        """A clause was handed to TTS.
+
+        Only the first new context after a request is the answer. Speech of another one belongs to no turn: a timer, or
+        the rest of an answer that the caller speaks over.
+        """
+        turn, is_new = self.turn, context not in self._contexts
+        if context is not None:
+            self._contexts.add(context)
+        if not turn or context is None:
+            return
+        if turn.awaits_context and is_new:
+            turn.contexts.add(context)
+            turn.awaits_context = False
+            self.mark_first(Mark.CLAUSE_TO_TTS, now)
+            if not turn.apologises:
+                self.mark_first(Mark.LLM_FIRST_CLAUSE, now)
+        if context in turn.contexts:
+            turn.said.append(text)
+
+    def audio(self, context: str | None, seconds: float, now: float) -> None:
+        """TTS produced so many seconds of samples for a context."""
+        turn = self.turn
+        if turn and context in turn.opening_contexts:
+            turn.opening_seconds += seconds
+            self.mark_first(Mark.TTS_FIRST_SAMPLE, now)
+        elif turn and context in turn.contexts:
+            self.mark_first(Mark.TTS_FIRST_SAMPLE, now)
+            turn.answer_sampled = True
+
+    def sent(self, now: float) -> LiveTurn | None:
+        """The first audio of an utterance is about to be written to the socket."""
+        turn = self.turn
+        if turn and Mark.TTS_FIRST_SAMPLE in turn.marks and Mark.FIRST_SENT not in turn.marks:
+            turn.marks[Mark.FIRST_SENT] = now
+            self._sounding = turn
+            return turn
+        return None
+
+    def played(self, text: str) -> LiveTurn | None:
+        """The words of an answer that the user heard; after an interruption they come when the next turn has begun."""
+        if self._sounding:
+            self._sounding.played.append(text)
+        return self._sounding
+
+    def silenced(self, now: float) -> LiveTurn | None:
+        """The client asked for silence: the answer under way is interrupted, though nobody speaks."""
+        turn = self.turn
+        if turn is None or turn.final or Mark.LLM_REQUEST not in turn.marks:
+            return None
+        turn.interrupted = True
+        if Mark.FIRST_SENT not in turn.marks:
+            turn.final = True
+            self._finished = now
+        return turn
+
+    def bot_stopped(self, now: float) -> LiveTurn | None:
+        """The bot's utterance was sent in full, or was interrupted."""
+        turn = self.turn
+        if turn and Mark.FIRST_SENT in turn.marks and not turn.final and not turn.awaits_answer:
+            turn.final = True
+            self._finished = now
+            return turn
+        return None

@@ -1,0 +1,34 @@
+"""`engine = "scripted"`: a Whisper model that hears the words of fixtures, in place of a real one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from pipelines.engines.scripted import SCRIPT
+from pipelines.engines.whisper import Whisper
+
+
+class ScriptedWhisper(Whisper):
+    """A folder made by `build_for_fixtures`, at Whisper's true cost, for tests and benchmarks; reports name it."""
+
+    engine: Literal["scripted"]  # type: ignore[assignment]  # another engine with Whisper's settings
+
+    def needs(self) -> list[str]:
+        """The model's folder, if it is missing."""
+        if (Path(self.model) / SCRIPT).is_file():
+            return []
+        return [
+            f"There is no scripted model in the folder {self.model}: make one with "
+            "`python -m pipelines.engines.scripted`."
+        ]
+
+    def model_class(self) -> Callable[..., Any]:
+        """The class that hears by script."""
+        from pipelines.engines.scripted.model import ScriptedWhisperModel
+
+        return ScriptedWhisperModel
+
+
+def whisper_engine(folder: Path) -> str:
+    """The engine for a model folder: "scripted" if it has a script, otherwise "whisper"."""
+    return "scripted" if (folder / SCRIPT).is_file() else "whisper"

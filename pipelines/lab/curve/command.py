@@ -1,0 +1,167 @@
+"""`latency curve`: records what the detectors report, or reads it from a file, and prints what the rules make of it."""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latency.command_line import FINE, INTERRUPTED, NO_DATA, Parser, complain, count, printing, seed
+from pipelines.lab.curve.recorded import Detectors, Recorded
+from voice.errors import ConfigurationError, VoiceError
+
+if TYPE_CHECKING:
+    from voice.turns.endpointing import Endpointing
+
+RECORDED = ".jsonl"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Weigh the delay at the end of a turn against the pauses that are cut off.
+
+    Returns:
+        0 success, 2 bad usage or recordings that cannot be used, 3 nothing to measure, 4 a detector failed, 130
+        interrupted.
+
+    Raises:
+        SystemExit: For `--help` (0) and for invalid arguments (2).
+    """
+    args = _parser().parse_args(argv)
+    try:
+        recorded = _recorded(args)
+        return _show(recorded, args)
+    except VoiceError as error:
+        complain("latency", str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        complain("latency", "interrupted")
+        # Python would wait for the pool of detectors, whose processes may have ended while they held a lock of it.
+        os._exit(INTERRUPTED)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="latency curve",
+        description="Play labelled recordings to the voice detector and to Smart Turn, faster than real time, and "
+        "weigh the delay at the end of a turn against the pauses that are cut off: for our rule, for Smart Turn "
+        "alone and for silence alone.",
+        epilog="exit status: 0 fine, 2 bad usage or recordings that cannot be used, 3 nothing to measure, 4 a detector "
+        "failed, 130 interrupted",
+    )
+    parser.add_argument(
+        "recordings",
+        nargs="*",
+        metavar="RECORDING",
+        help="recordings or folders, as for voice replay; or a file that --save has written (default: people's "
+        "recordings, samples/people)",
+    )
+    parser.add_argument(
+        "--pauses", type=count, metavar="N", help="replace each recording with N copies, each with a pause inserted"
+    )
+    parser.add_argument("--speakers", action="store_true", help="list every speaker")
+    parser.add_argument(
+        "--seed", type=seed, default=1, metavar="N", help="draws the order of the turns in each speaker's calls (1)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar=f"FILE{RECORDED}",
+        help="keep what the detectors reported, to be read instead of the recordings",
+    )
+    return parser
+
+
+def _recorded(args: argparse.Namespace) -> Recorded:
+    """The detectors' reports: read from a file, or made now."""
+    from pipelines.process import loading_code, prepare_process
+
+    prepare_process(verbose=args.verbose)
+    with loading_code():
+        from pipelines.lab.curve import recorded_file, recorder
+    files = [Path(name) for name in args.recordings if name.endswith(RECORDED)]
+    if not files:
+        return _record(args)
+    if len(args.recordings) > 1:
+        raise ConfigurationError(f"{files[0]} is read alone; name either one such file or recordings.")
+    for option in ("save", "pauses"):
+        if getattr(args, option) is not None:
+            raise ConfigurationError(f"--{option} needs recordings, not {files[0]}.")
+    recorded, notices = recorded_file.load(files[0], recorder.current_detectors())
+    for notice in notices:
+        _say(notice)
+    return recorded
+
+
+def _record(args: argparse.Namespace) -> Recorded:
+    from pipelines.lab.bench.pauses import with_pauses
+    from pipelines.lab.curve.recorded_file import save
+    from pipelines.lab.curve.recorder import record
+    from pipelines.samples import PEOPLE, installed
+    from voice.client.fixtures.fixture import load_fixtures
+
+    if args.save is not None and args.save.suffix != RECORDED:
+        raise ConfigurationError(f"--save takes a file that ends in {RECORDED}, not {args.save}.")
+    fixtures = load_fixtures(args.recordings or [installed(PEOPLE)])
+    with tempfile.TemporaryDirectory() as scratch:
+        if args.pauses is not None:
+            # Kept beside the file, which names them.
+            folder = args.save.with_suffix("") if args.save else Path(scratch) / "pauses"
+            if folder.exists() and any(folder.iterdir()):
+                raise ConfigurationError(f"{folder} is not empty; name another file with --save.")
+            fixtures = load_fixtures([with_pauses(fixtures, folder, copies=args.pauses)])
+        recorded = record(fixtures, inserted=args.pauses is not None, progress=_progress)
+    if args.save is not None:
+        save(recorded, args.save)
+        _say(f"saved: {args.save}")
+    return recorded
+
+
+def _show(recorded: Recorded, args: argparse.Namespace) -> int:
+    """Print the curves of people and of synthesisers."""
+    from pipelines.lab.curve import render
+    from pipelines.lab.curve.curve import groups, is_heard, make_curve
+
+    if not any(map(is_heard, recorded.clips)):
+        complain(
+            "latency", "the voice detector noticed no end of speech in any recording, so there is nothing to measure."
+        )
+        return NO_DATA
+    rule = _rule(recorded.detectors)
+    curves = [
+        make_curve(group, clips, rule, seed=args.seed)
+        for group, clips in groups(recorded.clips).items()
+        if any(map(is_heard, clips))
+    ]
+    with printing():
+        if args.json:
+            print(render.json(curves, recorded.detectors, seed=args.seed))
+        else:
+            sys.stdout.write(render.text(curves, all_speakers=args.speakers))
+    return FINE
+
+
+def _rule(detectors: Detectors) -> "Endpointing":
+    """Our rule as it is set by default."""
+    from pipelines.settings import Turns
+    from voice.turns.endpointing import Endpointing
+
+    turns = Turns()
+    return Endpointing(
+        stop=detectors.stop,
+        fallback=turns.fallback_ms / 1000,
+        longest=turns.longest_ms / 1000,
+        risk=turns.risk,
+    )
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == of else ""
+        print(f"\r{done} of {of} recordings heard", end=end, file=sys.stderr, flush=True)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

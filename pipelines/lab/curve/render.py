@@ -1,0 +1,171 @@
+"""The curve for people, as tables of at most 80 columns, and for programs, as JSON."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from latency.command_line import folded
+from latency.render.numbers import UNKNOWN, percent, plural
+from latency.report.stats import INTERVAL_METHOD
+from pipelines.lab.curve.curve import Curve
+from pipelines.lab.curve.figures import BUDGET, BUDGETS, MOST_DELAY, Estimate, Point, SpeakerLine
+from pipelines.lab.curve.recorded import Detectors
+
+MOST_SPEAKERS = 12
+"""More speakers are listed only when they are asked for; otherwise those with the longest mean delays."""
+METHOD = (
+    "Delays run from the labelled end of speech to the end of the turn, in audio time: no computing time is counted. "
+    "Cut-offs are those of pauses of 0.2 to 5 s, each judged as if the turn had not been cut off before; delays are "
+    "those of all turns. The best settings are chosen on these recordings. In brackets: over speakers, "
+    f"{INTERVAL_METHOD}. See docs/benchmarks/README.md."
+)
+
+
+def text(curves: Sequence[Curve], *, all_speakers: bool) -> str:
+    """All curves; `all_speakers` lists each speaker."""
+    blocks = ["\n".join(_block(curve, all_speakers=all_speakers)) for curve in curves]
+    return "\n\n".join([*blocks, folded(METHOD)]) + "\n"
+
+
+def json(curves: Sequence[Curve], detectors: Detectors, *, seed: int) -> str:
+    """All curves as one JSON object: delays in seconds, shares between 0 and 1."""
+    method = {"protocol": "livekit/eot-bench", "intervals": f"over speakers, {INTERVAL_METHOD}", "seed": seed}
+    content = {"curves": curves, "detectors": detectors, "method": method}
+    return msgspec.json.format(msgspec.json.encode(content), indent=2).decode()
+
+
+def _block(curve: Curve, *, all_speakers: bool) -> Iterator[str]:
+    yield folded(f"{curve.group}: {_who(curve)}")
+    for note in _notes(curve):
+        yield folded(note)
+    yield ""
+    if curve.pauses:
+        yield "Mean / p95 delay in ms, with at most this share of the pauses cut off:"
+        yield f"  {'cut off':>8}  {'our rule':>15} {'risk':>9}  {'Smart Turn alone':>17}  {'silence alone':>15}"
+        yield from _rows(curve)
+        yield ""
+    yield from _in_force(curve)
+    if curve.pauses:
+        yield ""
+        yield "As livekit/eot-bench measures:"
+        delay, share = f"delay at {percent(BUDGET)} cut off", f"cut off at {_whole(MOST_DELAY)} ms"
+        yield f"  {'':<18}{delay:>28}  {share:>26}"
+        for rule in curve.rules:
+            yield f"  {rule.rule:<18}{_ms(rule.delay_at_budget):>28}  {_share(rule.share_at_delay):>26}"
+    yield ""
+    yield from _speakers(curve, all_speakers=all_speakers)
+    yield ""
+    yield folded(f"Advice: {curve.advice}")
+
+
+def _who(curve: Curve) -> str:
+    """How many recordings of whom, with which pauses."""
+    of = f"{plural(curve.turns, 'turn')} by {plural(len(curve.speakers), 'speaker')}"
+    if curve.pause_lengths is None:
+        return f"{of}, without a pause."
+    shortest, middle, longest = curve.pause_lengths
+    return f"{of}, {plural(curve.pauses, 'pause')} of {shortest:.2f} to {longest:.2f} s (median {middle:.2f})."
+
+
+def _notes(curve: Curve) -> Iterator[str]:
+    if curve.inserted:
+        yield f"In {plural(curve.inserted, 'turn')} a pause was inserted, for which the voice does not prepare."
+    if curve.missed:
+        yield f"The voice detector noticed no end of speech in {plural(curve.missed, 'more turn')}."
+    if curve.estimated:
+        yield f"The speech of {plural(curve.estimated, 'turn')} is not labelled but measured."
+    if spread := curve.words.get("proportional", 0):
+        yield f"The words of {plural(spread, 'transcript')} could not be aligned and are spread over the speech."
+    if curve.unnamed:
+        yield f"{plural(curve.unnamed, 'turn')} without a speaker's name: each conversation is taken for one person."
+    if silent := curve.words.get("none", 0):
+        yield f"{plural(silent, 'turn')} without a transcript: our rule goes by the sound alone there."
+
+
+def _rows(curve: Curve) -> Iterator[str]:
+    """A line for each share of pauses cut off, and the point in force at its place."""
+    ours, smart_turn, silence = curve.rules
+    force, in_force = curve.in_force.point, False
+    for number, budget in enumerate(BUDGETS):
+        if not in_force and force.share is not None and force.share < budget:
+            in_force = True
+            yield _forced(force)
+        mine = ours.points[number]
+        risk = f"{mine.settings['risk']:.3g}" if mine else UNKNOWN
+        others = f"{_delays(smart_turn.points[number]):>17}  {_delays(silence.points[number]):>15}"
+        yield f"  {percent(budget):>8}  {_delays(mine):>15} {risk:>9}  {others}"
+    if not in_force:
+        yield _forced(force)
+
+
+def _forced(point: Point) -> str:
+    return f"> {percent(point.share):>8}  {_delays(point):>15} {point.settings['risk']:>9.3g}  in force"
+
+
+def _in_force(curve: Curve) -> Iterator[str]:
+    force = curve.in_force
+    yield f"In force (turns.risk = {force.point.settings['risk']:.3g}):"
+    if curve.pauses:
+        cut = sum(line.cut for line in curve.speakers)
+        yield f"  pauses cut off   {_share(force.share)}: {cut} of {curve.pauses}"
+        yield f"                   {_stated(curve)}"
+    yield f"  mean delay       {_ms(force.mean)}"
+    yield f"  p95              {_ms(force.p95)}"
+    if force.without_pause:
+        yield f"  cut off inside speech, of the turns without a pause: {force.inside} of {force.without_pause}"
+    if force.never_ended:
+        yield f"  never ended: {plural(force.never_ended, 'turn')}"
+
+
+def _stated(curve: Curve) -> str:
+    """Whether the share that `turns.risk` states is the measured one."""
+    risk, interval = curve.in_force.point.settings["risk"], curve.in_force.share.interval
+    stated = f"turns.risk says {risk * 100:g} %"
+    if interval is None:
+        return stated
+    low, high = interval
+    within = low <= risk <= (1.0 if high is None else high)
+    return f"{stated}, {'within' if within else 'above' if risk > low else 'below'} the interval"
+
+
+def _speakers(curve: Curve, *, all_speakers: bool) -> Iterator[str]:
+    lines = sorted(curve.speakers, key=lambda line: -(line.mean or 0.0))
+    shown = lines if all_speakers or len(lines) <= MOST_SPEAKERS else lines[:MOST_SPEAKERS]
+    more = "" if len(shown) == len(lines) else f" (the slowest {len(shown)} of {len(lines)}; --speakers lists all)"
+    yield f"By speaker, in force, in ms{more}:"
+    yield f"  {'speaker':<32} {'turns':>5} {'cut/pauses':>11} {'cut inside':>10} {'mean':>6} {'p95':>6}"
+    yield from map(_speaker, shown)
+
+
+def _speaker(line: SpeakerLine) -> str:
+    name = line.speaker if len(line.speaker) <= 32 else f"…{line.speaker[-31:]}"
+    pauses = f"{line.cut}/{line.pauses}"
+    return f"  {name:<32} {line.turns:>5} {pauses:>11} {line.inside:>10} {_whole(line.mean):>6} {_whole(line.p95):>6}"
+
+
+def _delays(point: Point | None) -> str:
+    return UNKNOWN if point is None else f"{_whole(point.mean)} / {_whole(point.p95)}"
+
+
+def _whole(seconds: float | None) -> str:
+    return UNKNOWN if seconds is None else f"{seconds * 1000:,.0f}"
+
+
+def _ms(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "not reached"
+    between = ""
+    if estimate.interval:
+        low, high = estimate.interval
+        between = f" ({_whole(low)} or more)" if high is None else f" ({_whole(low)} to {_whole(high)})"
+    return f"{_whole(estimate.value)} ms{between}"
+
+
+def _share(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "not reached"
+    between = ""
+    if estimate.interval:
+        low, high = estimate.interval
+        between = f" ({low * 100:.1f} or more)" if high is None else f" ({low * 100:.1f} to {high * 100:.1f})"
+    return f"{percent(estimate.value)}{between}"

@@ -1,0 +1,94 @@
+"""What a rule for the end of a turn does on recorded silences: which pauses it cuts off, and how late it ends turns.
+
+Times are those of the audio, as if every recogniser and model answered at once. Each silence is judged as if the turn
+had not been cut off before it, as livekit/eot-bench does.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pipelines.lab.curve.recorded import Clip, Silence
+from voice.turns.endpointing import Endpointing, Pauses
+from voice.turns.evidence import Evidence
+from voice.turns.smart_turn import SmartTurnVerdict
+from voice.turns.stop import JUDGE_AFTER
+from voice.turns.turn_so_far import ONE_TURN
+from voice.turns.weighing import Weighing
+from voice.turns.words.sentence_end import SentenceEnds
+
+TURNS_OF_A_CALL = 8
+
+Needed = Callable[[Silence, Pauses], float]
+"""The silence that ends a turn, in seconds as turn taking counts it, for a caller with these pauses."""
+
+
+@dataclass(slots=True)
+class TurnOutcome:
+    """What a rule did with one recording."""
+
+    cut: set[int] = field(default_factory=set)
+    """The labelled pauses that it took for the end."""
+    inside: bool = False
+    """Whether it ended the turn inside a labelled stretch of speech."""
+    delay: float | None = None
+    """Seconds from the labelled end of the speech to the end of the turn; None when the turn never ended."""
+
+
+def calls(clips: Sequence[Clip], seed: int) -> Iterator[list[int]]:
+    """The recordings of each speaker in calls of at most `TURNS_OF_A_CALL` turns, in an order drawn by `seed`."""
+    speakers: dict[str, list[int]] = {}
+    for index, clip in enumerate(clips):
+        speakers.setdefault(clip.speaker, []).append(index)
+    for speaker, indices in speakers.items():
+        drawn = random.Random(f"{seed} {speaker}").sample(indices, len(indices))
+        for first in range(0, len(drawn), TURNS_OF_A_CALL):
+            yield drawn[first : first + TURNS_OF_A_CALL]
+
+
+def our_rule(endpointing: Endpointing) -> Needed:
+    """The agent's own rule, on Smart Turn's verdict and the words; no responder knows what a whole request is."""
+
+    def needed(silence: Silence, pauses: Pauses) -> float:
+        return endpointing.judge(evidence(silence), pauses).needed
+
+    return needed
+
+
+def evidence(silence: Silence) -> Evidence:
+    """The evidence that the agent gathers in a silence, if all words before it are recognised."""
+    weighing = Weighing(None, reads=SentenceEnds.shared().log_probability, whole_request=None)  # type: ignore[arg-type]
+    sound = silence.sound(JUDGE_AFTER)
+    weighing.verdict = None if sound is None else SmartTurnVerdict(sound, 0.0)
+    return weighing.weigh(silence.text, silence.spoken)
+
+
+def judge_call(clips: Sequence[Clip], needed: Needed) -> Iterator[TurnOutcome]:
+    """The outcomes of a call's turns, whose caller's pauses are remembered as the agent remembers them."""
+    pauses = Pauses()
+    for clip in clips:
+        yield _judge_turn(clip, needed, pauses)
+        pauses.turn_over()
+
+
+def _judge_turn(clip: Clip, needed: Needed, pauses: Pauses) -> TurnOutcome:
+    outcome = TurnOutcome()
+    for silence in clip.silences:
+        if silence.stopped is None:
+            continue
+        at = silence.reached(needed(silence, pauses))
+        if silence.kind == "end":
+            if at is not None:
+                outcome.delay = at - clip.end
+                return outcome
+        elif at is not None:
+            if silence.pause is None:
+                outcome.inside = True
+            else:
+                outcome.cut.add(silence.pause)
+            pauses.turn_over()
+            if silence.counted >= ONE_TURN:
+                continue
+            pauses.turn_goes_on()
+        pauses.add(silence.counted)
+    return outcome

@@ -1,0 +1,103 @@
+"""Asks a tier a few times, one request after the other, through the service that calls use."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from pipecat.clocks.system_clock import SystemClock
+from pipecat.frames.frames import EndFrame, Frame, StartFrame
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.frame_processor import FrameProcessorSetup
+from pipecat.utils.asyncio.task_manager import TaskManager
+
+from latency.record.requests import bill
+from pipelines.lab.probing.figures import Sample
+from pipelines.providers.provider import TierTable
+from pipelines.providers.resources import Resources
+from pipelines.tiers.table import Tiers
+from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.tiers.tier import Tier
+
+QUESTION = "Explain in three sentences how a rainbow comes about."
+WITHIN = 60.0
+"""Seconds for a request; one that takes longer has failed."""
+FEW_TOKENS = 8
+"""Fewer tokens of an answer say nothing about a rate."""
+
+
+async def ask_tier(
+    name: str, table: TierTable, llm: Tiers, *, times: int, told: Callable[[Sample], None]
+) -> list[Sample]:
+    """The samples of so many requests. One before them opens the connection and does not count.
+
+    Args:
+        name: the tier's.
+        table: its settings.
+        llm: the table that it is part of.
+        times: how many requests count.
+        told: called with each sample.
+
+    Raises:
+        ComponentError: something that runs on this machine is missing.
+    """
+    resources = Resources()
+    model = table.model_of(llm, resources)
+    samples: list[Sample] = []
+    try:
+        await model.start()
+        tier = Tier(name, model.service(prompt=llm.prompt, tools=(), requests=1), price=table.billing)
+        async with _in_call(tier):
+            for number in range(times + 1):
+                sample = await _ask(tier, number)
+                if number:
+                    samples.append(sample)
+                    told(sample)
+                elif sample.failed:
+                    return [sample]
+    finally:
+        await model.close()
+        await resources.close()
+    return samples
+
+
+@asynccontextmanager
+async def _in_call(tier: Tier) -> AsyncIterator[None]:
+    async def relay(_: Frame) -> None:
+        """There is no pipeline that takes a frame."""
+
+    # Services that make requests need no worker.
+    setup = FrameProcessorSetup(clock=SystemClock(), task_manager=TaskManager(), pipeline_worker=cast(Any, None))
+    await tier.setup(setup, relay)
+    await tier.tell(StartFrame())
+    try:
+        yield
+    finally:
+        await tier.tell(EndFrame())
+        await tier.cleanup()
+
+
+async def _ask(tier: Tier, number: int) -> Sample:
+    attempt = LiveAttempt(number=number, tier=tier.name, request=time.monotonic())
+    task = tier.ask(attempt, LLMContext([{"role": "user", "content": QUESTION}]), lambda: None)
+    _, late = await asyncio.wait([task], timeout=WITHIN)
+    if late:
+        attempt.fail(f"it was not complete within {WITHIN:g} s", time.monotonic())
+        await tier.settle()
+    record = attempt.record(response=0)
+    usd = bill(record, tier.price)
+    if record.failed or record.first_token is None or record.request is None:
+        return Sample(usd=usd, served=record.served, failed=record.failed or "it gave no words")
+    return Sample(
+        first=record.first_token - record.request, tokens_per_second=_rate(attempt), usd=usd, served=record.served
+    )
+
+
+def _rate(attempt: LiveAttempt) -> float | None:
+    """Tokens a second after the first one, without those that were thought before it."""
+    if attempt.usage is None or attempt.first_token is None or attempt.end is None:
+        return None
+    spoken = attempt.usage.completion_tokens - (attempt.usage.reasoning_tokens or 0)
+    seconds = attempt.end - attempt.first_token
+    return (spoken - 1) / seconds if spoken >= FEW_TOKENS and seconds > 0 else None

@@ -1,0 +1,237 @@
+"""`latency whatif`: parses and checks the arguments, holds the turns and prints the figures."""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latency.command_line import FINE, INTERRUPTED, RUNS, Parser, complain, count, printing, seed
+from latency.record.run import Run, RunError
+from voice.errors import ConfigurationError, SaidBefore, VoiceError
+
+if TYPE_CHECKING:
+    from pipelines.lab.whatif.contestant import Cell
+    from pipelines.lab.whatif.fast import FastPlan
+    from pipelines.lab.whatif.finding import Finding
+    from pipelines.lab.whatif.row import Row
+    from pipelines.lab.whatif.turns.caller_turn import CallerTurn
+
+TURNS = 2000
+SAY_EVERY = 5.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Hold the same turns with other language models and policies, simulated, and advise one.
+
+    Returns:
+        0 success, 2 bad usage or configuration, 3 a run without usable turns, 4 a component is missing or failed, 130
+        interrupted.
+
+    Raises:
+        SystemExit: For `--help` (0) and for invalid arguments (2).
+    """
+    args = _parser().parse_args(argv)
+    args.argv = list(argv)
+    try:
+        from pipelines.process import prepare_process
+
+        prepare_process(verbose=args.verbose)
+        return _show(_find(args), as_json=args.json)
+    except SaidBefore as error:
+        return error.exit_code
+    except (VoiceError, RunError) as error:
+        complain("latency", str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        complain("latency", "interrupted")
+        return INTERRUPTED
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="latency whatif",
+        description="Hold the same turns with other language models and policies, all simulated at published "
+        "latencies, and compare time, money and quality. It ends with one sentence of advice.",
+        epilog="exit status: 0 fine, 2 bad usage or configuration, 3 the run has no usable turns, 4 a component is "
+        "missing or failed, 130 interrupted",
+    )
+    parser.add_argument(
+        "fixtures",
+        nargs="*",
+        metavar="FIXTURE",
+        help="recordings or folders, as for voice replay; with --fast only their words and lengths count",
+    )
+    parser.add_argument(
+        "--fast", action="store_true", help="no audio: a virtual clock, and thousands of turns in seconds"
+    )
+    parser.add_argument(
+        "--run", type=Path, metavar="RUN", help="take the turns from a recorded run: endpointing and text lengths"
+    )
+    parser.add_argument("--preset", default="field", metavar="PRESET", help="latencies: field (default) or optimistic")
+    parser.add_argument(
+        "--tiers", nargs="+", default=[], metavar="TIER", help="tiers, and pairs as LARGE+FAST (default: a choice)"
+    )
+    parser.add_argument(
+        "--policies", nargs="+", default=[], metavar="POLICY", help="policies (default: those that suit the tiers)"
+    )
+    parser.add_argument(
+        "--turns", type=count, default=TURNS, metavar="N", help=f"turns for each line with --fast (default: {TURNS})"
+    )
+    parser.add_argument(
+        "--chain", type=count, default=10, metavar="N", help="turns of a call, which all have to be right (default: 10)"
+    )
+    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of all latencies (default: 1)")
+    parser.add_argument("--no-stalls", action="store_true", help="with --fast, let no request stall")
+    parser.add_argument(
+        "--no-correlation", action="store_true", help="with --fast, let the stalls of one provider be independent"
+    )
+    parser.add_argument(
+        "--rounds", type=count, default=1, metavar="N", help="without --fast, play all recordings N times (default: 1)"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="without --fast, the folder of the recorded runs (default: a new one in runs/)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _find(args: argparse.Namespace) -> "Finding":
+    if args.fixtures and args.run:
+        raise ConfigurationError("--run already says which turns to hold; leave the recordings out.")
+    if args.run and not args.fast:
+        raise ConfigurationError("a run is held again without audio only; add --fast, or name recordings instead.")
+    if args.fast:
+        _refuse_options(args, "without --fast only", rounds=1, out=None)
+    else:
+        _refuse_options(args, "with --fast only", turns=TURNS, no_stalls=False, no_correlation=False)
+    from latency.budget import Budget
+    from pipelines.lab.whatif.advice import advice
+    from pipelines.lab.whatif.cells import cells, usual_policies
+    from pipelines.lab.whatif.contestants import DEFAULT, DEFAULT_AUDIO, contestants
+    from pipelines.lab.whatif.fast import FastPlan, fast_rows
+    from pipelines.lab.whatif.finding import Finding
+    from pipelines.lab.whatif.turns.usual import drawn
+    from pipelines.lab.whatif.virtual.calls import Chance
+    from pipelines.lab.whatif.window import window
+
+    known = contestants(args.preset)
+    entries = args.tiers or (DEFAULT if args.fast else DEFAULT_AUDIO)
+    chosen = cells(entries, args.policies or usual_policies(entries), known)
+    chance = Chance(seed=args.seed, stalls=not args.no_stalls, correlated=not (args.no_correlation or args.no_stalls))
+    budget = Budget()
+    plan = FastPlan(turns=(), chance=chance, budget=budget, chain=args.chain)
+    if args.fast:
+        turns, source = _turns(args)
+        plan = replace(plan, turns=drawn(turns, args.turns, seed=args.seed))
+        rows = fast_rows(chosen, plan, _progress(len(chosen)))
+    else:
+        rows, source = _play(chosen, plan, args)
+    tiers = {tier.name: tier for cell in chosen for tier in cell.tiers.values()}
+    return Finding(
+        mode="fast" if args.fast else "audio",
+        simulated=tuple(tier.label for tier in tiers.values()),
+        preset=args.preset,
+        seed=args.seed,
+        stalls=chance.stalls,
+        correlated=chance.correlated,
+        turns_source=source,
+        budget_ms=budget.llm * 1000,
+        chain=args.chain,
+        windows=tuple(window(tier, chance) for tier in tiers.values()),
+        rows=tuple(rows),
+        advice=advice(rows, chain=args.chain),
+    )
+
+
+def _refuse_options(args: argparse.Namespace, where: str, **usual: object) -> None:
+    """Refuse options that have no meaning in this mode, unless they are as usual."""
+    for name, value in usual.items():
+        if getattr(args, name) != value:
+            raise ConfigurationError(f"--{name.replace('_', '-')} can be used {where}.")
+
+
+def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) -> "tuple[list[Row], str]":
+    """Play the recordings to every cell; the figures, and where the turns come from."""
+    from pipelines.process import loading_code
+
+    with loading_code():
+        from pipelines.lab.whatif.audio import AudioPlan, audio_row, play
+        from pipelines.replaying.replay import chosen_fixtures
+        from pipelines.replaying.run_folder import check_folder
+    fixtures = chosen_fixtures(args.fixtures, everything=False)
+    folder = Path(args.out) if args.out else RUNS / f"whatif-{datetime.now():%Y%m%d-%H%M%S}"
+    check_folder(str(folder))
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
+    plan = AudioPlan(
+        folder=folder,
+        fixtures=fixtures,
+        rounds=args.rounds,
+        preset=args.preset,
+        seed=args.seed,
+        command=["latency", "whatif", *args.argv],
+    )
+    asyncio.run(play(chosen, plan, _say))
+    _say(f"runs: {folder}")
+    rows = [audio_row(cell, plan, fast, turns=TURNS) for cell in chosen]
+    names = ", ".join(fixture.name for fixture in fixtures)
+    return rows, f"{names}, played {args.rounds} time{'s' if args.rounds > 1 else ''} to each line; runs in {folder}"
+
+
+def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
+    """The turns to draw from, and where they come from."""
+    from latency.render.numbers import plural
+    from pipelines.lab.whatif.turns.recorded import recording
+    from pipelines.lab.whatif.turns.usual import usual, with_words
+
+    if args.run:
+        found = recording(Run.load(args.run))
+        left = f"; {plural(found.left_out, 'turn')} left out" if found.left_out else ""
+        return found.turns, f"drawn from {plural(len(found.turns), 'turn')} of {args.run}{left}"
+    known = usual()
+    if not args.fixtures:
+        return known.turns, f"drawn from {known.source}"
+    from voice.client.fixtures.fixture import load_fixtures
+
+    turns = with_words(known.turns, load_fixtures(args.fixtures), seed=args.seed)
+    if not turns:
+        raise ConfigurationError("no recording has a turn that wants an answer, so there is nothing to hold.")
+    return turns, f"the words of {plural(len(turns), 'recorded turn')}, with the endpointing of {known.source}"
+
+
+def _progress(rows: int) -> Callable[[int], None]:
+    """Says how many lines of the table are done: in place in a terminal, else every few seconds."""
+    said_at = time.monotonic()
+
+    def said(done: int) -> None:
+        nonlocal said_at
+        if sys.stderr.isatty():
+            print(f"\r{done} of {rows} lines", end="\n" if done == rows else "", file=sys.stderr, flush=True)
+        elif time.monotonic() - said_at >= SAY_EVERY:
+            said_at = time.monotonic()
+            print(f"{done} of {rows} lines", file=sys.stderr, flush=True)
+
+    return said
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _show(finding: "Finding", *, as_json: bool) -> int:
+    from latency.record.json_form import to_json
+    from pipelines.lab.whatif.render import text
+
+    with printing():
+        if as_json:
+            print(json.dumps(to_json(finding), indent=2, ensure_ascii=False))
+        else:
+            sys.stdout.write(text(finding))
+    return FINE

@@ -1,0 +1,222 @@
+"""A finding for people: two tables of at most 80 columns, the formulas behind them, and the advice."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from latency.command_line import WIDTH
+from latency.render.layout import LABEL, fitted, labelled
+from latency.render.numbers import NEVER, UNKNOWN, ms
+from pipelines.lab.whatif.finding import Finding
+from pipelines.lab.whatif.row import Row
+from pipelines.lab.whatif.verifying import ASSUMED as VERIFYING
+from pipelines.lab.whatif.voting import ASSUMED
+from pipelines.lab.whatif.window import Window
+
+INDENT = 2
+LONG_NAME = 13
+"""Characters of a tier's name; one that has more stands above its figures."""
+Line = tuple[str, list[str]]
+"""A row's name and its figures."""
+
+
+def text(finding: Finding) -> str:
+    """The finding, in lines that end without blanks."""
+    lines = [
+        *_head(finding),
+        "",
+        *_windows(finding),
+        "",
+        *_time(finding),
+        "",
+        *_worth(finding),
+        "",
+        *_agreement(finding),
+        *_notes(finding),
+    ]
+    return "\n".join(line.rstrip() for line in [*lines, "", _line("Advice", finding.advice)]) + "\n"
+
+
+def _head(finding: Finding) -> Iterator[str]:
+    how = "on a virtual clock, without audio" if finding.mode == "fast" else "heard through the whole pipeline"
+    turns = max((row.turns for row in finding.rows), default=0)
+    yield f"What if: {turns:,} turns for each line, {how}"
+    yield _line("SIMULATED", f"not real: {', '.join(finding.simulated)}")
+    yield _line("Turns", finding.turns_source)
+    stalls = "no request stalls"
+    if finding.stalls:
+        stalls = f"1 request in 100 stalls, {'together with others' if finding.correlated else 'on its own'}"
+    yield _line("Latencies", f"preset {finding.preset}, seed {finding.seed}; {stalls}")
+
+
+def _windows(finding: Finding) -> Iterator[str]:
+    low, high = (f"{seconds * 1000:.0f}" for seconds in finding.window_seconds)
+    yield f"Tokens within {low} and {high} ms: if the first took no time, and really (median)"
+    headings = ("tokens/s", "first", "p95", "no wait", "really", f"any by {high}", "$ in/out", "right %")
+    rows = [(window.tier, _window(window)) for window in finding.windows]
+    if max((len(name) for name, _ in rows), default=0) > LONG_NAME:
+        yield from _table("tier", headings, [(name, [("", cells)]) for name, cells in rows])
+    else:
+        yield from _table("tier", headings, [(None, rows)])
+
+
+def _window(window: Window) -> list[str]:
+    price = UNKNOWN
+    if window.usd_input is not None and window.usd_output is not None:
+        price = f"{window.usd_input:g}/{window.usd_output:g}"
+    return [
+        f"{window.tokens_per_s:g}",
+        ms(window.first_token_p50_ms),
+        ms(window.first_token_p95_ms),
+        _span(window.zero),
+        _span(window.own),
+        f"{window.any[-1] * 100:.0f} %",
+        price,
+        _share(window.quality),
+    ]
+
+
+def _time(finding: Finding) -> Iterator[str]:
+    yield "Time in ms; answer text by the deadline in % of the turns"
+    headings = ["clause", "p95", "within", "rescued", "bridged", "missed", "stalls", "sound", "turn p50", "p95"]
+    if not any(row.calm_in_time is not None for row in finding.rows):
+        headings.remove("stalls")
+    yield from _table("policy", headings, _groups(finding.rows, lambda row: _times(row, stalls="stalls" in headings)))
+
+
+def _groups(rows: Sequence[Row], cells: Callable[[Row], list[str]]) -> list[tuple[str | None, list[Line]]]:
+    """The rows of a table, under the names of their tiers."""
+    groups: dict[str | None, list[Line]] = {}
+    for row in rows:
+        groups.setdefault(row.name, []).append((row.policy, cells(row)))
+    return list(groups.items())
+
+
+def _times(row: Row, *, stalls: bool) -> list[str]:
+    judged = row.within + row.rescued + row.bridged + row.missed
+    counts = (row.within, row.rescued, row.bridged, row.missed)
+    return [
+        _latency(row.first_clause_p50_ms),
+        _latency(row.first_clause_p95_ms),
+        *(_share(count / judged if judged else None) for count in counts),
+        *([_difference(row.in_time, row.calm_in_time)] if stalls else []),
+        _latency(row.sound_p50_ms),
+        _latency(row.turn_p50_ms),
+        _latency(row.turn_p95_ms),
+    ]
+
+
+def _worth(finding: Finding) -> Iterator[str]:
+    yield "Money and quality"
+    headings = ("requests", "by fast %", "$/100 turns", "right %", f"all {finding.chain} %", "s to correct")
+    yield from _table("policy", headings, _groups(finding.rows, _gains))
+
+
+def _gains(row: Row) -> list[str]:
+    return [
+        UNKNOWN if row.requests_per_turn is None else f"{row.requests_per_turn:.2f}",
+        _share(row.by_fast if row.fast else None),
+        UNKNOWN if row.usd_per_100_turns is None else f"{row.usd_per_100_turns:.3f}",
+        _share(row.quality),
+        _share(row.chain),
+        UNKNOWN if row.seconds_to_correct is None else f"{row.seconds_to_correct:.2f}",
+    ]
+
+
+def _agreement(finding: Finding) -> Iterator[str]:
+    if finding.mode == "audio":
+        yield "The same turns on the virtual clock (median turn latency, ms)"
+        yield from _table("policy", ("heard", "same luck", "--fast"), _groups(finding.rows, _medians))
+        yield ""
+
+
+def _medians(row: Row) -> list[str]:
+    return [_latency(row.turn_p50_ms), _latency(row.same_luck_p50_ms), _latency(row.fast_p50_ms)]
+
+
+def _notes(finding: Finding) -> Iterator[str]:
+    yield _line(
+        "clause",
+        "from the end of the turn to the first clause that can be spoken; 0: it was ready before. turn: from the end "
+        "of speech to the first sound of the answer; sound: the same to any sound, a phrase or an opening (median).",
+    )
+    if any(row.calm_in_time is not None for row in finding.rows):
+        yield _line("stalls", "what stalled requests change, in points of the share in time (within + rescued).")
+    if finding.mode == "audio":
+        yield _line(
+            "same luck",
+            "with requests that take as long as those that were heard; what differs is what the clock leaves out. "
+            "--fast: many turns like these, with requests drawn as usual.",
+        )
+    yield _line("$", "all requests: those that lost, were repeated or were made ahead of the turn's end, too.")
+    yield _line(
+        "right",
+        f"answers that are right, weighted by who spoke; all {finding.chain}: p^{finding.chain}. s to correct: "
+        "latency/p + (1/p - 1) * speech, as each mistake makes the caller say it again.",
+    )
+    if any(row.policy == "best_of" for row in finding.rows):
+        yield _line("best_of", f"three candidates an answer, picked by majority. {ASSUMED}")
+    if any(row.policy == "draft_verify" for row in finding.rows):
+        yield _line("draft_verify", f"the fast tier drafts, the large one verifies. {VERIFYING}")
+    for source in _sources(finding.windows):
+        yield _line("Source", source)
+    for note in finding.notes:
+        yield _line("Note", note)
+
+
+def _sources(windows: Sequence[Window]) -> Iterator[str]:
+    for window in windows:
+        parts = [f"first token {window.source}", f"rate {window.rate_source}"]
+        parts += [f"price {window.price_source}"] if window.price_source else []
+        parts += [f"right {window.quality_measure}"] if window.quality_measure else []
+        yield f"{window.tier}: {'; '.join(parts)}"
+
+
+def _table(
+    first: str,
+    headings: Sequence[str],
+    groups: Sequence[tuple[str | None, Sequence[Line]]],
+) -> Iterator[str]:
+    """A table whose rows stand in groups, each under its name; figures are right-aligned and never cut."""
+    rows = [row for _, group in groups for row in group]
+    indent = INDENT if any(name for name, _ in groups) else 0
+    widths = [
+        max([len(heading), *(len(cells[place]) for _, cells in rows)]) + 1 for place, heading in enumerate(headings)
+    ]
+    name = max([len(first), *(len(label) + indent for label, _ in rows)])
+    room = WIDTH - name - sum(widths)
+    gap = 1 if room >= len(headings) else 0
+    figures = [width + gap for width in widths]
+
+    def line(label: str, cells: Sequence[str]) -> str:
+        return f"{label:<{name}}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, figures, strict=True))
+
+    yield line(first, headings)
+    yield "─" * (name + sum(figures))
+    for group, members in groups:
+        if group:
+            yield group
+        for label, cells in members:
+            # A name that is too long has a line of its own.
+            if len(label) + indent > name:
+                yield " " * indent + label
+                label = ""
+            yield line(" " * indent + label, cells)
+
+
+def _line(label: str, words: str) -> str:
+    return fitted(labelled(label, words), WIDTH, indent=LABEL)
+
+
+def _span(values: Sequence[float]) -> str:
+    return "-".join(f"{value:.0f}" for value in dict.fromkeys(values))
+
+
+def _share(share: float | None) -> str:
+    return UNKNOWN if share is None else f"{share * 100:.1f}"
+
+
+def _latency(value: float | None) -> str:
+    return NEVER if value is None else ms(value)
+
+
+def _difference(share: float | None, other: float | None) -> str:
+    return UNKNOWN if share is None or other is None else f"{(share - other) * 100:+.1f}"

@@ -1,0 +1,30 @@
+"""Nobody is judged by evidence that was fitted to their own recordings."""
+
+from dataclasses import replace
+
+import pytest
+
+from pipelines.lab.curve.left_out import RefittedEvidence, judged_left_out
+from tests.pipelines.lab.curve.test_fit import recorded
+from voice.turns.endpointing import Endpointing
+from voice.turns.evidence import BIAS, READ_WEIGHT, SOUND_WEIGHT, SPOKEN_WEIGHT, Evidence
+
+RULE = Endpointing(stop=0.2, fallback=0.7)
+
+
+def test_the_weights_of_calls_give_the_probability_of_calls() -> None:
+    known = {"sound": 0.8, "read": -0.7, "spoken": 2.5}
+    weights = (BIAS, SOUND_WEIGHT, READ_WEIGHT, SPOKEN_WEIGHT)
+    assert RefittedEvidence(**known, weights=weights).probability == pytest.approx(Evidence(**known).probability)  # type: ignore[arg-type]
+
+
+def test_a_speakers_own_recordings_do_not_count() -> None:
+    """What others' recordings say decides, however often the speaker's own say the opposite."""
+    usual = [replace(recorded(inserted=False), speaker=f"corpus_{n}") for n in range(20)]
+    pause, end = usual[0].silences[1], usual[0].silences[2]
+    swapped = (replace(pause, asked=end.asked), replace(end, asked=pause.asked))
+    odd = [replace(usual[0], speaker="odd_1", silences=swapped) for _ in range(40)]
+    alone = judged_left_out(usual, odd[:1], RULE)
+    among_its_own = judged_left_out([*usual, *odd], odd[:1], RULE)
+    assert alone[0].delay == among_its_own[0].delay
+    assert alone[0].delay is not None

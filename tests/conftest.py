@@ -31,7 +31,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 CONVERSATIONS = frozenset(
     f"tests/pipelines/{name}.py"
     for name in (
-        "bench/test_calls",
+        "lab/bench/test_calls",
         "outside/test_calls",
         "replaying/test_agent_replay",
         "replaying/test_conversation",
@@ -44,7 +44,6 @@ CONVERSATIONS = frozenset(
         "talking/test_own_voice",
         "test_agent",
         "test_local_pipeline",
-        "test_telemetry",
         "test_tiered_call",
     )
 )

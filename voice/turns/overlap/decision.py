@@ -9,7 +9,9 @@ Later, sound that is likely to be speech ducks the answer; the words decide:
   them for `STABLE`, and so does a whole request that has lasted for `short`.
 - Other words stop it when the speech has gone on for `decide`; a shorter sound whose words ask for nothing is no
   interruption, because recognisers write words for hums, coughs and laughter, too.
-- Speech without any word yet silences it after `decide`. It stays silent, and can still be resumed, for `hold`.
+- Speech without any word yet silences it after `decide`. It stays silent, and can still be resumed, for `hold`, and
+  while the speech goes on for `HOLDS` times as long: some recognisers give words only at a pause. Words that come after
+  the answer has gone on still stop it.
 - Backchannels, no words, the agent's own words and voices that are much softer than the caller's resume it.
 
 A recogniser may also tell what a short sound is like, whatever its words: one that is like a backchannel stops the
@@ -31,6 +33,10 @@ DETECTION = 0.23
 """Seconds of speech before the detector reports it (median; see `voice.turns.barge_in`)."""
 LISTENS = 4.0
 """Seconds after the end of the sound after which no words are expected any more."""
+AWAITED = 1.0
+"""Seconds after the end of the sound for which a silenced answer waits for the last words, however long it was held."""
+HOLDS = 3
+"""How many times `hold` an answer stays silent while the speech goes on without words."""
 
 LISTENS_BELOW = 20.0
 """Nats by which a sound must be more like an interruption than like a backchannel, for its words to stop the answer."""
@@ -182,21 +188,33 @@ class Overlap:
             # The sound seems over: its last words come later and would change nothing.
             return self._end(Action.STOP, "stop_word", now)
         silenced = self.record.silenced
-        held_too_long = silenced is not None and now - silenced >= self._rules.hold
-        if self._early and held_too_long:
-            # Speech that goes on without words is the caller's, and the last words are worth waiting for.
-            if self._until is None and meaning is Meaning.NOTHING and not self._is_far():
-                return self._end(Action.STOP, "at_once", now)
-            held_too_long = False
-            if self._until is not None and now - self._until >= LISTENS:
-                # The answer goes on, but a request is not lost because its words are late.
-                was, self._let_go = self._let_go, True
-                return None if was else self._resume("no_words", now)
-        if held_too_long or (self._until is not None and now - self._until >= LISTENS):
-            return self._end(Action.RESUME, "no_words", now)
+        if silenced is not None and now - silenced >= self._rules.hold:
+            return self._after_hold(now - silenced, meaning, now)
+        if self._until is not None and now - self._until >= LISTENS:
+            return self._go_on(now)
         if now - self.record.onset >= self._rules.decide and not self._let_go:
             return self._in_time(self.record, meaning, now)
         return None
+
+    def _after_hold(self, held: float, meaning: Meaning, now: float) -> Action | None:
+        """What follows from a silence of `held` seconds, in which no words have decided."""
+        if self._until is not None:
+            # Some recognisers give words only after the speech; those of a long request come last.
+            return self._go_on(now) if now - self._until >= (LISTENS if self._early else AWAITED) else None
+        if meaning is not Meaning.NOTHING or self._is_far():
+            return None if self._early else self._go_on(now)
+        if self._early:
+            # Speech that goes on without words is the caller's, and the last words are worth waiting for.
+            return self._end(Action.STOP, "at_once", now)
+        return self._go_on(now) if held >= HOLDS * self._rules.hold else None
+
+    def _go_on(self, now: float) -> Action | None:
+        """The answer goes on, but for a while a request is not lost because its words are late."""
+        if self._let_go:
+            is_over = self._until is not None and now - self._until >= 2 * LISTENS
+            return self._end(Action.RESUME, "no_words", now) if is_over else None
+        self._let_go = True
+        return self._resume("no_words", now)
 
     def _in_time(self, record: OverlapRecord, meaning: Meaning, now: float) -> Action | None:
         """What follows from speech that has gone on, or whose words have been awaited, for `decide`."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from voice.turns.overlap.decision import DETECTION, Action, Overlap, Rules
+from voice.turns.overlap.decision import DETECTION, HOLDS, LISTENS, Action, Overlap, Rules
 from voice.turns.overlap.meaning import Meaning, meaning_of
 
 Report = tuple[float, str] | tuple[float, str, str]
@@ -155,9 +155,29 @@ def test_speech_without_words_silences_and_stops_when_words_come() -> None:
 
 def test_a_silenced_answer_does_not_wait_for_ever() -> None:
     told = Told(rules=Rules(hold=1.0))
-    assert told.hear(*DUCKED, until=3) == [Action.DUCK, Action.SILENCE, Action.RESUME]
-    assert told.decided == pytest.approx(1.65, abs=0.05)
+    assert told.hear(*DUCKED, until=4) == [Action.DUCK, Action.SILENCE, Action.RESUME]
+    assert told.decided == pytest.approx(0.65 + HOLDS * 1.0, abs=0.05)
     assert told.because == "no_words"
+
+
+def test_a_long_request_whose_words_come_after_it_stops_the_answer_and_is_not_spoken_over() -> None:
+    told = Told()
+    said = told.hear(*DUCKED, (3.6, "silence"), (4.2, "final", "how many feet are there in a mile"), until=5)
+    assert said == [Action.DUCK, Action.SILENCE, Action.STOP]
+    assert told.decided == pytest.approx(4.2, abs=0.05)
+
+
+@pytest.mark.parametrize("late", [4.9, 9.0])
+def test_words_that_come_after_the_answer_has_gone_on_still_stop_it(late: float) -> None:
+    told = Told()
+    said = told.hear(*DUCKED, (3.6, "silence"), (late, "final", "how many feet are there in a mile"), until=late + 1)
+    assert said == [Action.DUCK, Action.SILENCE, Action.RESUME, Action.STOP]
+
+
+def test_words_are_not_awaited_for_ever() -> None:
+    told = Told()
+    told.hear(*DUCKED, (3.6, "silence"), until=3.6 + 2 * LISTENS + 0.1)
+    assert told.overlap.idle
 
 
 def test_a_short_sound_whose_words_are_late_resumes_and_still_obeys_a_stop() -> None:

@@ -22,6 +22,7 @@ from latency.command_line import (
     log_to_stderr,
     no_command,
     printing,
+    unusable,
 )
 from latency.record.run import Run, RunError, newest
 from latency.report.thresholds import Threshold, ThresholdError
@@ -58,6 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt:
         return _refuse("interrupted", INTERRUPTED)
+    except OSError as error:
+        return unusable(error, "latency")
 
 
 def _run(argv: Sequence[str]) -> int:

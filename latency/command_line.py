@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import errno
 import logging
 import os
 import shutil
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
+
+from latency.record.json_form import visible
 
 FINE, FAILED, USAGE, NO_DATA, MISSING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit statuses: fine, a check failed, bad usage or configuration, no data, a component is missing, Ctrl-C."""
@@ -146,7 +149,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
 def complain(program: str, message: str) -> None:
     """Print one sentence on standard error: in one line, or folded where a terminal shows it."""
-    text = f"{program}: {message}"
+    text = visible(f"{program}: {message}")
     print(folded(text, indent=2) if sys.stderr.isatty() else text, file=sys.stderr)
 
 
@@ -188,6 +191,7 @@ def printing(program: str = "latency") -> Iterator[None]:
         program: The command's name, with which a complaint begins.
 
     Raises:
+        OSError: Of a file or folder, for `unusable`.
         SystemExit: Standard output cannot be written (status 4); the reason has been said.
     """
     try:
@@ -196,10 +200,30 @@ def printing(program: str = "latency") -> Iterator[None]:
     except BrokenPipeError:
         _close_output()
     except OSError as error:
+        if error.filename is not None:
+            raise
         _close_output()
         why = error.strerror or error
         complain(program, f"standard output cannot be written ({why}); free some space or print elsewhere")
         raise SystemExit(MISSING) from error
+
+
+def unusable(error: OSError, program: str) -> int:
+    """Say which file or folder cannot be used, and why; returns the exit status.
+
+    A name may be too long or a folder closed wherever a path that somebody gave is first looked at.
+
+    Raises:
+        OSError: It is about no file.
+    """
+    if error.filename is None:
+        raise error
+    complain(program, f"{os.fsdecode(error.filename)} cannot be used: {error.strerror}")
+    return MISSING if error.errno in _FAILURES else USAGE
+
+
+_FAILURES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE})
+"""Errors of the machine, not of a path."""
 
 
 def _close_output() -> None:

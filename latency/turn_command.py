@@ -77,7 +77,7 @@ def _which(words: Sequence[str], session: str | None) -> tuple[Path, str | None,
         return newest(RUNS), session, int(last)
     if len(before) == 2:
         return Path(before[0]), before[1], int(last)
-    if session or Path(before[0]).exists() or os.sep in before[0]:
+    if session or os.path.exists(before[0]) or os.sep in before[0]:
         return Path(before[0]), session, int(last)
     # A word that does not name a folder names a session of the newest run.
     return newest(RUNS), before[0], int(last)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from latency.command_line import INTERRUPTED, USAGE, Parser, complain, printing
+from latency.command_line import INTERRUPTED, USAGE, Parser, complain, printing, unusable
 from pipelines.commands.calls import add_calls
 from pipelines.commands.installation import add_installation
 from pipelines.commands.servers import add_servers
@@ -37,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         complain("voice", "interrupted")
         return INTERRUPTED
+    except OSError as error:
+        return unusable(error, "voice")
     return 0
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from latency.benchmark.row import BenchmarkRow, Tally, row
+from latency.record.json_form import read_file, read_json
 from latency.record.run import Run, RunError
 from latency.report.build import build
 from latency.report.stats import Distribution, Interval, Ratio, compare, excess, excess_interval, paired
@@ -127,7 +128,7 @@ class Benchmark:
             RunError: It is no benchmark's folder, or one of its runs is broken.
         """
         try:
-            index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+            index = read_json(folder / INDEX)
             if index["schema"] != SCHEMA:
                 raise RunError(
                     f"{folder} was written by another version of latency bench (schema {index['schema']}, not "
@@ -161,7 +162,7 @@ def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:
         if error.exit_code == 3:
             return None
         raise
-    lines = (run / CALLS).read_text(encoding="utf-8").splitlines()
+    lines = read_file(run / CALLS).decode("utf-8").splitlines()
     known = {key: entry[key] for key in ("llm", "variant", "about", "without", "of")}
     seen = [json.loads(line) for line in lines]
     return row(report, seen, settings=tuple(entry["set"]), repeated=len(entry["repeated"]), **known)

@@ -4,8 +4,12 @@ msgspec checks every value against the type of its field. A key that a record do
 version may have written it; a value of the wrong form is refused with one sentence that names its key.
 """
 
+import errno
+import json
 import re
 import reprlib
+import stat
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -23,6 +27,12 @@ _FORMS = {
     "object": "an object",
 }
 """msgspec's names of JSON's forms, in words."""
+
+
+LARGEST = 64 * 1024**2
+"""Bytes of a file that is read whole."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""What a terminal would obey, and halves of characters, which cannot be written."""
 
 
 class TurnError(ValueError):
@@ -49,14 +59,63 @@ def from_json(kind: type[Record], data: object) -> Record:
         raise TurnError("a text holds half a character") from error
 
 
+def read_json(path: Path) -> Any:
+    """The JSON value in a file, with all its texts `visible`.
+
+    Raises:
+        OSError: It cannot be read, is a pipe or a device, or is larger than `LARGEST`.
+        ValueError: It is not JSON.
+        RecursionError: It is nested too deeply.
+    """
+    return _visible_values(json.loads(read_file(path).decode("utf-8")))
+
+
+def read_file(path: Path) -> bytes:
+    """The content of a file, which may be anybody's: a pipe would be waited for, a device read without end.
+
+    Raises:
+        OSError: It cannot be read, is a pipe or a device, or is larger than `LARGEST`.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "its name holds a NUL character", str(path)) from error
+    if len(data) > LARGEST:
+        raise OSError(errno.EFBIG, f"it is larger than {LARGEST // 1024**2} MiB", str(path))
+    return data
+
+
+def visible(text: str) -> str:
+    r"""The text with its control characters and halves of characters as escapes (`\x1b`); tabs and newlines stay."""
+    if text.isprintable():
+        return text
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def _visible_values(value: Any) -> Any:
+    match value:
+        case str():
+            return visible(value)
+        case dict():
+            return {visible(key): _visible_values(item) for key, item in value.items()}
+        case list():
+            return [_visible_values(item) for item in value]
+    return value
+
+
 def parse(line: str) -> Any:
-    """The JSON value in a line.
+    """The JSON value in a line, with all its texts `visible`.
 
     Raises:
         TurnError: The line is not JSON.
     """
     try:
-        return msgspec.json.decode(line)
+        # Most lines hold no escape but that of a quotation mark or a newline, and are not walked through.
+        value = msgspec.json.decode(line)
+        return value if line.isprintable() and not re.search(r"\\[ubfr]", line) else _visible_values(value)
     except (ValueError, RecursionError) as error:
         raise TurnError(f"not JSON: {error}") from error
 

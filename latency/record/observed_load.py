@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from latency.record.json_form import TurnError, from_json, to_json
+from latency.record.json_form import TurnError, from_json, read_json, to_json
 from latency.record.marks import Count, Number, Seconds
 from latency.record.run import RunError
 
@@ -77,7 +77,7 @@ class ObservedLoad:
         """
         path = folder / FILE
         try:
-            found = from_json(cls, json.loads(path.read_text(encoding="utf-8")))
+            found = from_json(cls, read_json(path))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TurnError, RecursionError) as error:

@@ -7,6 +7,7 @@ one sentence.
 
 import hashlib
 import json
+import os
 import re
 import shlex
 from collections import Counter
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from latency.audio import recording
 from latency.audio.recording import RecordedTime, RecordingError, extent
-from latency.record.json_form import TurnError, from_json, parse, shown
+from latency.record.json_form import TurnError, from_json, parse, read_file, read_json, shown
 from latency.record.marks import Count
 from latency.record.session import Session, SessionFiles
 from latency.record.turn import KEYS, NewerTurnError, TurnRecord
@@ -53,7 +54,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
     """
     path = folder / "run.json"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except FileNotFoundError:
         raise RunError(f"{folder} is not a run: it has no run.json") from None
     except json.JSONDecodeError as error:
@@ -63,7 +64,8 @@ def read_run_json(folder: Path) -> dict[str, Any]:
             f"{path} cannot be read: it was cut short or changed ({error}); restore it, or replay again"
         ) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path} cannot be read: {error}; restore it, or replay again") from error
+        why = (isinstance(error, OSError) and error.strerror) or error
+        raise RunError(f"{path} cannot be read: {why}; restore it, or replay again") from error
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(content, dict) or not isinstance(schema, int):
         raise RunError(f"{path} is not what a run writes: it has no schema number")
@@ -137,14 +139,14 @@ def read_under_way(folder: Path) -> KeptSession | None:
     """
     path = folder / UNDER_WAY
     try:
-        content = parse(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         return KeptSession(
             session=from_json(Session, content["session"]),
             turns=tuple(TurnRecord.from_json(turn) for turn in content["turns"]),
         )
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise RunError(f"{path} is not what a run writes: {error}; take it away, or replay again") from error
 
 
@@ -195,7 +197,7 @@ def check_recordings(folder: Path, sessions: Sequence[Session]) -> tuple[dict[st
         if session.wav is None:
             continue
         path = folder / session.wav
-        if not path.is_file():
+        if not os.path.isfile(path):
             notes.append(
                 f"the recording {session.wav} is missing: the turns of session {session.name!r} have no latency"
             )
@@ -249,7 +251,7 @@ def _damaged(path: Path, line: int, why: str) -> RunError:
 
 def _checksum(path: Path) -> str | None:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_file(path)).hexdigest()
     except OSError:
         return None
 
@@ -321,8 +323,11 @@ class Run:
         Raises:
             RunError: No such folder, not a run, written by a newer version, a broken file, or no turns in it.
         """
-        if not folder.is_dir():
-            raise RunError(f"{folder} does not exist" if not folder.exists() else f"{folder} is not a folder")
+        try:
+            if not folder.is_dir():
+                raise RunError(f"{folder} does not exist" if not folder.exists() else f"{folder} is not a folder")
+        except OSError as error:
+            raise RunError(f"{folder} cannot be read: {error.strerror}") from error
         content = read_run_json(folder)
         turns, cut = read_turns(folder / "turns.jsonl")
         try:
@@ -373,7 +378,7 @@ class Run:
             RunError: The file is not a stereo recording of 16-bit samples at `RATE`.
         """
         path = self.folder / (session.wav or f"{file_name(session.name)}.wav")
-        if not path.is_file() or recording_extent(path) is None:
+        if not os.path.isfile(path) or recording_extent(path) is None:
             return None
         return recording.read(path)
 

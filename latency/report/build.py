@@ -12,6 +12,7 @@ from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome, accounts, judge_session
 from latency.judge.unexplained import flagged
 from latency.record.contributions import CONTRIBUTIONS
+from latency.record.json_form import visible
 from latency.record.observed_load import ObservedLoad
 from latency.record.run import Run, RunError
 from latency.record.session import Session
@@ -61,7 +62,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         cost=cost_figures(turns),
         residual_ms=residual(timed),
         pacing=pacing,
-        run=str(run.folder),
+        run=visible(str(run.folder)),
         components=run.header.components,
         turn_ms_barge_in=_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
         whole_answer_ms=Distribution.of(o.whole for o in usual if o.is_timed and o.whole is not None),

@@ -15,7 +15,7 @@ from typing import Any
 
 from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome
-from latency.record.json_form import to_json
+from latency.record.json_form import read_file, to_json
 from latency.record.marks import Mark
 from latency.record.run import RunError
 from latency.record.turn import TurnRecord
@@ -68,7 +68,7 @@ def write_trace(path: Path, content: str) -> None:
         RunError: Another file is there, or it cannot be written.
     """
     try:
-        if path.exists() and not path.read_bytes().startswith(_HEAD.encode()):
+        if path.exists() and not read_file(path).startswith(_HEAD.encode()):
             raise RunError(f"{path} exists and is no trace of ours; name another file with --trace")
         path.write_text(content, encoding="utf-8")
     except OSError as error:

@@ -57,6 +57,29 @@ def test_one_that_drifts(path: Path, kind: str) -> None:
     assert furthest(estimated_speech(quantised(clean + drift), RATE), estimated_speech(clean, RATE)) <= 0.04
 
 
+TIMES = np.arange(int(4.5 * RATE)) / RATE
+WANDERING = {
+    "step after the end": np.where(TIMES > 2.8, 0.01, 0.0),
+    "step beside the end": np.where(TIMES > 2.75, 0.03, 0.0),
+    "step in the speech": np.where(TIMES > 2.0, -0.1, 0.0),
+    "2 Hz": 0.03 * np.sin(2 * np.pi * 2 * TIMES + 0.7),
+    "strong 1 Hz": 0.3 * np.sin(2 * np.pi * TIMES),
+    "decay": 0.1 * np.exp(-TIMES / 0.3),
+    "two steps": np.where((TIMES > 0.4) & (TIMES < 3.3), 0.05, 0.0),
+}
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-4, 3e-4, 1e-3])
+@pytest.mark.parametrize("offset", WANDERING.values(), ids=WANDERING)
+def test_one_that_wanders(offset: FLOATS, noise: float) -> None:
+    clean = np.zeros(len(TIMES))
+    speech = read(SAMPLES[0].parents[1] / "tour" / "01.wav") * 0.3
+    clean[RATE : RATE + len(speech)] = speech
+    clean += np.random.default_rng(2).normal(0, noise, len(clean)) if noise else 0.0
+    found = estimated_speech(quantised(clean + offset), RATE)
+    assert furthest(found, estimated_speech(quantised(clean), RATE)) <= 0.03
+
+
 def test_it_hides_no_speech() -> None:
     clean = read(CLEAN[0]) * 0.3
     assert furthest(utterances(quantised(clean + 0.6), RATE), utterances(quantised(clean), RATE)) <= 0.001

@@ -16,7 +16,8 @@ _LEADING: dict[Language, dict[str, str]] = {
         "ext.": "extension", "Vol.": "Volume",
         "vol.": "volume", "ch.": "chapter", "p.": "page", "pp.": "pages", "max.": "maximum", "min.": "minimum",
         "Apt.": "Apartment", "Art.": "Article", "Mt.": "Mount", "a.k.a.": "also known as", "w/o": "without",
-        "w/": "with",
+        "w/": "with", "b/c": "because", "incl.": "including", "fl.": "fluid", "Rte.": "Route", "Eq.": "Equation",
+        "eq.": "equation", "op.": "opus", "Op.": "Opus", "nos.": "numbers", "Nos.": "Numbers", "Sc.": "Scene",
         "c/o": "care of",
         "Mr.": "Mister", "Mrs.": "Missus", "Ms.": "Miz", "Mx.": "Mix", "Prof.": "Professor", "Rev.": "Reverend",
         "Hon.": "Honorable", "Gov.": "Governor", "Sen.": "Senator", "Rep.": "Representative", "Gen.": "General",
@@ -62,7 +63,31 @@ _TRAILING: dict[Language, dict[str, str]] = {
     "de": {},
 }  # fmt: skip
 UNITS_WITH_DOT = frozenset(
-    ("oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "hr", "hrs", "yr", "yrs", "mos", "min", "mins", "sec")
+    (
+        "oz",
+        "lb",
+        "lbs",
+        "ft",
+        "in",
+        "yd",
+        "mi",
+        "tsp",
+        "tbsp",
+        "hr",
+        "hrs",
+        "yr",
+        "yrs",
+        "mos",
+        "min",
+        "mins",
+        "sec",
+        "secs",
+        "qt",
+        "pt",
+        "pts",
+        "gal",
+        "Tbsp",
+    )
 )
 """Units that may be written with a dot, after a number."""
 _STARTERS: dict[Language, re.Pattern[str]] = {
@@ -81,18 +106,19 @@ _STARTERS: dict[Language, re.Pattern[str]] = {
 }
 _AFTER_TIME = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[ECMPU]?[SD]?T"
-    r"|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec|GMT|UTC|CES?T|Eastern|Pacific"
+    r"|[NS][EW]|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec|GMT|UTC|CES?T|Eastern|Pacific"
 )
 _NEXT = re.compile(r"[\s\"'“‘([{*_]*(?P<word>[^\W_][\w'’]*)?(?P<dot>\.?)")
 LOOKAHEAD = 32
 """Characters after a dot that always suffice to decide."""
 _OPENERS = "\"'“‘([{*_„«"
-_UNIT = re.compile(rf"\d\s?(?:sq\. )?(?:{'|'.join(sorted(UNITS_WITH_DOT))})\.$")
+_UNIT = re.compile(rf"(?:\d[\s-]?(?:sq\. |fl\. )?|/mo|/)(?:{'|'.join(sorted(UNITS_WITH_DOT))}|(?<=/mo))\.$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
 _ORDINAL = re.compile(r"(?:(?:\d{1,2}\.)?\d{1,2}|[IVX]{1,4})\.")
 # "no." is a number after these, "No." after any word; else it is an answer.
 _NUMBERED = re.compile(
-    r"\b(?i:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part) no\.$|[\w'’] No\.$"
+    r"\b(?i:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part|serial) no\.$"
+    r"|[\w'’][,;]? No\.$"
 )
 
 SAID: Mapping[Language, Mapping[str, str]] = {
@@ -105,7 +131,9 @@ SAID: Mapping[Language, Mapping[str, str]] = {
     for language in _LEADING
 }
 """What is said for each abbreviation, as it is written, dots included."""
-BEFORE_NUMBERS = frozenset(("p.", "c.", "pp.", "ch.", "min.", "max.", "est.", "vol.", "fig."))
+BEFORE_NUMBERS = frozenset(
+    ("p.", "c.", "pp.", "ch.", "min.", "max.", "est.", "vol.", "fig.", "op.", "eq.", "nos.", "sc.")
+)
 """What is an abbreviation only before a number, in small letters."""
 # Titles and the like are known in small letters too ("dr. Smith"); what is a word without its capital is not.
 _WORDS = re.compile(r"(?:mar|sun|sat|wed|jun|jul|fri|mon|hon|gen|rep|sec|ste|pres|mix|no|st|so|do|di|fr|art|am)\.")

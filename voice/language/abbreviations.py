@@ -32,6 +32,8 @@ _LEADING: dict[Language, dict[str, str]] = {
         "ggf.": "gegebenenfalls", "inkl.": "inklusive", "exkl.": "exklusive", "zzgl.": "zuzüglich", "Abs.": "Absatz",
         "S.": "Seite", "Art.": "Artikel", "Tel.": "Telefon", "Hr.": "Herr", "Fr.": "Frau", "vgl.": "vergleiche",
         "max.": "maximal", "med.": "med.", "mind.": "mindestens", "Kap.": "Kapitel", "St.": "Sankt", "Dipl.": "Diplom",
+        "geb.": "geboren", "gest.": "gestorben", "u.": "und", "z. Zt.": "zur Zeit", "z.Zt.": "zur Zeit",
+        "sog.": "sogenannte", "insb.": "insbesondere", "bzgl.": "bezüglich", "tgl.": "täglich", "Fa.": "Firma",
     },
 }  # fmt: skip
 # These end a sentence before a word that begins one.
@@ -49,7 +51,7 @@ _NAMES: dict[Language, dict[str, str]] = {
         "ff.": "folgende", "Jan.": "Januar", "Feb.": "Februar", "Apr.": "April", "Aug.": "August",
         "Sept.": "September", "Okt.": "Oktober", "Nov.": "November", "Dez.": "Dezember", "Mo.": "Montag",
         "Di.": "Dienstag", "Mi.": "Mittwoch", "Do.": "Donnerstag", "Sa.": "Samstag", "So.": "Sonntag",
-        "n. Chr.": "nach Christus", "v. Chr.": "vor Christus",
+        "d. Gr.": "der Große", "Jh.": "Jahrhundert", "n. Chr.": "nach Christus", "v. Chr.": "vor Christus",
     },
 }  # fmt: skip
 # These end a sentence before any capital but that of a day, a month or a time zone.
@@ -114,11 +116,11 @@ LOOKAHEAD = 32
 _OPENERS = "\"'“‘([{*_„«"
 _UNIT = re.compile(rf"(?:\d[\s-]?(?:sq\. |fl\. )?|/mo|/)(?:{'|'.join(sorted(UNITS_WITH_DOT))}|(?<=/mo))\.$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
-_ORDINAL = re.compile(r"(?:(?:\d{1,2}\.)?\d{1,2}|[IVX]{1,4})\.")
+_ORDINAL = re.compile(r"(?:(?:\d{1,2}\.)?\d{1,2}|[IVX]{1,6})\.")
 # "no." is a number after these, "No." after any word; else it is an answer.
 _NUMBERED = re.compile(
     r"\b(?i:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part|serial) no\.$"
-    r"|[\w'’][,;]? No\.$"
+    r"|\d, no\.$|[\w'’][,;]? No\.$"
 )
 
 SAID: Mapping[Language, Mapping[str, str]] = {

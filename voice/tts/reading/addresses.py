@@ -22,7 +22,7 @@ _PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 _NAMED = (
-    r"[Cc]ode|pin|PIN|OTP|zip|ZIP|passcode|number|no\.|account|confirmation|reference|extension|ext\.|tracking|invoice|"
+    r"[Cc]ode|[Pp]assword|pin|PIN|OTP|zip|ZIP|passcode|number|no\.|account|confirmation|reference|extension|ext\.|tracking|invoice|"
     r"ticket|ID|id|serial|[Rr]oom|[Ff]light|[Gg]ate|[Ss]uite|[Hh]ighway|[Rr]oute"
 )
 
@@ -108,8 +108,10 @@ RULES = (
     Rule(r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})", lambda found: address(found["mail"])),
     *(Rule(pattern, _web) for pattern in WEB),
     Rule(
-        r"(?P<rest>(?:[a-z]\.){3,}[a-z])(?!\w)|(?<!\S)(?P<path>~?/(?:[\w.-]+/)*[\w.-]*\w|[A-Z]:\\[\w\\. -]*\w)", _path
+        r"(?P<rest>(?:[a-z]\.){3,}[a-z])(?!\w)|(?<!\S)(?P<path>~?/(?:[\w.-]+/)*[\w.-]*\w|[A-Z]:\\[\w\\. -]*\w)",
+        _path,
     ),
+    Rule(r"(?:[\w.-]{1,40}/){1,8}[\w-]{1,40}\.[a-z]{1,4}(?!\w)", _path),
     Rule(rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{_ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])", _web),
     Rule(rf"(?:\+?\d{{1,3}}[ .-]?)?\(?\d{{3}}\)?[ .-]\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone),
     Rule(rf"\(\d{{3}}\) ?\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone, inside=True),
@@ -122,7 +124,7 @@ RULES = (
         lambda found: " ".join(map(cardinal, map(int, found.groups()[:2]))) + f" and {cardinal(int(found['drawn']))}",
     ),
     Rule(
-        r"7(?P<type>\d7)-(?P<series>\d{1,2}00?)(?![\w-])",
+        r"7(?P<type>\d7)-(?P<series>\d{1,2}0?0?)(?![\w-])",
         lambda found: f"seven {cardinal(int(found['type']))} {cardinal(int(found['series']))}",
     ),
     Rule(

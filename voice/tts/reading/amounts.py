@@ -117,7 +117,7 @@ def _per(found: "re.Match[str]") -> str:
 
 def _duration(found: "re.Match[str]") -> str:
     parts = [
-        f"{number(found[name])} {name if is_one(found[name]) else name + 's'}"
+        f"{cardinal(int(found[name]))} {name if int(found[name]) == 1 else name + 's'}"
         for name in ("hour", "minute", "second")
         if int(found[name] or 0)
     ]
@@ -264,7 +264,7 @@ RULES = (
     ),
     Rule(
         rf"(?P<before>(?:[Ff]rom|[Bb]etween)\s)?(?P<low>{NUMBER})\s[-–—]\s(?P<high>{NUMBER})(?![\w-])"
-        r"(?(before)|(?=\s(?!(?:is|equals|was|gives|makes|has|leaves|plus|minus|times|as)\b)[a-z]+s\b))",
+        r"(?(before)|(?=\s(?!(?:is|equals|was|gives|makes|has|leaves|plus|minus|times|as)\b)(?:[a-z]+s|percent|people)\b))",
         lambda found: f"{found['before'] or ''}{number(found['low'])} to {number(found['high'])}",
     ),
     Rule(

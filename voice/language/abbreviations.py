@@ -65,31 +65,7 @@ _TRAILING: dict[Language, dict[str, str]] = {
     "de": {},
 }  # fmt: skip
 UNITS_WITH_DOT = frozenset(
-    (
-        "oz",
-        "lb",
-        "lbs",
-        "ft",
-        "in",
-        "yd",
-        "mi",
-        "tsp",
-        "tbsp",
-        "hr",
-        "hrs",
-        "yr",
-        "yrs",
-        "mos",
-        "min",
-        "mins",
-        "sec",
-        "secs",
-        "qt",
-        "pt",
-        "pts",
-        "gal",
-        "Tbsp",
-    )
+    "oz lb lbs ft in yd mi tsp tbsp Tbsp hr hrs yr yrs mos min mins sec secs qt pt pts gal".split()
 )
 """Units that may be written with a dot, after a number."""
 _STARTERS: dict[Language, re.Pattern[str]] = {

@@ -169,6 +169,8 @@ class ClauseSplitter:
         entry = _ENTRY.search(head)
         if entry and not entry[1] and mark - start > len(head):
             entry = None
+        if entry and entry[1] and entry[1] in DASHES and _RANGE.search(head[: entry.start(1)].rstrip()):
+            entry = None  # it ends a formula: "n - 1."
         # "7. Anything else?" is an answer. The entries of a list begin lines, or count from one.
         if entry and (entry[1] == "\n" or int(entry[2]) in (self._entry, self._entry + 1)):
             self._entry = int(entry[2])

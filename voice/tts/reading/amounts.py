@@ -84,6 +84,8 @@ _PAIRS = {
     "50-50": "fifty fifty",
     "10-4": "ten four",
     "9/11": "nine eleven",
+    "401k": "four oh one K",
+    "401(k)": "four oh one K",
 }
 # What is so much is named behind it: "a 5 km run", "the $20 bill".
 _MEASURED = re.compile(r"\s(?:bill|note|coin|fine|fee|deposit|voucher|coupon|discount|race|run|walk|hike|battery)s?\b")
@@ -239,7 +241,7 @@ RULES = (
     Rule(rf"(?P<amount>{NUMBER})\s?[xX×](?![\w\s]|\s\d)|(?P<times>{NUMBER})[xX](?=\s[a-z])", _times),
     Rule(r"x(?P<amount>\d{1,2})(?!\w)", lambda found: f"times {number(found['amount'])}"),
     Rule(rf"(?P<whole>\d+)?(?P<part>[{''.join(_VULGAR)}])", _vulgar),
-    Rule(r"(?P<pair>24/7|50[/-]50|10-4|9/11)(?![\d/-])", lambda found: _PAIRS[found["pair"]]),
+    Rule(r"(?P<pair>24/7|50[/-]50|10-4|9/11|401k|401\(k\))(?![\d/-])", lambda found: _PAIRS[found["pair"]]),
     Rule(r"(?P<amount>[248])K(?!\w)", lambda found: f"{number(found['amount'])} K"),
     Rule(
         r"(?P<above>\d+\.\d+|\d+(?=/\d+ stars\b))/(?P<below>\d{1,3})(?![\w/])",
@@ -268,7 +270,7 @@ RULES = (
         lambda found: f"{found['before'] or ''}{number(found['low'])} to {number(found['high'])}",
     ),
     Rule(
-        r"(?P<low>(?:1[1-9]|20)\d\d)[-–](?P<high>(?:1[1-9]|20)\d\d)(?!\w)",
+        r"(?P<low>(?:1[1-9]|20)\d\d)[-–/](?P<high>(?:1[1-9]|20)\d\d)(?!\w)",
         lambda found: f"{year(int(found['low']))} to {year(int(found['high']))}",
     ),
     Rule(

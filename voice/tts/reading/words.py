@@ -111,6 +111,11 @@ ABBREVIATED = (
 )
 
 
+def _other_unit(found: "re.Match[str]") -> str:
+    """The slash between two amounts: "180°C/350°F"."""
+    return " or " if re.search(r"\d\s?[A-Za-z°/]+$", found.string[: found.start()]) else found[0]
+
+
 def _range(found: "re.Match[str]") -> str:
     """A hyphen behind letters and digits is that of a code: "DDR5-6000"."""
     return " " if re.search(r"(?:^|[\s(])[A-Za-z]+\d\w*$", found.string[: found.start()]) else " to "
@@ -142,7 +147,7 @@ SYMBOLS = (
     ),
     Rule(r"(?<=[^\W\d_]{2} )>(?= [^\W\d_]{2})", lambda found: ",", inside=True),
     Rule(r"(?:[A-Z]/[A-Z]|n/a)(?![\w/])", lambda found: found[0].upper().replace("/", " ")),
-    Rule(r"(?<=°[CF])/(?=\d)", lambda found: " or ", inside=True),
+    Rule(r"/(?=\d)", _other_unit, inside=True),
     Rule(r"(?<=[\dmt.] )x(?= \d)", lambda found: " by ", inside=True),
     Rule(r"(?<!\S)@(?!\S)", lambda found: "at", inside=True),
     Rule(r"(?<= )/(?= )", lambda found: "or", inside=True),

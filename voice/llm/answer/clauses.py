@@ -177,7 +177,8 @@ class ClauseSplitter:
             return False
         if head.endswith("."):
             return True
-        return dot_ends(head.translate(_INVISIBLE) + ".", self._text[end : end + LOOKAHEAD], language=self._language)
+        head = head if head.isascii() else head.translate(_INVISIBLE)
+        return dot_ends(head + ".", self._text[end : end + LOOKAHEAD], language=self._language)
 
     def _before(self, start: int, mark: int) -> str:
         """The end of what stands in front of `mark`: all of a long text, for each mark, would hold up every call."""

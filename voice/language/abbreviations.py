@@ -66,7 +66,7 @@ _TRAILING: dict[Language, dict[str, str]] = {
 }  # fmt: skip
 UNITS_WITH_DOT = frozenset((
     "oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "Tbsp", "hr", "hrs", "yr", "yrs", "mos", "min", "mins",
-    "sec", "secs", "qt", "pt", "pts", "gal",
+    "sec", "secs", "qt", "pt", "pts", "gal", "c",
 ))  # fmt: skip
 """Units that may be written with a dot, after a number."""
 _STARTERS: dict[Language, re.Pattern[str]] = {
@@ -91,7 +91,7 @@ _NEXT = re.compile(r"[\s\"'“‘([{*_]*(?P<word>[^\W_][\w'’]*)?(?P<dot>\.?)")
 LOOKAHEAD = 32
 """Characters after a dot that always suffice to decide."""
 _OPENERS = "\"'“‘([{*_„«"
-_UNIT = re.compile(rf"(?:\d[\s-]?(?:sq\. |fl\. )?|/)(?:{'|'.join(sorted(UNITS_WITH_DOT))}|(?<=/)mo)\.$")
+_UNIT = re.compile(rf"(?:[\d½¼¾⅓⅔][\s-]?(?:sq\. |fl\. )?|/)(?:{'|'.join(sorted(UNITS_WITH_DOT))}|(?<=/)mo)\.$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
 _ORDINAL = re.compile(r"(?:(?:\d{1,2}\.)?\d{1,2}|[IVX]{1,6})\.")
 # "no." is a number after these, "No." after any word; else it is an answer.

@@ -231,6 +231,11 @@ RULES = (
         lambda found: _UNITS[found["unit"]][0],
     ),
     Rule(
+        r"(?<=[\d½¼¾⅓⅔] )c\.(?=\s[a-z])",
+        lambda found: "cup" if re.search(r"(?<!\S)(?:1|\d/\d|\D) $", found.string[: found.start()]) else "cups",
+        inside=True,
+    ),
+    Rule(
         rf"(?P<amount>{NUMBER})[eE](?P<power>[-+]?\d{{1,3}})(?!\w)",
         lambda found: (
             f"{number(found['amount'])} times ten to the power of "
@@ -244,7 +249,7 @@ RULES = (
     Rule(r"(?P<pair>24/7|50[/-]50|10-4|9/11|401k|401\(k\))(?![\d/-])", lambda found: _PAIRS[found["pair"]]),
     Rule(r"(?P<amount>[248])K(?!\w)", lambda found: f"{number(found['amount'])} K"),
     Rule(
-        r"(?P<above>\d+\.\d+|\d+(?=/\d+ stars\b))/(?P<below>\d{1,3})(?![\w/])",
+        r"(?P<above>\d+\.\d+|\d+(?=/\d+ stars\b))/(?P<below>\d{1,3}(?:\.\d+)?)(?![\w/])",
         lambda found: f"{number(found['above'])} out of {number(found['below'])}",
     ),
     Rule(r"(?P<whole>\d{1,3}) (?P<above>\d)/(?P<below>\d{1,2})(?![\d/])", _mixed),

@@ -16,7 +16,8 @@ _LEADING: dict[Language, dict[str, str]] = {
         "ext.": "extension", "Vol.": "Volume",
         "vol.": "volume", "ch.": "chapter", "p.": "page", "pp.": "pages", "max.": "maximum", "min.": "minimum",
         "Apt.": "Apartment", "Art.": "Article", "Mt.": "Mount", "a.k.a.": "also known as", "w/o": "without",
-        "w/": "with",
+        "w/": "with", "b/c": "because", "incl.": "including", "fl.": "fluid", "Rte.": "Route", "Eq.": "Equation",
+        "eq.": "equation", "op.": "opus", "Op.": "Opus", "nos.": "numbers", "Nos.": "Numbers", "Sc.": "Scene",
         "c/o": "care of",
         "Mr.": "Mister", "Mrs.": "Missus", "Ms.": "Miz", "Mx.": "Mix", "Prof.": "Professor", "Rev.": "Reverend",
         "Hon.": "Honorable", "Gov.": "Governor", "Sen.": "Senator", "Rep.": "Representative", "Gen.": "General",
@@ -31,6 +32,8 @@ _LEADING: dict[Language, dict[str, str]] = {
         "ggf.": "gegebenenfalls", "inkl.": "inklusive", "exkl.": "exklusive", "zzgl.": "zuzüglich", "Abs.": "Absatz",
         "S.": "Seite", "Art.": "Artikel", "Tel.": "Telefon", "Hr.": "Herr", "Fr.": "Frau", "vgl.": "vergleiche",
         "max.": "maximal", "med.": "med.", "mind.": "mindestens", "Kap.": "Kapitel", "St.": "Sankt", "Dipl.": "Diplom",
+        "geb.": "geboren", "gest.": "gestorben", "u.": "und", "z. Zt.": "zur Zeit", "z.Zt.": "zur Zeit",
+        "sog.": "sogenannte", "insb.": "insbesondere", "bzgl.": "bezüglich", "tgl.": "täglich", "Fa.": "Firma",
     },
 }  # fmt: skip
 # These end a sentence before a word that begins one.
@@ -48,7 +51,7 @@ _NAMES: dict[Language, dict[str, str]] = {
         "ff.": "folgende", "Jan.": "Januar", "Feb.": "Februar", "Apr.": "April", "Aug.": "August",
         "Sept.": "September", "Okt.": "Oktober", "Nov.": "November", "Dez.": "Dezember", "Mo.": "Montag",
         "Di.": "Dienstag", "Mi.": "Mittwoch", "Do.": "Donnerstag", "Sa.": "Samstag", "So.": "Sonntag",
-        "n. Chr.": "nach Christus", "v. Chr.": "vor Christus",
+        "d. Gr.": "der Große", "Jh.": "Jahrhundert", "n. Chr.": "nach Christus", "v. Chr.": "vor Christus",
     },
 }  # fmt: skip
 # These end a sentence before any capital but that of a day, a month or a time zone.
@@ -61,9 +64,10 @@ _TRAILING: dict[Language, dict[str, str]] = {
     },
     "de": {},
 }  # fmt: skip
-UNITS_WITH_DOT = frozenset(
-    ("oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "hr", "hrs", "yr", "yrs", "mos", "min", "mins", "sec")
-)
+UNITS_WITH_DOT = frozenset((
+    "oz", "lb", "lbs", "ft", "in", "yd", "mi", "tsp", "tbsp", "Tbsp", "hr", "hrs", "yr", "yrs", "mos", "min", "mins",
+    "sec", "secs", "qt", "pt", "pts", "gal", "c",
+))  # fmt: skip
 """Units that may be written with a dot, after a number."""
 _STARTERS: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
@@ -81,18 +85,19 @@ _STARTERS: dict[Language, re.Pattern[str]] = {
 }
 _AFTER_TIME = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|[ECMPU]?[SD]?T"
-    r"|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec|GMT|UTC|CES?T|Eastern|Pacific"
+    r"|[NS][EW]|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec|GMT|UTC|CES?T|Eastern|Pacific"
 )
 _NEXT = re.compile(r"[\s\"'“‘([{*_]*(?P<word>[^\W_][\w'’]*)?(?P<dot>\.?)")
 LOOKAHEAD = 32
 """Characters after a dot that always suffice to decide."""
 _OPENERS = "\"'“‘([{*_„«"
-_UNIT = re.compile(rf"\d\s?(?:sq\. )?(?:{'|'.join(sorted(UNITS_WITH_DOT))})\.$")
+_UNIT = re.compile(rf"(?:[\d½¼¾⅓⅔][\s-]?(?:sq\. |fl\. )?|/)(?:{'|'.join(sorted(UNITS_WITH_DOT))}|(?<=/)mo)\.$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]\.")
-_ORDINAL = re.compile(r"(?:(?:\d{1,2}\.)?\d{1,2}|[IVX]{1,4})\.")
+_ORDINAL = re.compile(r"(?:(?:\d{1,2}\.)?\d{1,2}|[IVX]{1,6})\.")
 # "no." is a number after these, "No." after any word; else it is an answer.
 _NUMBERED = re.compile(
-    r"\b(?i:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part) no\.$|[\w'’] No\.$"
+    r"\b(?i:order|account|invoice|room|bus|flight|ticket|page|platform|line|phone|item|case|part|serial) no\.$"
+    r"|\d, no\.$|[\w'’][,;]? No\.$"
 )
 
 SAID: Mapping[Language, Mapping[str, str]] = {
@@ -105,7 +110,9 @@ SAID: Mapping[Language, Mapping[str, str]] = {
     for language in _LEADING
 }
 """What is said for each abbreviation, as it is written, dots included."""
-BEFORE_NUMBERS = frozenset(("p.", "c.", "pp.", "ch.", "min.", "max.", "est.", "vol.", "fig."))
+BEFORE_NUMBERS = frozenset(
+    ("p.", "c.", "pp.", "ch.", "min.", "max.", "est.", "vol.", "fig.", "op.", "eq.", "nos.", "sc.")
+)
 """What is an abbreviation only before a number, in small letters."""
 # Titles and the like are known in small letters too ("dr. Smith"); what is a word without its capital is not.
 _WORDS = re.compile(r"(?:mar|sun|sat|wed|jun|jul|fri|mon|hon|gen|rep|sec|ste|pres|mix|no|st|so|do|di|fr|art|am)\.")

@@ -35,8 +35,13 @@ _BULLET = re.compile(r"^\s*[-*+•◦▪‣–—]+\s+")
 # What may stand between a mark and the white space after it: closing quotes, emphasis, citations, invisible characters.
 _CLOSED = re.compile(r"(?:\[\^?\d[\d, –-]*\]|【[^】]*】|[\"'”’»“)\]}*_\u00ad\u200b-\u200f\u2060\ufe0f\ufeff])+$")
 _INVISIBLE = dict.fromkeys((0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF))
-_RANGE = re.compile(r"(?:\d(?:\s?[apAP][mM])?|[ap]\.m\.|[%°€²³)]|\b[A-Z][a-z]{1,2}\.)$")
+# Before the minus of a formula or the dash of a range.
+_RANGE = re.compile(r"(?:\d(?:\s?[apAP][mM])?|\d[a-z]|(?<![\w'’])[b-hj-z]|[ap]\.m\.|[%°€²³)]|\b[A-Z][a-z]{1,2}\.)$")
 _CITING = re.compile(r"\[\^?\d[\d, –-]*$")
+_DATE = re.compile(
+    r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d\d?(?:st|nd|rd|th)?"
+    r"|\d(?:st|nd|rd|th)? (?:of )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*)$"
+)
 _ENTITY = re.compile(r"&#?\w{1,8}$")
 
 
@@ -142,13 +147,21 @@ class ClauseSplitter:
         else:
             # What "e.g.," is followed by belongs to it, and "[3, 4]" and "&amp;" are whole.
             before = self._before(start, mark)
-            is_clause = char in CLAUSE_MARKS and not before.endswith(("e.g.", "i.e.")) and not _CITING.search(before)
+            is_clause = (
+                char in CLAUSE_MARKS and not before.endswith(("e.g.", "i.e.", "et al.")) and not _CITING.search(before)
+            )
             is_clause = is_clause and (char != ";" or not _ENTITY.search(before))
         if not is_clause:
             return False
         if self._first:
-            return len(self._text[start:mark].split(maxsplit=self.first_words)) >= self.first_words
-        return mark - start >= self.long_chars
+            long = len(self._text[start:mark].split(maxsplit=self.first_words)) >= self.first_words
+        else:
+            long = mark - start >= self.long_chars
+        if long and char == "," and _DATE.search(before):
+            # A year may follow.
+            following = self._text[end:].lstrip()
+            return not following[0].isdigit() if following else None
+        return long
 
     def _dot_ends(self, start: int, mark: int, end: int) -> bool | None:
         """Whether the dot at `mark` ends a sentence: it may belong to an abbreviation or to the number of an entry."""
@@ -156,13 +169,16 @@ class ClauseSplitter:
         entry = _ENTRY.search(head)
         if entry and not entry[1] and mark - start > len(head):
             entry = None
+        if entry and entry[1] and entry[1] in DASHES and _RANGE.search(head[: entry.start(1)].rstrip()):
+            entry = None  # it ends a formula: "n - 1."
         # "7. Anything else?" is an answer. The entries of a list begin lines, or count from one.
         if entry and (entry[1] == "\n" or int(entry[2]) in (self._entry, self._entry + 1)):
             self._entry = int(entry[2])
             return False
         if head.endswith("."):
             return True
-        return dot_ends(head.translate(_INVISIBLE) + ".", self._text[end : end + LOOKAHEAD], language=self._language)
+        head = head if head.isascii() else head.translate(_INVISIBLE)
+        return dot_ends(head + ".", self._text[end : end + LOOKAHEAD], language=self._language)
 
     def _before(self, start: int, mark: int) -> str:
         """The end of what stands in front of `mark`: all of a long text, for each mark, would hold up every call."""

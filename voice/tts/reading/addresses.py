@@ -19,9 +19,10 @@ _MARKS = {
 _ENDINGS = "com|org|net|edu|gov|io|dev|ai|app|info|co|uk|de|fr|eu|us|ca|au|me|tv|ch|at|nl|jp|in|rs|xyz"
 _SPOKEN_ENDINGS = frozenset(("com", "org", "net", "edu", "gov", "dev", "app", "info"))
 _PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
+_COMPASS = {"N": "North", "S": "South", "E": "East", "W": "West"}
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 _NAMED = (
-    r"code|pin|PIN|zip|ZIP|passcode|number|no\.|account|confirmation|reference|extension|ext\.|tracking|invoice|"
+    r"[Cc]ode|[Pp]assword|pin|PIN|OTP|zip|ZIP|passcode|number|no\.|account|confirmation|reference|extension|ext\.|tracking|invoice|"
     r"ticket|ID|id|serial|[Rr]oom|[Ff]light|[Gg]ate|[Ss]uite|[Hh]ighway|[Rr]oute"
 )
 
@@ -63,10 +64,11 @@ def _phone(found: "re.Match[str]") -> str:
 
 
 def _named_code(found: "re.Match[str]") -> str:
-    if "-" in found["code"]:
-        return found["name"] + ", ".join(digits(part) for part in found["code"].split("-"))
+    parts = re.split("[- ]", found["code"])
+    if len(parts) > 1:
+        return found["name"] + ", ".join(map(digits, parts))
     said = grouped(found["code"]) if len(found["code"]) > 4 else digits(found["code"])
-    return f"{found['name'].replace('#', 'number ')}{said}"
+    return f"{found['name'].replace('#', 'number ').replace('no.', 'number')}{said}"
 
 
 def _mixed_code(found: "re.Match[str]") -> str:
@@ -105,13 +107,37 @@ _COUNTED = r"\s(?!(?:is|was|has|ships|arrives|comes|costs|needs|does)\b)(?:[a-z]
 RULES = (
     Rule(r"(?P<mail>[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,64}){1,4})", lambda found: address(found["mail"])),
     *(Rule(pattern, _web) for pattern in WEB),
-    Rule(r"(?P<rest>(?:[a-z]\.){3,}[a-z])(?!\w)|(?<!\S)(?P<path>/(?:[\w.-]+/)*[\w.-]*\w|[A-Z]:\\[\w\\. -]*\w)", _path),
+    Rule(
+        r"(?P<rest>(?:[a-z]\.){3,}[a-z])(?!\w)|(?<!\S)(?P<path>~?/(?:[\w.-]+/)*[\w.-]*\w|[A-Z]:\\[\w\\. -]*\w)",
+        _path,
+    ),
+    Rule(r"(?:[\w.-]{1,40}/){1,8}[\w-]{1,40}\.[a-z]{1,4}(?!\w)", _path),
     Rule(rf"(?P<rest>(?:[\w-]{{1,63}}\.){{1,4}}(?:{_ENDINGS})(?:/[\w./-]*\w)?)(?![\w@])", _web),
     Rule(rf"(?:\+?\d{{1,3}}[ .-]?)?\(?\d{{3}}\)?[ .-]\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone),
     Rule(rf"\(\d{{3}}\) ?\d{{3}}[ .-]\d{{4}}{_EXTENSION}(?!\w)", _phone, inside=True),
     Rule(rf"{ABROAD}{_EXTENSION}(?!\w)", _phone),
+    Rule(
+        r"1-8\d\d-[A-Z][A-Z-]+(?!\w)", lambda found: f"one, {digits(found[0][2:5])}, {found[0][6:].replace('-', ' ')}"
+    ),
+    Rule(
+        r"(?P<won>[1-9]\d)-(?P<lost>[1-9]?\d)-(?P<drawn>\d)(?![\w-])",
+        lambda found: " ".join(map(cardinal, map(int, found.groups()[:2]))) + f" and {cardinal(int(found['drawn']))}",
+    ),
+    Rule(
+        r"7(?P<type>\d7)-(?P<series>\d{1,2}0?0?)(?![\w-])",
+        lambda found: f"seven {cardinal(int(found['type']))} {cardinal(int(found['series']))}",
+    ),
+    Rule(
+        r"(?P<number>\d+) (?P<compass>[NSEW])\.?"
+        r"(?=\s(?:\d+(?:st|nd|rd|th)|(?:[A-Z]\w+ ){1,2}(?:St|Ave|Rd|Blvd|Dr|Ln|Street|Avenue|Road|Drive|Lane|Way)\b))",
+        lambda found: f"{cardinal(int(found['number']))} {_COMPASS[found['compass']]}",
+    ),
     Rule(rf"(?:1-)?\d{{3}}-\d{{4}}(?![\w-])|\d{{3}}-\d{{2}}-\d{{4}}(?![\w-])|{CARD}", _phone),
-    Rule(r"0\d{1,4}[ -]\d{5,8}(?!\w)|\d{5}-\d{4}(?![\w-])|(?!\d{4}-\d\d-\d\d(?!\d))\d{2,}(?:-\d+){2,}(?!\w)", _phone),
+    Rule(
+        r"0\d{1,4}[ -](?:\d{5,8}|\d{3,4}[ -]\d{3,4})(?!\w)"
+        r"|\d{5}-\d{4}(?![\w-])|(?!\d{4}-\d\d-\d\d(?!\d))\d{2,}(?:-\d+){2,}(?!\w)",
+        _phone,
+    ),
     Rule(
         r"(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?::(?P<port>\d{1,5})|/(?P<bits>\d\d?))?(?![\w.]\d)",
         lambda found: (
@@ -128,7 +154,10 @@ RULES = (
         r"(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\w))(?P<version>\d+(?:\.\d+){2,})(?!\w)",
         lambda found: " point ".join(cardinal(int(part)) for part in found["version"].split(".")),
     ),
-    Rule(rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}}(?:-\d{{2,}})*)(?![ .,-]?\d|\w)", _named_code),
+    Rule(
+        rf"(?P<name>(?:{_NAMED})(?: is|:)? ?#? ?)(?P<code>\d{{3,}}(?:-\d{{2,}}| \d{{3}}(?![\d,]))*)(?![ .,-]?\d|\w)",
+        _named_code,
+    ),
     Rule(
         rf"(?P<name>(?:[Cc]all|[Dd]ial|[Tt]ext|[Oo]rder) #?)(?P<code>\d{{3,}})(?![ .,-]?\d|\w|{_COUNTED})", _named_code
     ),
@@ -143,7 +172,7 @@ RULES = (
         ),
     ),
     Rule(r"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}(?!\w)|(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{16,128}(?!\w)", in_fours),
-    Rule(r"[A-Z]{2,4}-\d{3,10}(?!\w)|[A-Z]-\d{4,10}(?!\w)", in_fours),
+    Rule(r"[A-Z]{2,4}(?:-\d{3,10})+(?!\w)|[A-Z]-\d{4,10}(?!\w)", in_fours),
     Rule(r"(?:[A-Za-z0-9]-){2,}[A-Za-z0-9](?!\w)", _spelled),
     Rule(r"@(?P<handle>\w+)", lambda found: f"at {address(found['handle'])}"),
 )

@@ -59,13 +59,24 @@ _UNITS = {
     "MHz": ("megahertz", "megahertz"), "GHz": ("gigahertz", "gigahertz"), "W": ("watt", "watts"),
     "kW": ("kilowatt", "kilowatts"), "kWh": ("kilowatt hour", "kilowatt hours"), "V": ("volt", "volts"),
     "kcal": ("kilocalorie", "kilocalories"), "px": ("pixel", "pixels"), "%": ("percent", "percent"),
+    "μg": ("microgram", "micrograms"), "mcg": ("microgram", "micrograms"), "μm": ("micrometer", "micrometers"),
+    "μL": ("microliter", "microliters"), "μl": ("microliter", "microliters"), "μs": ("microsecond", "microseconds"),
+    "nm": ("nanometer", "nanometers"), "dL": ("deciliter", "deciliters"), "dl": ("deciliter", "deciliters"),
+    "mmHg": ("millimeter of mercury", "millimeters of mercury"), "Ah": ("amp hour", "amp hours"),
+    "mAh": ("milliamp hour", "milliamp hours"), "dB": ("decibel", "decibels"), "kJ": ("kilojoule", "kilojoules"),
+    "hPa": ("hectopascal", "hectopascals"), "kPa": ("kilopascal", "kilopascals"), "Ω": ("ohm", "ohms"),
+    "kΩ": ("kilohm", "kilohms"), "hp": ("horsepower", "horsepower"), "bpm": ("beat per minute", "beats per minute"),
+    "mpg": ("mile per gallon", "miles per gallon"), "secs": ("second", "seconds"), "pts": ("point", "points"),
+    "qt": ("quart", "quarts"), "pt": ("pint", "pints"), "fl. oz": ("fluid ounce", "fluid ounces"),
+    "Tbsp": ("tablespoon", "tablespoons"),
 }  # fmt: skip
 _COMMA = r"(?:\d{1,3}(?:\.\d{3})+|\d+),\d\d?"
 _DOTS = r"\d{1,3}(?:\.\d{3})+"
 _UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
 _SIGN = r"(?:(?<![\w.)\]%°])(?P<minus>-))?"
 _TO = r"\s?[-–—]\s?"
-_PER = r"(?:\s?/\s?(?P<per>[a-z]{2,9}|kWh|[hs])(?!\w))?"
+_ABBREVIATED = r"(?:\.(?=,|\s+[a-z\d]))?"
+_PER = rf"(?:\s?/\s?(?P<per>[a-z]{{2,9}}|kWh|m[²³]|d?L|[hs])(?![\w²³]){_ABBREVIATED})?"
 _VULGAR = {"½": "a half", "¼": "a quarter", "¾": "three quarters", "⅓": "a third", "⅔": "two thirds"}
 _PAIRS = {
     "24/7": "twenty four seven",
@@ -73,12 +84,25 @@ _PAIRS = {
     "50-50": "fifty fifty",
     "10-4": "ten four",
     "9/11": "nine eleven",
+    "401k": "four oh one K",
+    "401(k)": "four oh one K",
 }
+# What is so much is named behind it: "a 5 km run", "the $20 bill".
+_MEASURED = re.compile(r"\s(?:bill|note|coin|fine|fee|deposit|voucher|coupon|discount|race|run|walk|hike|battery)s?\b")
 # Before a year, and behind one.
 _YEARLY = "in|since|until|till|from|by|during|before|after|year|around|late|early|of|mid|and|to"
+_ABOUT = r"(?:(?<=[Cc]irca )|(?<=[Cc]a\. )|(?<=[Cc]\. )|(?<=[Ff]ounded )|(?<=[Pp]rinted )|(?<=[Pp]ublished ))"
 _FUNCTION = (
     "and|or|but|was|were|is|are|the|a|an|to|with|when|he|she|it|we|they|i|you|in|by|at|on|for|as|if|has|had|will|would"
 )
+
+
+def _many(found: "re.Match[str]", one: str, many: str) -> str:
+    """The singular if it is one, or if it says of what size something is."""
+    after = found.string[found.end() :]
+    article = re.search(r"\b[Aa]n? $", found.string[: found.start()])
+    sized = article and re.match(rf"\s(?!(?:{_FUNCTION}|of|per)\b)[a-z]", after)
+    return one if is_one(found["amount"]) or sized or _MEASURED.match(after) else many
 
 
 def _minus(found: "re.Match[str]") -> str:
@@ -95,24 +119,24 @@ def _per(found: "re.Match[str]") -> str:
 
 def _duration(found: "re.Match[str]") -> str:
     parts = [
-        f"{number(found[name])} {name if is_one(found[name]) else name + 's'}"
+        f"{cardinal(int(found[name]))} {name if int(found[name]) == 1 else name + 's'}"
         for name in ("hour", "minute", "second")
-        if found[name]
+        if int(found[name] or 0)
     ]
     return " ".join(parts)
 
 
 def _money(found: "re.Match[str]") -> str:
     one, many, cent, cents = _CURRENCIES[found["sign"]]
-    if found.string[: found.start()].endswith((" a ", "A ")) and re.match(r"\s[a-z]", found.string[found.end() :]):
-        many = one  # a five dollar bill
     amount, scale = found["amount"], found["scale"]
+    if not (scale and is_one(amount)):
+        many = _many(found, one, many)
     per = _per(found)
     if scale:
         return f"{_minus(found)}{number(amount)} {_SCALES[scale.lower()]} {many}{per}"
     whole, _, small = amount.replace(",", "").partition(".")
     if len(small) != 2 or not cent:
-        return f"{_minus(found)}{number(amount)} {one if is_one(amount) else many}{per}"
+        return f"{_minus(found)}{number(amount)} {many}{per}"
     parts = []
     if int(whole or 0) or not int(small):
         parts.append(f"{number(whole)} {one if int(whole) == 1 else many}")
@@ -127,8 +151,7 @@ def _money_range(found: "re.Match[str]") -> str:
 
 
 def _unit(found: "re.Match[str]") -> str:
-    one, many = _UNITS[found["unit"]]
-    return f"{_minus(found)}{number(found['amount'])} {one if is_one(found['amount']) else many}{_per(found)}"
+    return f"{_minus(found)}{number(found['amount'])} {_many(found, *_UNITS[found['unit']])}{_per(found)}"
 
 
 def _times(found: "re.Match[str]") -> str:
@@ -163,9 +186,10 @@ RULES = (
     Rule(r"(?P<value>(?:1[1-9]|20)\d0)'?s(?!\w)", lambda found: decade(int(found["value"]))),
     Rule(r"(?:['’]|(?<=the )|(?<=The ))(?P<value>[2-9]0)'?s(?!\w)", lambda found: decade(int(found["value"]))),
     Rule(
-        r"(?P<hour>\d+)\s?h(?:rs?)?\s?(?P<minute>[0-5]?\d)\s?m(?:ins?)?(?:\s?(?P<second>[0-5]?\d)\s?s(?:ec)?)?(?!\w)",
+        r"(?P<hour>\d+)\s?h(?:rs?)?\s?(?P<minute>[0-5]?\d)\s?(?:m(?:ins?)?|(?<=h\d\d))(?:\s?(?P<second>[0-5]?\d)\s?s(?:ec)?)?(?!\w)",
         _duration,
     ),
+    Rule(r"(?P<hour>\d):(?P<minute>[0-5]\d):(?P<second>[0-5]\d)(?![\d:])", _duration),
     Rule(r"(?P<hour>(?!))?(?P<minute>\d+)\s?m(?:ins?)?\s?(?P<second>[0-5]?\d)\s?s(?:ec)?(?!\w)", _duration),
     Rule(rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<sign>[€£$])(?P<scale>(?!))?(?!\w)", _money_range),
     Rule(
@@ -186,14 +210,18 @@ RULES = (
         ),
     ),
     Rule(
-        r"(?P<feet>\d)[′'](?P<inches>\d\d?)(?:[″\"])?(?!\w)",
+        r"(?P<feet>\d)[′'](?:\s(?=\d\d?[″\"]))?(?P<inches>\d\d?)(?:[″\"])?(?!\w)",
         lambda found: f"{number(found['feet'])} foot {number(found['inches'])}",
     ),
     Rule(
-        rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])",
+        rf"(?P<low>{NUMBER}){_TO}(?P<high>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?!\w|/[^\W\d]){_ABBREVIATED}",
         lambda found: f"{number(found['low'])} to {number(found['high'])} {_UNITS[found['unit']][1]}{_per(found)}",
     ),
-    Rule(rf"{_SIGN}(?P<amount>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?![\w/])(?:\.(?=,|\s+[a-z]))?", _unit),
+    Rule(rf"{_SIGN}(?P<amount>{NUMBER})\s?(?P<unit>{_UNIT}){_PER}(?!\w|/[^\W\d]){_ABBREVIATED}", _unit),
+    Rule(
+        rf"(?P<amount>{NUMBER})-(?P<unit>{_UNIT}|in(?=\.))(?<=\w\w)(?:\.(?=,|\s+[a-z\d])|(?![\w.]))",
+        lambda found: f"{number(found['amount'])} {_UNITS.get(found['unit'], ('inch',))[0]}",
+    ),
     Rule(
         rf"(?P<amount>{NUMBER})\s?in\.(?=,|\s+[a-z]|$)",
         lambda found: f"{number(found['amount'])} {'inch' if is_one(found['amount']) else 'inches'}{full_stop(found)}",
@@ -201,6 +229,11 @@ RULES = (
     Rule(
         r"(?:(?<=\d )|(?<=[½¼¾⅓⅔] ))(?P<unit>tsp|tbsp|oz|lb|mi)(?:\.(?=\s[a-z])|(?=[\s,]))",
         lambda found: _UNITS[found["unit"]][0],
+    ),
+    Rule(
+        r"(?<=[\d½¼¾⅓⅔] )c\.(?=\s[a-z])",
+        lambda found: "cup" if re.search(r"(?<!\S)(?:1|\d/\d|\D) $", found.string[: found.start()]) else "cups",
+        inside=True,
     ),
     Rule(
         rf"(?P<amount>{NUMBER})[eE](?P<power>[-+]?\d{{1,3}})(?!\w)",
@@ -213,10 +246,10 @@ RULES = (
     Rule(rf"(?P<amount>{NUMBER})\s?[xX×](?![\w\s]|\s\d)|(?P<times>{NUMBER})[xX](?=\s[a-z])", _times),
     Rule(r"x(?P<amount>\d{1,2})(?!\w)", lambda found: f"times {number(found['amount'])}"),
     Rule(rf"(?P<whole>\d+)?(?P<part>[{''.join(_VULGAR)}])", _vulgar),
-    Rule(r"(?P<pair>24/7|50[/-]50|10-4|9/11)(?![\d/-])", lambda found: _PAIRS[found["pair"]]),
+    Rule(r"(?P<pair>24/7|50[/-]50|10-4|9/11|401k|401\(k\))(?![\d/-])", lambda found: _PAIRS[found["pair"]]),
     Rule(r"(?P<amount>[248])K(?!\w)", lambda found: f"{number(found['amount'])} K"),
     Rule(
-        r"(?P<above>\d+\.\d+)/(?P<below>\d{1,3})(?![\w/])",
+        r"(?P<above>\d+\.\d+|\d+(?=/\d+ stars\b))/(?P<below>\d{1,3}(?:\.\d+)?)(?![\w/])",
         lambda found: f"{number(found['above'])} out of {number(found['below'])}",
     ),
     Rule(r"(?P<whole>\d{1,3}) (?P<above>\d)/(?P<below>\d{1,2})(?![\d/])", _mixed),
@@ -224,7 +257,10 @@ RULES = (
         r"(?P<above>\d{1,3})/(?P<below>\d{1,3})(?![\d/])",
         lambda found: fraction(int(found["above"]), int(found["below"])),
     ),
-    Rule(r"(?P<value>\d{1,4})(?:st|nd|rd|th)(?!\w)", lambda found: ordinal(int(found["value"]))),
+    Rule(
+        r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?:st|nd|rd|th)(?!\w)",
+        lambda found: ordinal(int(found["value"].replace(",", ""))),
+    ),
     Rule(
         r"(?P<wide>\d+)(?:x|(?<=\d\d\d)×)(?P<high>\d+)(?!\w)",
         lambda found: f"{number(found['wide'])} by {number(found['high'])}",
@@ -234,16 +270,19 @@ RULES = (
         lambda found: f"{number(found['above'])} to {number(found['below'])}",
     ),
     Rule(
-        rf"(?P<before>(?:[Ff]rom|[Bb]etween)\s)(?P<low>{NUMBER})\s[-–—]\s(?P<high>{NUMBER})(?![\w-])",
-        lambda found: f"{found['before']}{number(found['low'])} to {number(found['high'])}",
+        rf"(?P<before>(?:[Ff]rom|[Bb]etween)\s)?(?P<low>{NUMBER})\s[-–—]\s(?P<high>{NUMBER})(?![\w-])"
+        r"(?(before)|(?=\s(?!(?:is|equals|was|gives|makes|has|leaves|plus|minus|times|as)\b)(?:[a-z]+s|percent|people)\b))",
+        lambda found: f"{found['before'] or ''}{number(found['low'])} to {number(found['high'])}",
     ),
     Rule(
-        r"(?P<low>(?:1[1-9]|20)\d\d)[-–](?P<high>(?:1[1-9]|20)\d\d)(?!\w)",
+        r"(?P<low>(?:1[1-9]|20)\d\d)[-–/](?P<high>(?:1[1-9]|20)\d\d)(?!\w)",
         lambda found: f"{year(int(found['low']))} to {year(int(found['high']))}",
     ),
     Rule(
-        r"(?P<low>(?:19|20)\d\d)[-–](?P<high>\d\d)(?![\w-]|\.\d)",
-        lambda found: f"{year(int(found['low']))} to {cardinal(int(found['high']))}",
+        r"(?P<low>(?:1[789]|20)\d\d)(?P<mark>[-–/])(?P<high>\d\d)(?![\w/-]|\.\d)",
+        lambda found: (
+            f"{year(int(found['low']))}{' ' if found['mark'] == '/' else ' to '}{cardinal(int(found['high']))}"
+        ),
     ),
     Rule(
         r"['’](?P<value>[0-9]\d)(?![\w'’])",
@@ -254,7 +293,7 @@ RULES = (
         lambda found: f"{number(found['low'])} to {number(found['high'])}",
     ),
     Rule(
-        rf"(?P<before>(?:{_YEARLY}|©)\s)(?P<year>(?:1\d|20)\d\d)(?![\w%]|[.,:/-]\d|\s[a-z]+s\b)",
+        rf"(?P<before>(?:{_YEARLY}|©)\s)(?P<year>(?:1\d|20)\d\d)(?![\w%]|[.,:/–—-]\d|\s(?!(?:is|was|has)\b)[a-z]+s\b)",
         lambda found: f"{found['before'].replace('©', 'copyright')}{year(int(found['year']))}",
         ignore_case=True,
     ),
@@ -262,10 +301,11 @@ RULES = (
         rf"(?P<year>(?:19|20)\d\d)(?=\W*$|\s(?:{_FUNCTION})\s|[,;:.!?)]+\s)(?<!\d,\d\d\d)",
         lambda found: year(int(found["year"])),
     ),
+    Rule(rf"{_ABOUT}(?P<year>(?:1\d|20)\d\d)(?![\w%]|[.,:/–—-]\d)", lambda found: year(int(found["year"]))),
     Rule(r"(?P<year>(?:1\d|20)\d\d)(?=(?:,| and| or) (?:1\d|20)\d\d(?!\w))", lambda found: year(int(found["year"]))),
     Rule(rf"{_SIGN}(?P<amount>\d{{7,}})(?![\w.,]\d)", lambda found: _minus(found) + grouped(found["amount"])),
     Rule(
-        rf"{_SIGN}(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?P<scale>[KM]|(?<=\.\d)B)(?!\w)",
+        rf"{_SIGN}(?<![A-Za-z]\d-)(?<![A-Z]-)(?P<amount>{NUMBER}|(?<!\.)\.\d+)(?P<scale>[kKM]|(?<=\.\d)B)(?!\w)",
         lambda found: f"{_minus(found)}{number(found['amount'])} {_SCALES[found['scale'].lower()]}",
     ),
     Rule(

@@ -6,6 +6,7 @@ from num2words import num2words
 
 from voice.language.abbreviations import SAID
 from voice.tts.reading.addresses import ABROAD, CARD, MAIL, WEB
+from voice.tts.reading.numbers import roman
 from voice.tts.reading.rule import Rule
 from voice.tts.reading.words import full_stop
 
@@ -45,6 +46,11 @@ _UNITS = {
     "h": ("eine Stunde", "Stunden"), "Std.": ("eine Stunde", "Stunden"), "min": ("eine Minute", "Minuten"),
     "Min.": ("eine Minute", "Minuten"), "s": ("eine Sekunde", "Sekunden"), "MB": ("ein Megabyte", "Megabyte"),
     "GB": ("ein Gigabyte", "Gigabyte"), "kWh": ("eine Kilowattstunde", "Kilowattstunden"), "W": ("ein Watt", "Watt"),
+    "Euro": ("ein Euro", "Euro"), "Dollar": ("ein Dollar", "Dollar"), "V": ("ein Volt", "Volt"),
+    "kW": ("ein Kilowatt", "Kilowatt"),
+    "TL": ("ein Teelöffel", "Teelöffel"), "EL": ("ein Esslöffel", "Esslöffel"), "mg": ("ein Milligramm", "Milligramm"),
+    "μg": ("ein Mikrogramm", "Mikrogramm"), "μm": ("ein Mikrometer", "Mikrometer"),
+    "m³": ("ein Kubikmeter", "Kubikmeter"), "km²": ("ein Quadratkilometer", "Quadratkilometer"),
     "Mio.": ("eine Million", "Millionen"), "Mrd.": ("eine Milliarde", "Milliarden"),
 }  # fmt: skip
 _UNIT = "|".join(map(re.escape, sorted(_UNITS, key=len, reverse=True)))
@@ -55,6 +61,15 @@ _SYMBOLS = {
     "√": "Wurzel aus", "²": "Quadrat", "³": "hoch drei", "^": "hoch", "½": "ein halb", "¼": "ein Viertel",
     "¾": "drei Viertel", "§": "Paragraf", "~": "etwa", "€": "Euro", "$": "Dollar", "%": "Prozent",
 }  # fmt: skip
+_HALVES = {
+    noun: f"{half} {noun.replace('TL', 'Teelöffel').replace('EL', 'Esslöffel')}"
+    for half, nouns in (
+        ("ein halber", "Liter Meter Kilometer TL EL Teelöffel Esslöffel Tag Becher Apfel"),
+        ("eine halbe", "Tasse Stunde Minute Packung Flasche Dose Zwiebel Zitrone Seite"),
+        ("ein halbes", "Kilo Kilogramm Pfund Jahr Glas"),
+    )
+    for noun in nouns.split()
+}
 _ABBREVIATION = "|".join(map(re.escape, sorted(_SAID, key=len, reverse=True)))
 
 
@@ -87,7 +102,7 @@ def _amount(found: "re.Match[str]") -> str:
     one, many = _UNITS[found["unit"]]
     minus = "minus " if found["minus"] else ""
     whole, _, small = found["amount"].partition(",")
-    if found["unit"] in ("€", "EUR", "CHF", "$", "£") and len(small) == 2:
+    if found["unit"] in ("€", "EUR", "Euro", "CHF", "$", "Dollar", "£") and len(small) == 2:
         cents = {"CHF": "Rappen", "£": "Pence"}.get(found["unit"], "Cent")
         parts = [one if whole == "1" else f"{_number(whole)} {many}"] if int(whole.replace(".", "")) else []
         parts += (
@@ -142,17 +157,20 @@ def _phone(found: "re.Match[str]") -> str:
     return f"plus {said}" if found[0].startswith("+") else said
 
 
+def _version(found: "re.Match[str]") -> str:
+    return " Punkt ".join(_number(part) for part in found["version"].split("."))
+
+
 def _ruler(found: "re.Match[str]") -> str:
-    numeral = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9, "X": 10}[
-        found["numeral"]
-    ]
-    return f"{found['name']} der {_ordinal(numeral).capitalize()}"
+    value = roman(found["numeral"])
+    return f"{found['name']} der {_ordinal(value).capitalize()}" if value else found[0]
 
 
 RULES = (
     Rule(MAIL, lambda found: _address(found["mail"])),
     *(Rule(pattern, _web) for pattern in WEB),
     Rule(rf"{ABROAD}(?!\w)|{CARD}|0\d{{2,5}}[ /-]\d{{3,10}}(?!\w)", _phone),
+    Rule(r"(?<=Version )(?P<version>\d+(?:\.\d+)+)(?!\w)", _version),
     Rule(rf"(?P<day>[0-3]?\d)\.\s?(?P<month>1[0-2]|0?[1-9]|{_MONTH})(?:\.\s?|\s)(?P<year>(?:1\d|20)\d\d)(?!\w)", _day),
     Rule(
         rf"(?P<day>[0-3]?\d)\.\s?(?P<month>{_MONTH}|(?:1[0-2]|0?[1-9])\.)(?P<year>(?!))?(?!\w)",
@@ -160,7 +178,7 @@ RULES = (
     ),
     Rule(
         r"(?P<version>\d+(?:\.\d+){2,})(?!\w|\.?\d)(?!,\d)(?<!\.\d{3})",
-        lambda found: " Punkt ".join(_number(part) for part in found["version"].split(".")),
+        _version,
     ),
     Rule(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])", _day),
     Rule(
@@ -174,18 +192,35 @@ RULES = (
         lambda found: f"{_DAYS[found['one']]} bis {_DAYS[found['other']]}{full_stop(found, 'de')}",
     ),
     Rule(r"Fr\.(?=,|\s(?:[a-z]|\d)|$)|(?<=bis )Fr\.|(?<=am )Fr\.", lambda found: "Freitag" + full_stop(found, "de")),
-    Rule(r"(?P<name>[A-ZÄÖÜ][a-zäöü]+) (?P<numeral>I{1,3}|IV|VI{0,3}|IX|X)\.(?=\s[a-zäöü])", _ruler),
+    Rule(r"(?P<name>[A-ZÄÖÜ][a-zäöü]+) (?P<numeral>[IVX]{1,6})\.(?=\s[a-zäöü])", _ruler),
     Rule(rf"(?:{_ABBREVIATION})(?!\w)", lambda found: _SAID[found[0]] + full_stop(found, "de")),
     Rule(r"(?P<name>[A-ZÄÖÜ][\w-]*s)tr\.", lambda found: f"{found['name']}traße{full_stop(found, 'de')}"),
     Rule(
         rf"(?P<low>{_NUMBER}){_TO}(?P<high>{_NUMBER})\s?(?P<unit>{_UNIT})(?!\w)",
         lambda found: f"{_number(found['low'])} bis {_number(found['high'])} {_UNITS[found['unit']][1]}",
     ),
+    Rule(rf"(?P<amount>{_NUMBER}),[-–—]{{1,2}}(?:\s?(?:€|Euro\b))?", lambda found: f"{_number(found['amount'])} Euro"),
+    Rule(rf"(?:½|1/2)\s(?P<unit>{'|'.join(_HALVES)})(?!\w)", lambda found: _HALVES[found["unit"]]),
+    Rule(
+        r"(?P<whole>\d+)½",
+        lambda found: _cardinal(int(found["whole"])).removesuffix("s" if found["whole"] == "1" else "-") + "einhalb",
+    ),
     Rule(rf"{_SIGN}(?P<amount>{_NUMBER})\s?(?P<unit>{_UNIT})(?!\w)", _amount),
     Rule(rf"{_SIGN}(?P<unit>[€$£]|CHF(?=\s))\s?(?P<amount>{_NUMBER})", _amount),
     Rule(
         r"(?P<before>(?:[Ss]eit|[Jj]ahre?|[Vv]on|[Bb]is|[Uu]m)\s)(?P<year>1[1-9]\d\d|20\d\d)(?!\w|[.,]\d)",
         lambda found: f"{found['before']}{_year(int(found['year']))}",
+    ),
+    Rule(r"(?P<value>\d{1,4})er(?P<ending>n?)(?!\w)", lambda found: f"{_year(int(found['value']))}er{found['ending']}"),
+    Rule(
+        r"(?P<above>\d{1,3}):(?P<below>\d)(?![\d:])",
+        lambda found: f"{_number(found['above'])} zu {_number(found['below'])}",
+    ),
+    Rule(r"(?P<wide>\d+)x(?P<high>\d+)(?!\w)", lambda found: f"{_number(found['wide'])} mal {_number(found['high'])}"),
+    Rule(r"24/7(?![\d/])", lambda found: "vierundzwanzig sieben"),
+    Rule(
+        r"(?P<version>\d{1,2}\.\d{1,2})(?!\w|\.?\d|\.\s?[a-zäöü])",
+        _version,
     ),
     Rule(
         r"(?P<above>\d{1,2})/(?P<below>[2-9]|1\d)(?![\d/])",
@@ -204,7 +239,7 @@ RULES = (
     Rule(r"(?P<amount>\d+)(?=[^\W\d_])", lambda found: f" {_number(found['amount'])} ", inside=True),
     Rule(r"(?P<amount>\d+)", lambda found: f" {_number(found['amount'])}", inside=True),
     Rule(rf"(?<=[\d%€]){_TO}(?=[€$£]?\d)", lambda found: " bis ", inside=True),
-    Rule(r"(?<=\d)\s?\*\s?(?=\d)", lambda found: " mal ", inside=True),
+    Rule(r"(?<=\d )[x*](?= \d)|(?<=\d)\*(?=\d)", lambda found: " mal ", inside=True),
     Rule(r"(?<!\S)[*](?!\S)", lambda found: "Stern", inside=True),
     Rule(r"(?<!\S)#(?!\w)", lambda found: "Raute", inside=True),
     Rule(r"(?<=[€\w])/(?=(?:Std|h|min|s|Tag|Woche|Monat|Jahr|kg|km)\b)", lambda found: " pro ", inside=True),

@@ -109,7 +109,7 @@ _MARKUP = (
     re.compile(r"^[ \t]*\|(?!\|)|(?<!\|)\|[ \t]*$", re.MULTILINE),
     re.compile(r"^[\s|:-]{3,}$", re.MULTILINE),
     re.compile(r"</?(?!br\b)[A-Za-z][A-Za-z0-9]{0,10}(?:\s[^<>]{0,200})?/?>"),
-    re.compile(r"[<>](?=https?://)|(?<=[\w/])(?<!br)>(?=\s|$)"),
+    re.compile(r"[<>](?=https?://)|(?<=[\w/])(?<!br)(?<!br/)>(?=\s|$)"),
     re.compile("[\U0001f000-\U0001faff\u2500-\u25ff\u2600-\u2664\u2666-\u27bf\u2b00-\u2bff\u20e3†‡]"),
 )
 

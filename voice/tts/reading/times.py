@@ -89,7 +89,7 @@ RULES = (
         rf"(?P<half>(?!))?(?P<hours>(?!))?{_ZONE}",
         lambda found: f"{_iso(found)} at {_time(found)}",
     ),
-    Rule(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?![\d-])", _iso),
+    Rule(r"(?P<year>\d{4})(?P<mark>[-/])(?P<month>\d\d)(?P=mark)(?P<day>\d\d)(?![\d/-])", _iso),
     Rule(r"(?P<first>\d{1,2})/(?P<second>\d{1,2})/(?P<year>\d{4}|\d\d)(?![\d/])", _slashed),
     Rule(
         r"(?P<first>1[0-2]|0?[1-9])/(?P<second>2[1-9]|3[01])(?![\d/])",
@@ -99,8 +99,8 @@ RULES = (
     Rule(r"(?P<day>[0-3]?\d)\.(?P<month>[01]?\d)\.(?P<year>(?:1\d|20)\d\d)(?!\w|\.\d)", _iso),
     Rule(rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s{_MONTH}{_YEAR}", _day_first),
     Rule(
-        rf"{_MONTH},?\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]|[.,:/-]\d)",
-        lambda found: f"{_month(found['month'])} {year(int(found['year']))}",
+        rf"{_MONTH}(?P<comma>,?)\s(?P<year>(?:1[1-9]|20)\d\d)(?![\w%]|[.,:/-]\d)",
+        lambda found: f"{_month(found['month'])}{found['comma']} {year(int(found['year']))}",
     ),
     Rule(
         rf"(?P<one>{_WEEKDAY})\.?\s?[-–]\s?(?P<other>{_WEEKDAY})(?:\.|(?!\w))",
@@ -112,6 +112,7 @@ RULES = (
         lambda found: _WEEKDAYS[found["day"]] + ",",
     ),
     Rule(
+        r"(?:(?<=\bat )|(?!\d:\d\d:\d\d(?![\d+-]|\s?[ap]\.?\s?m\b|\s?(?:Z|UTC|GMT)\b)))"
         rf"(?P<hour>{_CLOCK}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])(?:{_HALF}|{_ZONE})(?P<hours>\sh(?:rs)?\b)?",
         _time,
         ignore_case=True,

@@ -10,7 +10,7 @@ from voice.tts.reading.rule import Rule
 
 _SAID = SAID["en"]
 _ABBREVIATION = "|".join(
-    re.escape(short) + (r"(?=\s?\d)" if short.lower() in BEFORE_NUMBERS else "")
+    re.escape(short) + (r"(?=\s?\(?\d)" if short.lower() in BEFORE_NUMBERS else "")
     for short in sorted(_SAID, key=len, reverse=True)
 )
 _CAPITALS = {
@@ -32,6 +32,7 @@ _RULERS = (
 _SYMBOLS = {
     "&": "and", "=": "equals", "+": "plus", "×": "times", "÷": "divided by", "≈": "about", "≤": "at most",
     "≥": "at least", "≠": "is not", "±": "plus or minus", "→": "to", "←": "from", "<": "less than",
+    "↑": "up", "↓": "down",
     ">": "greater than", "§": "section", "©": "copyright", "®": "", "™": "", "¶": "paragraph", "∞": "infinity",
     "∑": "the sum of", "∫": "the integral of",
     "°": "degrees", "<=": "at most", ">=": "at least", "!=": "is not", "==": "equals", "&&": "and", "||": "or",
@@ -108,6 +109,18 @@ ABBREVIATED = (
     Rule(r"(?P<first>[a-z]{2,})(?P<second>[A-Z][a-z]+)(?!\w)", lambda found: f"{found['first']} {found['second']}"),
     Rule(r"[Α-Ωα-ω](?![Α-ωά-ώ])", lambda found: unicodedata.name(found[0]).split()[-1].lower() + " ", inside=True),
 )
+
+
+def _other_unit(found: "re.Match[str]") -> str:
+    """The slash between two amounts: "180°C/350°F"."""
+    return " or " if re.search(r"\d\s?[A-Za-z°/]+$", found.string[: found.start()]) else found[0]
+
+
+def _range(found: "re.Match[str]") -> str:
+    """A hyphen behind letters and digits is that of a code: "DDR5-6000"."""
+    return " " if re.search(r"(?:^|[\s(])[A-Za-z]+\d\w*$", found.string[: found.start()]) else " to "
+
+
 # What a range may begin with.
 _FROM = (
     r"(?:(?<=\d)|(?<=[%°€£])|(?<=\d[a-zA-Z])|(?<=\d[ap]m)|(?<=[AP]M)|(?<=[ap]\.m\.)|(?<=\d(?:st|nd|rd|th))|(?<=°[CF]))"
@@ -127,11 +140,18 @@ SYMBOLS = (
     Rule(r"(?<!\S)[*](?!\S)", lambda found: "star", inside=True),
     Rule(r"(?<!\S)#(?!\w)", lambda found: "pound", inside=True),
     Rule(r"(?:(?<=[=(+*/<>±] )|(?<=[(=]))-(?=[\w(])", lambda found: "minus ", inside=True),
-    Rule(r"(?<=\d )-(?= \d)", lambda found: " minus ", inside=True),
+    Rule(
+        r"(?:(?<=[\d²³] )|(?<=\b[a-z] )|(?<=\d[a-z] ))-(?= \(?(?:\d|[b-hj-z]\b|√))",
+        lambda found: " minus ",
+        inside=True,
+    ),
+    Rule(r"(?<=[^\W\d_]{2} )>(?= [^\W\d_]{2})", lambda found: ",", inside=True),
+    Rule(r"(?:[A-Z]/[A-Z]|n/a)(?![\w/])", lambda found: found[0].upper().replace("/", " ")),
+    Rule(r"/(?=\d)", _other_unit, inside=True),
     Rule(r"(?<=[\dmt.] )x(?= \d)", lambda found: " by ", inside=True),
     Rule(r"(?<!\S)@(?!\S)", lambda found: "at", inside=True),
     Rule(r"(?<= )/(?= )", lambda found: "or", inside=True),
-    Rule(r"(?<=[a-z])/(?=(?:min|sec|hour|day|week|month|year|h|s)\b)", lambda found: " per ", inside=True),
+    Rule(r"(?<=[a-z\d])/(?=(?:min|mo|sec|hour|day|week|month|year|h|s)\b)", lambda found: " per ", inside=True),
     Rule(r"(?<=and)/(?=or)", lambda found: " ", inside=True),
     Rule(r"\|(?!\|)(?<!\|\|)", lambda found: ", ", inside=True),
     Rule(r"(?<=\d)\+(?!\w)", lambda found: " plus", inside=True),
@@ -141,7 +161,7 @@ SYMBOLS = (
         lambda found: "to",
         inside=True,
     ),
-    Rule(rf"{_FROM}(?:-|[–—]\s?)(?=[$€£]?\d)", lambda found: " to ", inside=True),
+    Rule(rf"{_FROM}(?:-|[–—]\s?)(?=[$€£]?\d)", _range, inside=True),
     Rule(r"(?<=[A-G])#(?!\w)", lambda found: " sharp", inside=True),
     Rule(r"(?<=[^\W\d])[/](?=[^\W\d])", lambda found: " or ", inside=True),
     Rule(r"(?<=\w)_(?=\w)", lambda found: " ", inside=True),

@@ -61,6 +61,14 @@ CASES = [
     ("It was 5. Then it was 6. Done.", ["It was 5.", "Then it was 6.", "Done."]),
     ("You need:\n- two eggs\n* milk\n• 3.5 ounces of flour\nThat is all.",)
     + (["You need:", "two eggs", "milk", "3.5 ounces of flour", "That is all."],),
+    ("On July 4, 1776, it was signed. Ok.", ["On July 4, 1776,", "it was signed.", "Ok."]),
+    ("On the 4th of July, 1776, it began. Ok.", ["On the 4th of July, 1776,", "it began.", "Ok."]),
+    ("We leave on May 5, at noon. Ok.", ["We leave on May 5,", "at noon.", "Ok."]),
+    ("Then f is 3x - 4, or x² - n - 1. Ok.", ["Then f is 3x - 4,", "or x² - n - 1.", "Ok."]),
+    ("As shown (Smith et al., 2020) before. Ok.", ["As shown (Smith et al., 2020) before.", "Ok."]),
+    ("It is $9/mo. or so, Vol. 2, No. 5. Ok.", ["It is $9/mo. or so,", "Vol. 2, No. 5.", "Ok."]),
+    ("Eat a 16-oz. steak with 2 fl. oz. of it. Ok.", ["Eat a 16-oz. steak with 2 fl. oz. of it.", "Ok."]),
+    ("Walk up 5th Ave. NW to Elm. Ok.", ["Walk up 5th Ave. NW to Elm.", "Ok."]),
     ("First line\n\nSecond line\nThird", ["First line", "Second line", "Third"]),
 ]
 
@@ -102,7 +110,17 @@ def test_the_first_clause_ends_with_its_comma_before_the_next_token_comes() -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["It costs you 1,", "It is, e.g.,", "Well,", "He said to me:", "She said no.", "By J.,"]
+    "text",
+    [
+        "It costs you 1,",
+        "It is, e.g.,",
+        "Well,",
+        "He said to me:",
+        "She said no.",
+        "By J.,",
+        "On the 4th of July,",
+        "We leave on July 4, ",
+    ],
 )
 def test_a_mark_that_may_go_on_waits_for_white_space(text: str) -> None:
     assert ClauseSplitter().feed(text) == []

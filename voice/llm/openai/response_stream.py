@@ -108,10 +108,15 @@ class ResponseReader:
                 if self._is_thinking:
                     self._is_thinking = False
                     yield LLMThoughtEndFrame()
-                if secret := item.get("encrypted_content"):
+                if isinstance(secret := item.get("encrypted_content"), str) and secret:
                     parts = listed(item.get("summary"))
                     summary = [{"type": "summary_text", "text": words(part)} for part in parts]
-                    kept = {"type": "reasoning", "id": item.get("id"), "summary": summary, "encrypted_content": secret}
+                    kept = {
+                        "type": "reasoning",
+                        "id": words(item.get("id")),
+                        "summary": summary,
+                        "encrypted_content": secret,
+                    }
                     yield self._keep(kept)
             case "message" if is_done and self._key(event, item) not in {key for key, _ in self._words}:
                 yield from self._said(event, words(item.get("content")), item)

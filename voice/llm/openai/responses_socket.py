@@ -10,7 +10,7 @@ from websockets.exceptions import WebSocketException
 
 from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.socket_upkeep import Held, State
-from voice.llm.wires.events import ProviderError, WireError, identifier, is_error, mapping
+from voice.llm.wires.events import ProviderError, WireError, identifier, is_error, mapping, parsed
 
 OPENAI = "https://api.openai.com/v1"
 SEND_WITHIN = 1.0
@@ -59,7 +59,7 @@ class Socket:
         async with asyncio.timeout(within):
             message = await self.websocket.recv()
         try:
-            event = json.loads(message)
+            event = parsed(message)
         except (ValueError, RecursionError) as error:
             raise WireError(_instead("no JSON")) from error
         if not isinstance(event, dict) or not (isinstance(event.get("type"), str) or is_error(event)):

@@ -1,5 +1,6 @@
 """Responses as servers send them over their sockets: said and called once, or failed with a reason."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -7,8 +8,9 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from tests.voice.llm.openai.responses_rig import listening, make_service
+from tests.voice.llm.openai.responses_rig import in_call, listening, make_service
 from tests.voice.llm.wires.scripted_server import MODEL, Expected, answered, check
+from voice.simulator.simulator import Simulator
 
 Events = Sequence[dict[str, Any] | str]
 
@@ -328,3 +330,24 @@ async def test_whatever_a_server_sends_is_an_answer_once_or_a_failure_with_a_rea
 
     async with serve(answer, "127.0.0.1", 0) as server:
         check(await answered(make_service(listening(server), MODEL)), expected)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.1])
+async def test_an_answer_is_never_given_to_the_next_question(pause: float) -> None:
+    asked = 0
+
+    async def answer(connection: ServerConnection) -> None:
+        nonlocal asked
+        async for request in connection:
+            is_warming = json.loads(request).get("generate") is False
+            asked += not is_warming
+            own, said = {"id": f"r{asked}"}, [] if is_warming else [message(f"Answer {asked}.")]
+            late = [event("created", response={"id": "r0"}), *words("Stale. ")] if pause else []
+            for each in (event("created", response=own), completed(*said, **own), completed(*said, **own), *late):
+                await connection.send(json.dumps(each))
+
+    async with serve(answer, "127.0.0.1", 0) as server:
+        async with in_call(make_service(listening(server), MODEL), Simulator(seed=1)) as call:
+            for number in (1, 2, 3):
+                await asyncio.sleep(pause)
+                assert (await call.ask("what is the time")).text.strip() == f"Answer {number}."

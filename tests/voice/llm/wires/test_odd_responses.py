@@ -346,8 +346,10 @@ async def test_an_answer_is_never_given_to_the_next_question(pause: float) -> No
             for each in (event("created", response=own), completed(*said, **own), completed(*said, **own), *late):
                 await connection.send(json.dumps(each))
 
-    async with serve(answer, "127.0.0.1", 0) as server:
-        async with in_call(make_service(listening(server), MODEL), Simulator(seed=1)) as call:
-            for number in (1, 2, 3):
-                await asyncio.sleep(pause)
-                assert (await call.ask("what is the time")).text.strip() == f"Answer {number}."
+    async with (
+        serve(answer, "127.0.0.1", 0) as server,
+        in_call(make_service(listening(server), MODEL), Simulator(seed=1)) as call,
+    ):
+        for number in (1, 2, 3):
+            await asyncio.sleep(pause)
+            assert (await call.ask("what is the time")).text.strip() == f"Answer {number}."

@@ -38,7 +38,7 @@ class MessageReader:
 
     def __init__(self, headers: Mapping[str, str], *, llm: str) -> None:
         self._headers, self._llm = headers, llm
-        self.is_begun = False
+        self.is_begun = self._has_content = False
         self._others = set[int | None]()
         """The open blocks that are neither words nor calls, such as the tools of the server."""
         self._usage: dict[str, int] = {}
@@ -62,7 +62,8 @@ class MessageReader:
             case "message_start":
                 yield from self._started(mapping(event.get("message")))
             case "message":
-                yield from self._started(event)
+                # Some servers end with the whole message once more.
+                yield from self._started({**event, "content": None} if self._has_content else event)
                 yield from self._ended(event, event.get("usage"))
                 yield Finish()
             case "content_block_start":
@@ -91,10 +92,11 @@ class MessageReader:
 
     def _block(self, block: Mapping[str, Any], index: int | None) -> Iterator[Event]:
         self._others.discard(index)
+        self._has_content = True
         match block.get("type"):
             case "text":
                 if text := words(block.get("text")):
-                    yield Text(text)
+                    yield Text(text, is_ahead=True)
             case "tool_use":
                 yield CallPart(
                     key=index,
@@ -113,6 +115,7 @@ class MessageReader:
     def _delta(self, delta: Mapping[str, Any], index: int | None) -> Iterator[Event]:
         if index in self._others:
             return
+        self._has_content = True
         if delta.get("partial_json") is not None:
             yield CallPart(key=index, arguments=argument_text(delta["partial_json"]))
         elif text := words(delta.get("text")):

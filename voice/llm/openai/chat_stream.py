@@ -18,8 +18,10 @@ from voice.llm.wires.events import (
     is_error,
     listed,
     mapping,
+    seconds,
     words,
 )
+from voice.llm.wires.tool_calls import OLDER
 
 SIMULATED = "sim"
 """The `system_fingerprint` of our simulator, also behind a proxy that gives its models other names."""
@@ -65,8 +67,8 @@ class ChatReader:
             # The last chunk was sent twice.
             return
         self._last = chunk
-        has_words = yield from self._delta(choice)
-        if reason:
+        has_words = yield from self._delta(choice, ends=reason is not None)
+        if reason or isinstance(choice.get("message"), Mapping):
             yield Finish(reason, with_words=has_words)
 
     def _chosen(self, choices: list[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -76,7 +78,7 @@ class ChatReader:
             self._index = min(numbered)
         return numbered.get(self._index or 0) or {}
 
-    def _delta(self, choice: Mapping[str, Any]) -> Generator[Event, None, bool]:
+    def _delta(self, choice: Mapping[str, Any], *, ends: bool) -> Generator[Event, None, bool]:
         """What a choice brings; returns whether there are words in it."""
         is_whole = not isinstance(choice.get("delta"), Mapping) and isinstance(choice.get("message"), Mapping)
         if is_whole and self._has_spoken:
@@ -87,7 +89,7 @@ class ChatReader:
         text = text or words(mapping(delta.get("audio")).get("transcript"))
         if text:
             self._has_spoken = True
-            yield Text(text)
+            yield Text(text, ends=ends)
         for part in listed(delta.get("tool_calls")):
             if isinstance(part, Mapping):
                 self._has_spoken = True
@@ -101,7 +103,7 @@ class ChatReader:
         if function := mapping(delta.get("function_call")):
             self._has_spoken = True
             name, arguments = identifier(function.get("name")) or "", argument_text(function.get("arguments"))
-            yield CallPart(key="function_call", name=name, arguments=arguments)
+            yield CallPart(key=OLDER, name=name, arguments=arguments)
         return bool(text)
 
 
@@ -131,4 +133,4 @@ def _queue_time(chunk: Mapping[str, Any]) -> float | None:
     """
     places = (chunk.get("time_info"), mapping(chunk.get("x_groq")).get("usage"), chunk.get("usage"))
     times = (mapping(place).get("queue_time") for place in places)
-    return next((float(time) for time in times if isinstance(time, int | float) and not isinstance(time, bool)), None)
+    return next((time for each in times if (time := seconds(each)) is not None), None)

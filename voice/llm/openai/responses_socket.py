@@ -1,6 +1,7 @@
 """One open WebSocket of the Responses API: sends requests, receives events, and tracks the state of its request."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,7 @@ from websockets.exceptions import WebSocketException
 
 from voice.llm.openai.responses_chain import Chain
 from voice.llm.openai.socket_upkeep import Held, State
-from voice.llm.wires.events import ProviderError, WireError, identifier, is_error, mapping
+from voice.llm.wires.events import ProviderError, WireError, identifier, is_error, mapping, parsed
 
 OPENAI = "https://api.openai.com/v1"
 SEND_WITHIN = 1.0
@@ -30,6 +31,7 @@ class Socket:
         self.chain: Chain | None = None
         self.response_id: str | None = None
         self.asked = self.ended = False
+        self._announces = self._has_begun = False
 
     @property
     def held(self) -> Held:
@@ -37,8 +39,12 @@ class Socket:
         return Held(self.opened, self.used, self.state)
 
     async def ask(self, request: Mapping[str, Any]) -> None:
-        """Send a `response.create`; its events follow."""
-        self.asked, self.ended, self.response_id = True, False, None
+        """Send a `response.create`; its events follow. What the last response left unread is dropped."""
+        with contextlib.suppress(TimeoutError):
+            while True:
+                async with asyncio.timeout(0):
+                    await self.websocket.recv()
+        self.asked, self.ended, self.response_id, self._has_begun = True, False, None, False
         await self._send({"type": "response.create", **request})
 
     async def cancel(self) -> None:
@@ -46,7 +52,10 @@ class Socket:
         await self._send({"type": "response.cancel", "response_id": self.response_id})
 
     async def recv(self, within: float | None = None) -> dict[str, Any]:
-        """The next event.
+        """The next event of this request.
+
+        Those that name another response are dropped, and so is what comes before the response begins, if this server
+        says when one does.
 
         Args:
             within: the longest wait, seconds.
@@ -57,20 +66,34 @@ class Socket:
             WireError: the server sent something that is not an event of the Responses API.
         """
         async with asyncio.timeout(within):
-            message = await self.websocket.recv()
-        try:
-            event = json.loads(message)
-        except (ValueError, RecursionError) as error:
-            raise WireError(_instead("no JSON")) from error
-        if not isinstance(event, dict) or not (isinstance(event.get("type"), str) or is_error(event)):
-            raise WireError(_instead("JSON of another kind"))
-        kind = event.setdefault("type", "error")
+            while self._is_stale(event := self._read(await self.websocket.recv())):
+                pass
+        kind = event["type"]
         if kind == "response.created":
             self.response_id = identifier(mapping(event.get("response")).get("id"))
+            self._announces = self._has_begun = True
         elif kind in RESPONSE_ENDS:
             self.ended = True
         elif kind == "error":
             self.ended = ProviderError(event).code != WORN_OUT
+        return event
+
+    def _is_stale(self, event: Mapping[str, Any]) -> bool:
+        """Whether an event belongs to an earlier response. A request that is refused never begins."""
+        about = identifier(event.get("response_id")) or identifier(mapping(event.get("response")).get("id"))
+        if self.response_id is not None and about is not None:
+            return about != self.response_id
+        refuses = ("response.created", "response.failed", "error")
+        return self._announces and not self._has_begun and event["type"] not in refuses
+
+    def _read(self, message: str | bytes) -> dict[str, Any]:
+        try:
+            event = parsed(message)
+        except (ValueError, RecursionError) as error:
+            raise WireError(_instead("no JSON")) from error
+        if not isinstance(event, dict) or not (isinstance(event.get("type"), str) or is_error(event)):
+            raise WireError(_instead("JSON of another kind"))
+        event.setdefault("type", "error")
         return event
 
     async def answers(self) -> bool:

@@ -5,12 +5,21 @@ This is the one place that every wire's words pass, and that decides whether an 
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
-from pipecat.frames.frames import FunctionCallFromLLM, LLMTextFrame
+from pipecat.frames.frames import (
+    Frame,
+    FunctionCallFromLLM,
+    LLMMessagesAppendFrame,
+    LLMTextFrame,
+    LLMThoughtEndFrame,
+    LLMThoughtStartFrame,
+    LLMThoughtTextFrame,
+)
 from pipecat.metrics.metrics import LLMTokenUsage
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.services.llm_service import LLMService
@@ -19,7 +28,9 @@ from voice.llm.answer.attempt import CHARS_PER_TOKEN
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.tiers.tier import note
 from voice.llm.wires.events import CallPart, Event, Finish, Text, Usage, WireError
+from voice.llm.wires.repetition import Repetition
 from voice.llm.wires.tool_calls import ToolCalls
+from voice.plain_text import PlainStream, plain, plain_values
 
 USAGE_WITHIN = 0.2
 """Seconds after the end of an answer in which a server may still report its token usage."""
@@ -58,9 +69,18 @@ async def deliver(
         WireError: the server reports an error, or what it sent is no answer: a tool call that is not whole, or none
             although it says so. No tool is run then.
     """
-    calls, usage, finish = ToolCalls(), Usage(), None
+    tools = context.tools.standard_tools if isinstance(context.tools, ToolsSchema) else ()
+    calls, usage, finish = ToolCalls({tool.name for tool in tools}), Usage(), None
+    words, kept = Repetition(), _Kept()
     spoken = received = 0
     patience = silence
+
+    async def say(text: str) -> None:
+        nonlocal spoken
+        spoken += len(text)
+        if text:
+            await service.push_frame(LLMTextFrame(text))
+
     try:
         async with aclosing(events):
             while True:
@@ -70,6 +90,7 @@ async def deliver(
                 except StopAsyncIteration:
                     break
                 except Exception as error:
+                    await say(words.flush())
                     is_complete = finish and (spoken or calls or isinstance(error, TimeoutError))
                     if not is_complete:
                         raise
@@ -77,9 +98,8 @@ async def deliver(
                     break
                 match event:
                     case Text():
-                        spoken += len(event.text)
                         patience = silence if finish is None else WORDS_WITHIN
-                        await service.push_frame(LLMTextFrame(event.text))
+                        await say(words.feed(event))
                     case CallPart():
                         spoken += len(event.arguments)
                         calls.add(event)
@@ -89,29 +109,33 @@ async def deliver(
                         finish = Finish(event.reason or (finish.reason if finish else None))
                         patience = WORDS_WITHIN if event.with_words else USAGE_WITHIN
                         note(ProviderNote(finish=event.reason))
+                        if not event.with_words:
+                            await say(words.flush())
                     case ProviderNote():
                         note(event)
-                    case _:
-                        await service.push_frame(event)
+                    case _ if (frame := kept.feed(event)) is not None:
+                        await service.push_frame(frame)
                 received += 1
                 if received % EVENTS_AT_ONCE == 0:
                     await asyncio.sleep(0)
+            await say(words.flush())
     finally:
         # Also if the request is cancelled: it is billed nevertheless.
         await _report(service, usage, spoken)
     why = finish.reason if finish else None
     if calls and why in CUT_OFF:
         raise WireError(f"broke its answer off in a tool call ({why})")
+    if calls and finish is None:
+        raise WireError("ended its stream in a tool call, without saying that its answer is whole")
     if not calls and why in CALLING:
         raise WireError(f"ended its answer for a tool call and sent none ({why})")
     if calls:
-        tools = context.tools.standard_tools if isinstance(context.tools, ToolsSchema) else ()
         used = {
             str(message.get("tool_call_id"))
             for message in context.get_messages()
             if not isinstance(message, LLMSpecificMessage) and message.get("role") == "tool"
         }
-        made = calls.made(known={tool.name for tool in tools}, used=used, is_whole=finish is not None)
+        made = calls.made(used=used)
         await service.run_function_calls(
             [
                 FunctionCallFromLLM(
@@ -120,6 +144,38 @@ async def deliver(
                 for call in made
             ]
         )
+
+
+class _Kept:
+    """Makes what is kept of an answer beside its words plain; what the provider has signed is kept as it is or not."""
+
+    def __init__(self) -> None:
+        self._thoughts, self._is_changed = PlainStream(), False
+
+    def feed(self, frame: Frame) -> Frame | None:
+        """The frame as it may be kept; None if it may not."""
+        match frame:
+            case LLMThoughtStartFrame():
+                self._thoughts, self._is_changed = PlainStream(), False
+            case LLMThoughtTextFrame():
+                self._is_changed |= plain(frame.text) != frame.text
+                frame.text = self._thoughts.feed(frame.text)
+            case LLMThoughtEndFrame():
+                signature = frame.signature or ""
+                if signature and (self._is_changed or plain(signature) != signature):
+                    return None
+            case LLMMessagesAppendFrame():
+                return frame if frame.messages == _plain_messages(frame.messages) else None
+        return frame
+
+
+def _plain_messages(messages: Sequence[Any]) -> Sequence[Any]:
+    return [
+        replace(each, message=plain_values(each.message))
+        if isinstance(each, LLMSpecificMessage)
+        else plain_values(each)
+        for each in messages
+    ]
 
 
 async def _report(service: LLMService[Any], usage: Usage, spoken: int) -> None:

@@ -3,7 +3,6 @@
 The SDKs' decoders end the stream at an event without data, and their types at a field of another kind.
 """
 
-import json
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
@@ -12,7 +11,7 @@ from typing import Any, Protocol
 
 import httpx2
 
-from voice.llm.wires.events import Event, WireError, mapping
+from voice.llm.wires.events import Event, WireError, mapping, parsed
 
 STREAMED = "text/event-stream"
 LARGEST_EVENT = 2**20
@@ -132,7 +131,7 @@ class EventLines:
         if not text.lstrip().startswith(_OBJECTS):
             return None
         try:
-            body = mapping(json.loads(text))
+            body = mapping(parsed(text))
         except (ValueError, RecursionError):
             return None
         self.has_json = True

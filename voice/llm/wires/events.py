@@ -5,6 +5,7 @@ thoughts, and a `ProviderNote` for what is said about the request.
 """
 
 import json
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from pipecat.frames.frames import Frame
 
 from voice.llm.answer.provider_note import ProviderNote
+from voice.plain_text import plain
 
 _THOUGHTS = ("thinking", "reasoning", "reasoning_content", "redacted_thinking", "thought")
 """Types of the parts of a content that are not meant for the caller."""
@@ -19,9 +21,17 @@ _THOUGHTS = ("thinking", "reasoning", "reasoning_content", "redacted_thinking", 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Words of the answer."""
+    """Words of the answer.
+
+    Parameters:
+        text: the words.
+        is_ahead: whether they came where a message or a part of it begins; some servers stream them once more then.
+        ends: whether the server says that the answer ends with them; some send the whole answer once more then.
+    """
 
     text: str
+    is_ahead: bool = False
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +44,7 @@ class CallPart:
         name: the tool's name, or a piece of it.
         arguments: JSON text, or a piece of it; "" for none.
         begins: whether the protocol says that another call begins here.
+        is_whole: whether the arguments are all that the call has, streamed before or not.
     """
 
     key: Hashable = None
@@ -41,6 +52,7 @@ class CallPart:
     name: str = ""
     arguments: str = ""
     begins: bool = False
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,18 +162,42 @@ def words(value: Any) -> str:
 
 def count(value: Any) -> int | None:
     """A number that is not below zero, also as text; None for anything else."""
-    if isinstance(value, str) and value.strip().isdecimal():
-        return int(value)
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 20:
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
         return None
     return int(value)
+
+
+def seconds(value: Any) -> float | None:
+    """A time that is not below zero; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
+        return None
+    return float(value)
+
+
+def parsed(text: str | bytes) -> Any:
+    """JSON from a server; None in place of a number that is none, or that no computer's number holds.
+
+    Raises:
+        ValueError, RecursionError: it is no JSON.
+    """
+    return json.loads(text, parse_constant=lambda _: None, parse_float=_number, parse_int=_number)
+
+
+def _number(digits: str) -> float | None:
+    # Python refuses to read integers of some thousand digits, and other programs read neither.
+    number = float(digits)
+    if not math.isfinite(number):
+        return None
+    return number if not digits.lstrip("-").isdecimal() else int(digits)
 
 
 def identifier(value: Any) -> str | None:
     """An id or a name, also as a number; None where there is none."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return value.strip() or None if isinstance(value, str) else None
+    return plain(value).strip() or None if isinstance(value, str) else None
 
 
 def argument_text(value: Any) -> str:

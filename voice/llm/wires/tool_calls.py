@@ -1,12 +1,20 @@
 """Assembles the tool calls of an answer from their parts. Nothing is called that was not sent whole. Pure."""
 
 import json
+import math
+import re
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from voice.llm.wires.events import CallPart, WireError
+
+MOST_CALLS = 20
+"""In one answer; more are a model that repeats itself."""
+OLDER = "function_call"
+"""Key of the call in Chat Completions' older form, which some servers send beside the newer one."""
+_NAMESPACE = re.compile(r"[./:]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +46,21 @@ class _Call:
         if part.name:
             self.names.append(part.name)
         # Some servers send the whole call once more at its end.
-        if part.arguments and not (part.arguments == self.text and self.is_whole):
-            self.pieces.append(part.arguments)
+        if not part.arguments or (self.is_whole and _object(part.arguments) == _object(self.text)):
+            return
+        if part.is_whole and part.arguments.startswith(self.text):
+            self.pieces = []
+        self.pieces.append(part.arguments)
 
-    def is_followed_by(self, part: CallPart) -> bool:
+    def is_followed_by(self, part: CallPart, known: Collection[str]) -> bool:
         """Whether a part that names no other call begins one nevertheless."""
         if part.id and self.id and part.id != self.id:
             return True
+        name = "".join(self.names[:1])
+        if part.name and _declared(name, known) in known and not part.name.startswith(name):
+            joined = "".join(self.names) + part.name
+            if not any(each.startswith(joined) for each in known):
+                return True
         is_next = bool(part.name) and bool(part.arguments.strip()) and self.is_whole
         return is_next and part.id is None and not (part.name in self.names and part.arguments == self.text)
 
@@ -54,9 +70,13 @@ class ToolCalls:
 
     Servers differ: the index may be missing, or the same for all calls, ids may be missing or numbers, and a name may
     come in pieces or with every part.
+
+    Args:
+        known: the names of the tools that the model was offered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: Collection[str]) -> None:
+        self._known = known
         self._calls: list[_Call] = []
 
     def __bool__(self) -> bool:
@@ -65,31 +85,41 @@ class ToolCalls:
     def add(self, part: CallPart) -> None:
         """Add a part to the call that it belongs to."""
         call = None if part.begins else self._of(part)
-        if call is None or call.is_followed_by(part):
+        if call is None or call.is_followed_by(part, self._known):
             call = _Call(part.key, part.id)
             self._calls.append(call)
         call.add(part)
 
-    def made(self, *, known: Collection[str], used: Collection[str], is_whole: bool) -> Sequence[ToolCall]:
-        """The calls, once the answer is over.
+    def made(self, *, used: Collection[str]) -> Sequence[ToolCall]:
+        """The calls, once the answer is over; one that was announced twice is made once.
 
         Args:
-            known: the names of the tools that the model was offered.
             used: ids of the calls that the conversation has already; some servers begin anew with every answer.
-            is_whole: whether the server said that its answer is whole; without that, a call that has no arguments yet
-                was broken off.
 
         Raises:
-            WireError: one of them has no name, was broken off, or its arguments are no JSON object. None may run then.
+            WireError: one of them has no name, or its arguments are no JSON object, or there are too many. None may
+                run then.
         """
-        made, ids = [], set(used)
+        made, ids = list[ToolCall](), set(used)
+        seen = list[tuple[_Call, str, dict[str, Any]]]()
         for call in self._calls:
-            name = _name(call.names, known)
+            name = _name(call.names, self._known)
             if not name:
                 raise WireError("called a tool without naming it")
             arguments = _arguments(call.pieces)
-            if arguments is None or not (is_whole or call.text.strip()):
+            if arguments is None:
                 raise WireError(f"called {name} with arguments that are no whole JSON object")
+            seen.append((call, name, arguments))
+        for index, (call, name, arguments) in enumerate(seen):
+            others = [(other, theirs) for other, named, theirs in seen[:index] if named == name]
+            if any(_is_again(call, other) and theirs == arguments for other, theirs in others):
+                continue
+            # A call may be announced without its arguments and sent with them elsewhere.
+            others = [(other, theirs) for other, named, theirs in seen if named == name and other is not call]
+            if not arguments and any(theirs and call.id and call.id == other.id for other, theirs in others):
+                continue
+            if len(made) == MOST_CALLS:
+                raise WireError(f"called more than {MOST_CALLS} tools in one answer")
             unique = call.id if call.id and call.id not in ids else f"call_{uuid.uuid4().hex}"
             ids.add(unique)
             made.append(ToolCall(unique, name, arguments))
@@ -106,21 +136,34 @@ class ToolCalls:
         return same
 
 
+def _is_again(call: _Call, other: _Call) -> bool:
+    """Whether two calls of the same tool with the same arguments are one that was announced twice."""
+    same_place = call.key is not None and call.key == other.key
+    return same_place or (call.id is not None and call.id == other.id) or OLDER in (call.key, other.key)
+
+
 def _name(pieces: Sequence[str], known: Collection[str]) -> str:
     """The name that came in pieces, or whole with every part, or longer with every part."""
     if len(set(pieces)) <= 1:
-        return pieces[0] if pieces else ""
-    joined, last = "".join(pieces), pieces[-1]
-    grew = last in known and all(last.startswith(piece) for piece in pieces)
-    return last if grew and joined not in known else joined
+        return _declared(pieces[0], known) if pieces else ""
+    joined, last = _declared("".join(pieces), known), pieces[-1]
+    grew = _declared(last, known) in known and all(last.startswith(piece) for piece in pieces)
+    return _declared(last, known) if grew and joined not in known else joined
+
+
+def _declared(name: str, known: Collection[str]) -> str:
+    """A name without the namespace that a model put before it, such as "functions.", if the rest was declared."""
+    bare = _NAMESPACE.split(name)[-1]
+    return bare if name not in known and bare in known else name
 
 
 def _arguments(pieces: Sequence[str]) -> dict[str, Any] | None:
     """The arguments that came in pieces; None if they are no JSON object."""
     ways = ["".join(pieces)]
-    if len(pieces) > 1 and _object(pieces[0]):
-        # They were given when the call began, and streamed then.
-        ways.append("".join(pieces[1:]))
+    if len(pieces) > 1 and (given := _object(pieces[0])) is not None:
+        # They were given when the call began, or an empty object in their place, and streamed then.
+        rest = "".join(pieces[1:])
+        ways += [rest] if not given or _object(rest) == given else []
     if all(later.startswith(earlier) for earlier, later in zip(pieces, pieces[1:], strict=False)):
         # Each part repeats the parts before it.
         ways += pieces[-1:]
@@ -133,10 +176,20 @@ def _object(text: str) -> dict[str, Any] | None:
         if not text.strip():
             return {}
         try:
-            value = json.loads(text)
+            value = json.loads(text, strict=False, parse_constant=_refused, parse_float=_finite)
         except (ValueError, RecursionError):
             return None
         if not isinstance(value, str):
             return {} if value is None else value if isinstance(value, dict) else None
         text = value
     return None
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(f"{digits} is too large")
+    return number

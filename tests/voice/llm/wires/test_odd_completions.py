@@ -70,6 +70,37 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
         [*HELLO, choices({"index": 0, "message": {"content": "Hello there."}, "finish_reason": "stop"}), DONE],
         SAID,
     ),
+    "the whole answer with the end": ([*HELLO, text("Hello there.", "stop"), DONE], SAID),
+    "a long answer, and once more": (
+        [
+            text("It is open "),
+            text("until "),
+            text("seven o'clock."),
+            text("It is open until seven o'clock."),
+            STOP,
+            DONE,
+        ],
+        Expected(said="It is open until seven o'clock."),
+    ),
+    "longer with every piece": (
+        [*(text("Hello there."[:end]) for end in (2, 6, 9, 12)), STOP, DONE],
+        SAID,
+    ),
+    "longer with every piece, each with an end": (
+        [*(text("Hello there."[:end], "stop") for end in (2, 6, 9, 12)), DONE],
+        SAID,
+    ),
+    "longer with every piece, and once more": (
+        [*(text("Hello there."[:end]) for end in (2, 6, 12)), text("Hello there.", "stop"), DONE],
+        SAID,
+    ),
+    "longer once": ([text("No"), text("Nobody is here."), STOP, DONE], Expected(said="NoNobody is here.")),
+    "longer by chance": ([text("a"), text("an"), text(" apple."), DONE], Expected(said="aan apple.")),
+    "longer, and broken off": (
+        [text("He"), text("Hello"), None],
+        Expected(said="HeHello", failed="broke the connection off"),
+    ),
+    "the same word twice": ([text("No. "), text("No. ", "stop"), DONE], Expected(said="No. No.")),
     "words after the end": ([text("Hello ", "stop"), text("there."), STOP, DONE], SAID),
     "words after the stream": ([*HELLO, STOP, DONE, *HELLO], SAID),
     "no end": ([*HELLO], SAID),
@@ -103,6 +134,18 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
     "usage as a list": ([*HELLO, STOP, choices(usage=[1, 2]), DONE], SAID),
     "usage as words": ([*HELLO, STOP, choices(usage="much"), DONE], SAID),
     "usage below zero": ([*HELLO, STOP, usage(prompt_tokens=-1, completion_tokens=-1), DONE], SAID),
+    "usage that is no number": (
+        [*HELLO, STOP, usage(prompt_tokens=float("nan"), completion_tokens=float("inf")), DONE],
+        SAID,
+    ),
+    "usage that no computer holds": (
+        [*HELLO, STOP, usage(prompt_tokens=10**400, completion_tokens="9" * 5000), DONE],
+        SAID,
+    ),
+    "an index of some thousand digits": (
+        [b'data: {"choices":[{"index":' + b"9" * 5000 + b',"delta":{"content":"Hello there."}}]}\n\n', STOP, DONE],
+        SAID,
+    ),
     "nulls beside a tool": (
         [called(call(PARIS, index=0, id="a")), chunk({}, "tool_calls", usage=NULLS), DONE],
         Expected(calls=IN_PARIS.calls, completion=-5),
@@ -146,6 +189,76 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
         [called(call(PARIS[:n], index=0, id="a")) for n in (2, 9, len(PARIS))] + [TOOLS, DONE],
         IN_PARIS,
     ),
+    "the call twice at another index": (
+        [called(call(PARIS, index=0, id="a")), called(call(PARIS, index=1, id="a")), TOOLS, DONE],
+        IN_PARIS,
+    ),
+    "the call twice with another id": (
+        [called(call(PARIS, index=0, id="a")), called(call(PARIS, index=0, id="b")), TOOLS, DONE],
+        IN_PARIS,
+    ),
+    "the call twice, spaced otherwise": (
+        [called(call(PARIS, index=0, id="a")), called(call('{"city":"Paris"}', index=0, id="a")), TOOLS, DONE],
+        IN_PARIS,
+    ),
+    "announced and sent at another index": (
+        [called(call("", index=0, id="a")), called(call(PARIS, index=1, id="a")), TOOLS, DONE],
+        IN_PARIS,
+    ),
+    "both kinds of call": (
+        [
+            chunk({"tool_calls": [call(PARIS, index=0, id="a")], "function_call": call(PARIS)["function"]}),
+            TOOLS,
+            DONE,
+        ],
+        IN_PARIS,
+    ),
+    "the same for two calls": (
+        [called(call(PARIS, index=0, id="a"), call(PARIS, index=1, id="b")), TOOLS, DONE],
+        Expected(calls=[*IN_PARIS.calls, *IN_PARIS.calls]),
+    ),
+    "arguments and then nothing": (
+        [called(call(PARIS, index=0, id="a")), *(called(call(each, None, index=0)) for each in "{}"), TOOLS, DONE],
+        Expected(failed=NOT_WHOLE),
+    ),
+    "arguments and then others": (
+        [called(call(PARIS, index=0, id="a")), called(call(ROME, None, index=0)), TOOLS, DONE],
+        Expected(failed=NOT_WHOLE),
+    ),
+    "an empty object before the arguments": (
+        [called(call("{}", index=0, id="a")), called(call(PARIS, None, index=0)), TOOLS, DONE],
+        IN_PARIS,
+    ),
+    "a number that is none": (
+        [called(call('{"city": NaN}', index=0, id="a")), TOOLS, DONE],
+        Expected(failed=NOT_WHOLE),
+    ),
+    "a number that is too large": (
+        [called(call('{"city": 1e999}', index=0, id="a")), TOOLS, DONE],
+        Expected(failed=NOT_WHOLE),
+    ),
+    "no end after a call": (
+        [text("One moment."), called(call(PARIS, index=0, id="a"))],
+        Expected(said="One moment.", failed="ended its stream in a tool call"),
+    ),
+    "no reason but the end": ([called(call(PARIS, index=0, id="a")), DONE], IN_PARIS),
+    "a namespace": ([called(call(PARIS, "functions.weather", index=0, id="a")), TOOLS, DONE], IN_PARIS),
+    "two names without an index": (
+        [called(call("", "opening_hours")), called(call(PARIS)), TOOLS, DONE],
+        Expected(calls=[*HOURS.calls, *IN_PARIS.calls]),
+    ),
+    "two names at one index": (
+        [called(call("", "opening_hours", index=0)), called(call(PARIS, index=0)), TOOLS, DONE],
+        Expected(calls=[*HOURS.calls, *IN_PARIS.calls]),
+    ),
+    "twenty calls": (
+        [called(*(call(PARIS, index=each, id=f"a{each}") for each in range(20))), TOOLS, DONE],
+        Expected(calls=[*IN_PARIS.calls] * 20),
+    ),
+    "too many calls": (
+        [called(*(call(PARIS, index=each, id=f"a{each}") for each in range(21))), TOOLS, DONE],
+        Expected(failed="called more than 20 tools in one answer"),
+    ),
     "no index": ([called(call(PARIS, id="a")), called(call(ROME, id="b")), TOOLS, DONE], IN_BOTH),
     "no index in pieces": ([called(call('{"city": ', id="a")), called(call('"Paris"}', None)), TOOLS, DONE], IN_PARIS),
     "an index as text": ([called(call(PARIS, index="0", id="a")), TOOLS, DONE], IN_PARIS),
@@ -171,7 +284,7 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
     ),
     "cut off before arguments": (
         [called(call("", "opening_hours", index=0, id="a"))],
-        Expected(failed="called opening_hours with"),
+        Expected(failed="ended its stream in a tool call"),
     ),
     "a list as arguments": ([called(call('["Paris"]', index=0, id="a")), TOOLS, DONE], Expected(failed=NOT_WHOLE)),
     "text as arguments": ([called(call('"Paris"', index=0, id="a")), TOOLS, DONE], Expected(failed=NOT_WHOLE)),
@@ -413,3 +526,15 @@ async def test_a_burst_of_chunks_leaves_the_event_loop_to_others_in_between() ->
     task.cancel()
     assert len(pushed) == 10 * EVENTS_AT_ONCE
     assert turns >= 10
+
+
+@pytest.mark.parametrize(
+    ("told", "queued"),
+    [(0.25, 0.25), (0, 0.0), (float("nan"), None), (float("inf"), None), (-1e308, None), (10**400, None), ("1", None)],
+    ids=str,
+)
+async def test_a_time_that_is_none_is_unknown(told: Any, queued: float | None) -> None:
+    for more in ({"time_info": {"queue_time": told}}, {"x_groq": {"usage": {"queue_time": told}}}):
+        attempt = await asked([text("Hello there.", **more), STOP, DONE])
+        assert attempt.outcome == "complete"
+        assert attempt.note.queued == queued

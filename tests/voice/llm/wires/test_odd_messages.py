@@ -17,8 +17,8 @@ def event(kind: str, **data: Any) -> bytes:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
 
 
-def started(**usage: Any) -> bytes:
-    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
+def started(*content: dict[str, Any], **usage: Any) -> bytes:
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": content}
     return event("message_start", message={**message, "usage": {"input_tokens": 9, "output_tokens": 1, **usage}})
 
 
@@ -47,11 +47,29 @@ SAID = Expected(said="Hello there.")
 PARIS, ROME = '{"city": "Paris"}', '{"city": "Rome"}'
 IN_PARIS = Expected(calls=[("weather", {"city": "Paris"})])
 IN_BOTH = Expected(calls=[("weather", {"city": "Paris"}), ("weather", {"city": "Rome"})])
-WHOLE = {"type": "message", "content": [{"type": "text", "text": "Hello there."}], "stop_reason": "end_turn"}
+MESSAGE = {"content": [{"type": "text", "text": "Hello there."}], "stop_reason": "end_turn"}
+WHOLE = {"type": "message", **MESSAGE}
 
 CASES: dict[str, tuple[Pieces, Expected]] = {
     "plain": ([started(), *text("Hello ", "there."), *ended()], Expected(said="Hello there.", completion=12)),
     "words where a block begins": ([started(), *text("there.", first="Hello "), *ended()], SAID),
+    "words in the message's start and again": (
+        [started({"type": "text", "text": "Hello there."}), *text("Hello ", "there. "), *ended()],
+        SAID,
+    ),
+    "words in the message's start alone": ([started({"type": "text", "text": "Hello there."}), *ended()], SAID),
+    "words in the message's start and others": (
+        [started({"type": "text", "text": "Hello "}), *text("the", "re."), *ended()],
+        SAID,
+    ),
+    "words where a block begins and again": (
+        [started(), *text("Hello ", "there.", first="Hello there."), *ended()],
+        SAID,
+    ),
+    "the whole message at the end": (
+        [started(), *text("Hello ", "there."), event("message", **MESSAGE), *ended()],
+        SAID,
+    ),
     "words without a block": (
         [
             started(),
@@ -151,6 +169,25 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
         [started(), *tool(PARIS, index=None), *tool(ROME, index=None, id="t2"), *ended("tool_use")],
         IN_BOTH,
     ),
+    "a call in the message's start and again": (
+        [
+            started({"type": "tool_use", "id": "t1", "name": "weather", "input": {"city": "Paris"}}),
+            *tool(PARIS),
+            *ended("tool_use"),
+        ],
+        IN_PARIS,
+    ),
+    "a call announced in the message's start": (
+        [started({"type": "tool_use", "id": "t1", "name": "weather", "input": {}}), *tool(PARIS), *ended("tool_use")],
+        IN_PARIS,
+    ),
+    "a call twice": ([started(), *tool(PARIS), *tool(PARIS, index=1), *ended("tool_use")], IN_PARIS),
+    "a call twice with one index": ([started(), *tool(PARIS), *tool(PARIS), *ended("tool_use")], IN_PARIS),
+    "other arguments where the call begins": (
+        [started(), *tool(PARIS, input={"city": "Rome"}), *ended("tool_use")],
+        Expected(failed="called weather with arguments that are no whole"),
+    ),
+    "a call without an end": ([started(), *tool(PARIS)], Expected(failed="ended its stream in a tool call")),
     "an id that is a number": ([started(), *tool(PARIS, id=7), *ended("tool_use")], IN_PARIS),
     "no id": ([started(), *tool(PARIS, id=None), *ended("tool_use")], IN_PARIS),
     "no arguments": (
@@ -189,7 +226,7 @@ CASES: dict[str, tuple[Pieces, Expected]] = {
         [started(), *text("Looking."), *ended("tool_use")],
         Expected(said="Looking.", failed="for a tool call and sent none (tool_use)"),
     ),
-    "a call that breaks off": ([started(), *tool('{"city": ')], Expected(failed="no whole JSON object")),
+    "a call that breaks off": ([started(), *tool('{"city": ')], Expected(failed="ended its stream in a tool call")),
     # Errors.
     "an error": (
         [event("error", error={"type": "api_error", "message": "Internal failure"})],

@@ -1,5 +1,6 @@
 """Responses as servers send them over their sockets: said and called once, or failed with a reason."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -7,8 +8,9 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from tests.voice.llm.openai.responses_rig import listening, make_service
+from tests.voice.llm.openai.responses_rig import in_call, listening, make_service
 from tests.voice.llm.wires.scripted_server import MODEL, Expected, answered, check
+from voice.simulator.simulator import Simulator
 
 Events = Sequence[dict[str, Any] | str]
 
@@ -108,6 +110,63 @@ CASES: dict[str, tuple[Events, Expected]] = {
         [*words("Hello there."), event("incomplete", response={"incomplete_details": {"reason": "max_output_tokens"}})],
         SAID,
     ),
+    "places, then an id": (
+        [
+            CREATED,
+            *words("Hello ", "there.", item_id=None),
+            event("output_text.done", text="Hello there.", item_id="m1"),
+            done(message("Hello there."), output_index=None),
+            completed(),
+        ],
+        SAID,
+    ),
+    "another id in each event": (
+        [
+            *words("Hello ", item_id="a"),
+            *words("there.", item_id="b"),
+            event("output_text.done", text="Hello there.", item_id="c", output_index=0, content_index=0),
+            done(message("Hello there.", id="d")),
+            completed(message("Hello there.", id="e")),
+        ],
+        SAID,
+    ),
+    "all words where a part begins and again": (
+        [
+            event("content_part.added", part={"type": "output_text", "text": "Hello there."}, item_id="m1"),
+            *words("Hello ", "there. "),
+            event("content_part.done", part={"type": "output_text", "text": "Hello there."}, item_id="m1"),
+            completed(),
+        ],
+        SAID,
+    ),
+    "another part": (
+        [
+            *words("Hello ", "there."),
+            event("output_text.done", text="Hello there.", item_id="m1", content_index=1),
+            completed(),
+        ],
+        SAID,
+    ),
+    "two parts at their ends": (
+        [
+            event("output_text.done", text=text, item_id="m1", content_index=index)
+            for index, text in enumerate(("Hello ", "there."))
+        ]
+        + [completed()],
+        SAID,
+    ),
+    "two messages at their ends": (
+        [done(message("Hello ")), done(message("there.", id="m2"), output_index=1), completed()],
+        SAID,
+    ),
+    "a failure after the whole answer": (
+        [
+            *words("Hello ", "there."),
+            event("output_text.done", text="Hello there.", item_id="m1"),
+            event("failed", response={"error": {"message": "full"}}),
+        ],
+        SAID,
+    ),
     "no words": ([completed()], Expected(failed="without words")),
     # Tool calls.
     "a call": (
@@ -162,6 +221,44 @@ CASES: dict[str, tuple[Events, Expected]] = {
             completed(),
         ],
         IN_BOTH,
+    ),
+    "places, then an id, of a call": (
+        [
+            added(tool(id=None)),
+            piece(PARIS, item_id=None),
+            event("function_call_arguments.done", item_id="f1", arguments=PARIS),
+            done(tool(PARIS), output_index=None),
+            completed(tool(PARIS)),
+        ],
+        IN_PARIS,
+    ),
+    "another id in each event of a call": (
+        [
+            added(tool(id="a")),
+            piece('{"city": ', item_id="b"),
+            piece('"Paris"}', item_id="c"),
+            event("function_call_arguments.done", item_id="d", output_index=0, arguments=PARIS),
+            done(tool('{"city":"Paris"}', id="e")),
+            completed(),
+        ],
+        IN_PARIS,
+    ),
+    "the same call at two places": ([done(tool(PARIS)), done(tool(PARIS), output_index=1), completed()], IN_PARIS),
+    "two with places, then ids": (
+        [
+            added(tool(id=None)),
+            piece(PARIS, item_id=None),
+            added(tool(**{**SECOND, "id": None}), output_index=1),
+            piece(ROME, item_id=None, output_index=1),
+            event("function_call_arguments.done", item_id="f1", arguments=PARIS),
+            event("function_call_arguments.done", item_id="f2", arguments=ROME),
+            completed(),
+        ],
+        IN_BOTH,
+    ),
+    "other arguments at its end": (
+        [added(tool()), piece(PARIS), done(tool(ROME)), completed()],
+        Expected(failed="arguments that are no whole JSON object"),
     ),
     "two with one id": ([added(tool(PARIS)), added(tool(ROME, id="f2"), output_index=1), completed()], IN_BOTH),
     "an id that is a number": ([added(tool(PARIS, call_id=7)), completed()], IN_PARIS),
@@ -233,3 +330,26 @@ async def test_whatever_a_server_sends_is_an_answer_once_or_a_failure_with_a_rea
 
     async with serve(answer, "127.0.0.1", 0) as server:
         check(await answered(make_service(listening(server), MODEL)), expected)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.1])
+async def test_an_answer_is_never_given_to_the_next_question(pause: float) -> None:
+    asked = 0
+
+    async def answer(connection: ServerConnection) -> None:
+        nonlocal asked
+        async for request in connection:
+            is_warming = json.loads(request).get("generate") is False
+            asked += not is_warming
+            own, said = {"id": f"r{asked}"}, [] if is_warming else [message(f"Answer {asked}.")]
+            late = [event("created", response={"id": "r0"}), *words("Stale. ")] if pause else []
+            for each in (event("created", response=own), completed(*said, **own), completed(*said, **own), *late):
+                await connection.send(json.dumps(each))
+
+    async with (
+        serve(answer, "127.0.0.1", 0) as server,
+        in_call(make_service(listening(server), MODEL), Simulator(seed=1)) as call,
+    ):
+        for number in (1, 2, 3):
+            await asyncio.sleep(pause)
+            assert (await call.ask("what is the time")).text.strip() == f"Answer {number}."

@@ -15,6 +15,8 @@ SHORTEST = 8
 """Characters; a shorter key would hide ordinary words."""
 LONGEST_QUOTE = 160
 """Characters of somebody else's words that are passed on."""
+LONGEST_READ = 4000
+"""Characters of somebody else's words that are searched for keys."""
 _SECRET = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 """In the name of a setting, header or parameter of an address whose value nobody should read."""
 _LIKE_A_KEY = re.compile(
@@ -31,6 +33,7 @@ _RUN = 12
 _PIECES = re.compile(
     r"(?P<escape>%(?:25)*[0-9A-Fa-f]{2}|&#?\w{1,8};|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[nrtbf])|[^\W_]+"
 )
+_ESCAPES, _SEPARATORS = re.compile(r"[%&\\]"), re.compile(r"[\W_]+")
 _keys: set[str] = set()
 _runs: set[str] = set()
 """Every run of `_RUN` letters and digits in a key, or in its base64 or hexadecimal digits."""
@@ -84,6 +87,10 @@ def _without_runs(text: str) -> str:
     """The text without what occurs in a key."""
     if not _runs or len(text) < _RUN:
         return text
+    if not _ESCAPES.search(text):
+        flat = _SEPARATORS.sub("", text).casefold()
+        if not any(flat[at : at + _RUN] in _runs for at in range(len(flat) - _RUN + 1)):
+            return text
     folded, places = _folded(text)
     kept: list[str] = []
     done = until = 0
@@ -138,7 +145,8 @@ def quoted(words: str) -> str:
 
     Keys are hidden first: half a key would not be known any more.
     """
-    line = printable(redacted(" ".join(words.split()).rstrip(".")))
+    words = " ".join(words[:LONGEST_READ].split()).rstrip(".")
+    line = printable(redacted(words))
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
 
 

@@ -16,7 +16,9 @@ from loguru import logger
 
 from pipelines import settings
 from pipelines.agent import Agent
+from pipelines.child import Server
 from pipelines.process import SafeFormatter, _show_safely, log_pipecat
+from pipelines.replaying.run_folder import run_header
 from tests.pipelines.conversations import write_conversation
 from voice.errors import ConfigurationError
 from voice.redaction import HIDDEN, hide, printable, quoted, redacted, without_secrets
@@ -291,3 +293,8 @@ def test_an_address_is_shown_without_what_lets_somebody_in(address: str, shown: 
     assert redacted(f'"{address}" is wrong') == f'"{shown}" is wrong'
     assert redacted(address) == shown
     assert redacted(shown) == shown
+
+
+def test_a_run_keeps_its_command_without_the_token_in_an_address() -> None:
+    header = run_header(Server("ws://h/ws", {}), ["voice", "replay", "--url", "ws://h/ws?token=x"])
+    assert header.command == ["voice", "replay", "--url", f"ws://h/ws?token={HIDDEN}"]

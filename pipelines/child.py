@@ -155,12 +155,19 @@ async def listening(
         await _stop(process, within)
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Makes a redirect an error: the token is for the server that was named."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Nothing is requested instead."""
+
+
 async def health(url: str) -> dict[str, Any]:
     """What the server at `url` (ws://host:port/ws) reports on /healthz; empty for a server without that page."""
 
     def fetch() -> dict[str, Any]:
         try:
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects)
             request = urllib.request.Request(health_url(url), headers=credentials())
             with opener.open(request, timeout=3) as answer:
                 found = json.load(answer)

@@ -3,6 +3,8 @@
 A process has few keys, and whatever writes its log must know all of them, so they are kept here, for the process.
 """
 
+import base64
+import html
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -13,21 +15,99 @@ SHORTEST = 8
 """Characters; a shorter key would hide ordinary words."""
 LONGEST_QUOTE = 160
 """Characters of somebody else's words that are passed on."""
+LONGEST_READ = 4000
+"""Characters of somebody else's words that are searched for keys."""
 _SECRET = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 """In the name of a setting, header or parameter of an address whose value nobody should read."""
 _LIKE_A_KEY = re.compile(
     r"\b(?:sk|pk|gsk|csk|xai|hf|key)[-_][\w-]{16,}"
     r"|(?<=[Bb]earer )[\w.~+/-]{16,}=*"
-    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"
-    r"|(?<=[?&])(?P<name>[\w.-]*(?i:key|token|secret|password|signature)=)(?!\[key )[^&\s\"']{4,}"
+    r"|(?P<scheme>\b[A-Za-z][\w+.-]{0,30}:/{1,3})(?:[^\s/@:\"'<>]{0,99}:[^\s\"'<>]{0,256}|[^\s/\"'<>]{1,256})(?=@)"
+    r"|(?<![\w/@.-])[^\s/@:\"'=<>(]{1,99}:[^\s@\"'<>]{1,256}(?=@[\w\[])"
+    r"|(?<=[?&;#])(?P<name>[\w.-]{0,64}(?i:key|token|secret|passw|password|credential|auth|sig|signature)=)"
+    r"(?!\[key )[^&\s\"']+"
 )
+"""What looks like a key, a user and password in an address, or a parameter of one that nobody should read."""
+_RUN = 12
+"""Characters of a key that are hidden wherever they stand, whatever stands between them."""
+_PIECES = re.compile(
+    r"(?P<escape>%(?:25)*[0-9A-Fa-f]{2}|&#?\w{1,8};|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[nrtbf])|[^\W_]+"
+)
+_ESCAPES, _SEPARATORS = re.compile(r"[%&\\]"), re.compile(r"[\W_]+")
 _keys: set[str] = set()
+_runs: set[str] = set()
+"""Every run of `_RUN` letters and digits in a key, or in its base64 or hexadecimal digits."""
 
 
 def hide(key: str) -> None:
-    """Keep a key out of everything that is redacted from now on, however it is written in an address or a repr."""
-    if len(key) >= SHORTEST:
-        _keys.update({key, quote(key, safe="", errors="replace"), unquote(key), repr(key)[1:-1]})
+    """Keep a key out of everything that is redacted from now on, however it is written in an address or a repr.
+
+    Of a longer key, its parts are hidden, too, even with something between them, in another case or encoded.
+    """
+    if len(key) < SHORTEST or key in _keys:
+        return
+    _keys.update({key, quote(key, safe="", errors="replace"), unquote(key), repr(key)[1:-1]})
+    if "://" in key:
+        # Its beginning is that of other addresses.
+        return
+    raw = key.encode(errors="replace")
+    encoded = [
+        base64.b64encode(bytes(before) + raw).decode().rstrip("=")[before * 2 - before // 2 : -1] for before in range(3)
+    ]
+    for form in (key, unquote(key), raw.hex(), *encoded):
+        folded, _ = _folded(form)
+        _runs.update(folded[at : at + _RUN] for at in range(len(folded) - _RUN + 1))
+
+
+def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The letters and digits of a text in one case, escapes resolved, and where each of them stands."""
+    letters: list[str] = []
+    places: list[tuple[int, int]] = []
+    for found in _PIECES.finditer(text):
+        start, end = found.span()
+        if not found["escape"]:
+            letters += [char.casefold()[:1] for char in found[0]]
+            places += [(at, at + 1) for at in range(start, end)]
+        elif (char := _resolved(found[0])).isalnum():
+            letters.append(char.casefold()[:1])
+            places.append((start, end))
+    return "".join(letters), places
+
+
+def _resolved(escape: str) -> str:
+    """The character that an escape stands for; nothing for white space and what is none."""
+    if escape[0] == "&":
+        char = html.unescape(escape)
+        return char if len(char) == 1 else ""
+    digits = escape[-2:] if escape[0] == "%" else escape[2:]
+    return chr(int(digits, 16)) if digits else ""
+
+
+def _without_runs(text: str) -> str:
+    """The text without what occurs in a key."""
+    if not _runs or len(text) < _RUN:
+        return text
+    if not _ESCAPES.search(text):
+        flat = _SEPARATORS.sub("", text).casefold()
+        if not any(flat[at : at + _RUN] in _runs for at in range(len(flat) - _RUN + 1)):
+            return text
+    folded, places = _folded(text)
+    kept: list[str] = []
+    done = until = 0
+    begin = 0
+    for at in range(len(folded) - _RUN + 1):
+        if folded[at : at + _RUN] not in _runs:
+            continue
+        start, end = places[at][0], places[at + _RUN - 1][1]
+        if start >= until:
+            if until:
+                kept += [text[done:begin], HIDDEN]
+                done = until
+            begin = start
+        until = end
+    if not until:
+        return text
+    return "".join([*kept, text[done:begin], HIDDEN, text[until:]])
 
 
 def is_secret(name: str) -> bool:
@@ -56,7 +136,8 @@ def redacted(text: str) -> str:
     """The text without the keys that are known, and without what looks like one."""
     for key in sorted(_keys, key=len, reverse=True):
         text = text.replace(key, HIDDEN)
-    return _LIKE_A_KEY.sub(lambda found: f"{found['name'] or ''}{HIDDEN}", text)
+    text = _without_runs(text)
+    return _LIKE_A_KEY.sub(lambda found: f"{found['scheme'] or found['name'] or ''}{HIDDEN}", text)
 
 
 def quoted(words: str) -> str:
@@ -64,7 +145,8 @@ def quoted(words: str) -> str:
 
     Keys are hidden first: half a key would not be known any more.
     """
-    line = printable(redacted(" ".join(words.split()).rstrip(".")))
+    words = " ".join(words[:LONGEST_READ].split()).rstrip(".")
+    line = printable(redacted(words))
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}…"
 
 

@@ -11,6 +11,7 @@ import anyio.lowlevel
 import httpx2
 
 from voice.redaction import quoted
+from voice.redirects import redirect_words
 
 LARGEST_ANSWER = 1 << 20
 """Bytes; a list of models or a single token is smaller."""
@@ -122,6 +123,8 @@ async def _ask(client: httpx2.AsyncClient, method: str, url: str, body: Any = No
             content += part
             if len(content) > LARGEST_ANSWER:
                 raise ValueError("the answer is too long")
+    if words := redirect_words(answer.status_code, answer.headers):
+        raise ValueError(words)
     if not answer.is_success:
         raise RefusedError(answer.status_code, content)
     try:

@@ -100,10 +100,11 @@ async def _complete_over_socket(url: str, model: str, key: Mapping[str, str]) ->
     from websockets.asyncio.client import connect
 
     from voice.llm.wires.events import ProviderError
+    from voice.redirects import DirectConnection
 
     address = f"ws{url.removeprefix('http')}/responses"
     proxy = proxy_for(address) if address.startswith("wss") else None
-    async with connect(address, additional_headers=key, proxy=proxy) as websocket:
+    async with connect(address, create_connection=DirectConnection, additional_headers=key, proxy=proxy) as websocket:
         socket = Socket(websocket, time.monotonic())
         await socket.ask({"model": model, "input": [{"role": "user", "content": "Hi"}], "max_output_tokens": 16})
         while not socket.ended:

@@ -17,6 +17,7 @@ from pipelines.replaying.call_records import session_record, turn_records
 from voice.client.call.call_result import CallResult
 from voice.client.fixtures.fixture import Fixture
 from voice.errors import ComponentError, ConfigurationError
+from voice.redaction import redacted
 
 
 def check_folder(out: str | None) -> None:
@@ -86,11 +87,11 @@ def load_between(before: Load | None, after: Load | None, seconds: float) -> Ser
 
 
 def run_header(server: Server, command: Sequence[str], *, chaos: int | None = None) -> RunHeader:
-    """The header of this run; `command` as it was typed, `chaos` the seed of injected faults."""
+    """The header of this run; `command` as it was typed, without keys, `chaos` the seed of injected faults."""
     status = server.status
     return RunHeader(
         created=datetime.now().astimezone().isoformat(timespec="seconds"),
-        command=list(command),
+        command=[redacted(argument) for argument in command],
         pipeline=status.get("pipeline", {}),
         components=status.get("components", {}),
         simulated=status.get("simulated", []),

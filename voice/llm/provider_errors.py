@@ -9,6 +9,7 @@ from pipecat.utils.http import TIMEOUT_EXCEPTIONS
 from voice.llm.request_timeout import causes, was_connecting
 from voice.llm.wires.events import WireError
 from voice.redaction import quoted
+from voice.redirects import redirect_words
 
 
 def reason(error: Exception, *, model: str, where: str) -> str:
@@ -21,6 +22,8 @@ def reason(error: Exception, *, model: str, where: str) -> str:
     if isinstance(error, APIConnectionError | httpx2.TransportError):
         return f"{model} at {where} {connection_words(error)}."
     if isinstance(error, APIStatusError):
+        if words := redirect_words(error.status_code, error.response.headers):
+            return f"{model} at {where} {words}."
         return f"{model} at {where} answered HTTP {error.status_code}{_words_of(error)}."
     if isinstance(error, APIError):
         return f"{model} at {where} reported an error{_words_of(error)}."

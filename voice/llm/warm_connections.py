@@ -54,7 +54,7 @@ class WarmConnections:
 def http_client(url: str) -> httpx2.AsyncClient:
     """A client for one server, whose open connections all calls share; an SDK takes it in place of its own.
 
-    The SDKs' own clients fail on values of NO_PROXY that others understand.
+    It follows no redirect, unlike the SDKs' own clients, which also fail on values of NO_PROXY that others understand.
 
     Raises:
         ConfigurationError, ComponentError: as `proxy_for`.
@@ -66,4 +66,4 @@ def http_client(url: str) -> httpx2.AsyncClient:
         if (option := getattr(socket, name, None)) is not None:
             options.append((socket.IPPROTO_TCP, option, value))
     transport = httpx2.AsyncHTTPTransport(limits=limits, proxy=proxy_for(url), socket_options=options)
-    return httpx2.AsyncClient(transport=transport, follow_redirects=True)
+    return httpx2.AsyncClient(transport=transport)

@@ -13,6 +13,7 @@ from voice.errors import ComponentError, ConfigurationError
 from voice.models import index, store
 from voice.models.hub import PATIENCE, HubModel
 from voice.models.model import Model, SourceError
+from voice.redaction import redacted
 
 Source = Literal["hub", "index"]
 _NAMES = {"hub": "model hub", "index": "package index"}
@@ -149,4 +150,4 @@ def _check_space(folder: Path, needed: int) -> None:
 
 def say(text: str) -> None:
     """Tell the user on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    print(redacted(text), file=sys.stderr, flush=True)

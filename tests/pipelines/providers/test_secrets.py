@@ -1,5 +1,6 @@
 """A key that a provider quotes is read nowhere: not in the log, the report, the run folder or a repr."""
 
+import base64
 import json
 import logging
 import os
@@ -15,7 +16,9 @@ from loguru import logger
 
 from pipelines import settings
 from pipelines.agent import Agent
+from pipelines.child import Server
 from pipelines.process import SafeFormatter, _show_safely, log_pipecat
+from pipelines.replaying.run_folder import run_header
 from tests.pipelines.conversations import write_conversation
 from voice.errors import ConfigurationError
 from voice.redaction import HIDDEN, hide, printable, quoted, redacted, without_secrets
@@ -224,3 +227,74 @@ def test_no_part_of_a_long_key_is_quoted() -> None:
     long = "canary" + "9f8e" * 100
     hide(long)
     assert quoted(f"{'word ' * 20}{long} is wrong.") == f"{'word ' * 20}{HIDDEN} is wrong"
+
+
+LONG = "canary/9f8e7d6c+5b4a=Zq_71-xW"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        LONG.lower(),
+        LONG.upper(),
+        f"{LONG[:9]}\n{LONG[9:]}",
+        " ".join(LONG),
+        "\u200b".join(LONG),
+        LONG[:-3],
+        LONG[3:],
+        f"x{LONG}x",
+        LONG.replace("/", "\\/"),
+        LONG.replace("/", "%2f").replace("+", "%2b"),
+        LONG.replace("/", "%252f"),
+        LONG.replace("/", "&#x2F;").replace("+", "&#43;"),
+        LONG.replace("/", "\\u002f"),
+        LONG.replace("-", "‑"),
+        base64.b64encode(LONG.encode()).decode(),
+        base64.b64encode(f"user:{LONG}".encode()).decode(),
+        base64.b64encode(f"u:{LONG}".encode()).decode(),
+        base64.b64encode(f"ab:{LONG}".encode()).decode(),
+        LONG.encode().hex(),
+    ],
+)
+def test_a_key_that_is_quoted_with_changes_is_hidden(written: str) -> None:
+    hide(LONG)
+    shown = redacted(f"The server said: bad key {written}, try another one.")
+    assert shown.startswith("The server said: bad key ")
+    assert shown.endswith(", try another one.")
+    left = "".join(filter(str.isalnum, shown.removesuffix(", try another one.").rpartition("key ")[2]))
+    assert HIDDEN in shown
+    assert len(left.replace("keyhidden", "").replace("hidden", "")) < 12
+
+
+def test_words_beside_a_key_stay() -> None:
+    hide(LONG)
+    text = "The canary sings 9 songs; see http://127.0.0.1:8000/v1 and write to bob@example.org at 10:30."
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://bob:PW-1@127.0.0.1:1", f"http://{HIDDEN}@127.0.0.1:1"),
+        ("ws://TOKEN@h/ws", f"ws://{HIDDEN}@h/ws"),
+        ("bob:PW-1@h", f"{HIDDEN}@h"),
+        ("bob:PW-1@h/v1", f"{HIDDEN}@h/v1"),
+        ("http:/bob:PW-1@h/v1", f"http:/{HIDDEN}@h/v1"),
+        ("http:///bob:PW-1@h/v1", f"http:///{HIDDEN}@h/v1"),
+        ("http://bob:P/W@1@h/v1", f"http://{HIDDEN}@h/v1"),
+        ("--url=ws://bob:PW-1@[::1]:1/ws", f"--url=ws://{HIDDEN}@[::1]:1/ws"),
+        ("llm.large.base_url=bob:PW-1@h/v1", f"llm.large.base_url={HIDDEN}@h/v1"),
+        ("ws://h/ws?a=1&token=x", f"ws://h/ws?a=1&token={HIDDEN}"),
+        ("ws://h/ws?API_KEY=x&b=2", f"ws://h/ws?API_KEY={HIDDEN}&b=2"),
+        ("ws://h/ws?password=x#y", f"ws://h/ws?password={HIDDEN}"),
+    ],
+)
+def test_an_address_is_shown_without_what_lets_somebody_in(address: str, shown: str) -> None:
+    assert redacted(f'"{address}" is wrong') == f'"{shown}" is wrong'
+    assert redacted(address) == shown
+    assert redacted(shown) == shown
+
+
+def test_a_run_keeps_its_command_without_the_token_in_an_address() -> None:
+    header = run_header(Server("ws://h/ws", {}), ["voice", "replay", "--url", "ws://h/ws?token=x"])
+    assert header.command == ["voice", "replay", "--url", f"ws://h/ws?token={HIDDEN}"]

@@ -10,6 +10,7 @@ from websockets.frames import CLOSE_CODE_EXPLANATIONS, CloseCode
 
 from voice.environment import proxy_for, read_key
 from voice.errors import CallRefused, CallUnknown, ComponentError, ConfigurationError
+from voice.redirects import DirectConnection, Redirected
 from voice.wire.endpoint import CALL_PATH, TOKEN_VARIABLE, with_ducking, with_rate, with_resuming
 from voice.wire.resumption import RECEIVED_HEADER, RESUME_HEADER
 
@@ -57,6 +58,7 @@ async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, i
     try:
         return await connect(
             dialled,
+            create_connection=DirectConnection,
             compression=None,
             max_size=None,
             ping_interval=None,
@@ -64,6 +66,8 @@ async def connect_call(url: str, *, sample_rate: int | str, resume: tuple[str, i
             proxy=proxy_for(dialled),
             additional_headers=credentials() | where,
         )
+    except Redirected as error:
+        raise ComponentError(f"{url} {error}.") from error
     except InvalidStatus as error:
         body = (error.response.body or b"").decode(errors="replace").strip()
         status = error.response.status_code

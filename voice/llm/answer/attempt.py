@@ -14,7 +14,7 @@ from latency.record.requests import AttemptOutcome, AttemptRecord, Tokens
 from voice.frames import AnswerTextFrame
 from voice.language import Language
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.answer.provider_note import ProviderNote
+from voice.llm.answer.provider_note import CUT_OFF, ProviderNote
 from voice.llm.policy import Attempt, Outcome
 from voice.llm.policy.plan import HOLD_GUARD
 from voice.llm.policy.tier_stats import Wait
@@ -245,7 +245,17 @@ class LiveAttempt:
             self.fail("it gave an answer without words", now)
 
     def _call_written(self, now: float) -> None:
-        """Call the tools whose calls stood in the text; those of tools that were not declared are dropped."""
+        """Call the tools whose calls stood in the text.
+
+        Those of tools that were not declared are dropped, and all of them if the answer did not end by itself.
+        """
+        if mentioned := sorted({name[:64] for name in self._cleaner.mentioned}):
+            log.info("tier %s only mentioned a call of %s; it does not run", self.tier, " and ".join(mentioned))
+        if self._written and self.note.finish in CUT_OFF:
+            log.warning(
+                "tier %s wrote a tool call, and its answer ended with %s; it does not run", self.tier, self.note.finish
+            )
+            return
         for call in self._written:
             if call.name not in self._tools:
                 log.warning("tier %s wrote a call of the tool %s, which was not declared", self.tier, call.name[:64])

@@ -4,6 +4,9 @@ from dataclasses import dataclass, replace
 
 from voice.plain_text import plain_values
 
+CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "refusal")
+"""Why an answer ends whose last tool call may not be whole, or not be wanted."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:

@@ -14,6 +14,7 @@ from voice.llm.provider_errors import connection_words
 from voice.llm.warm_connections import CONNECT_WITHIN, http_client
 from voice.llm.wires.events import ProviderError
 from voice.redaction import quoted
+from voice.redirects import redirect_words
 
 ANTHROPIC = "https://api.anthropic.com"
 OVERLOADED = "overloaded_error"
@@ -66,6 +67,8 @@ def reason(error: Exception, *, model: str, where: str) -> str:
             return f"{whose} did not {'take the connection' if connecting else 'answer'} in time."
         case APIConnectionError():
             return f"{whose} {connection_words(error)}."
+        case APIStatusError() if words := redirect_words(error.status_code, error.response.headers):
+            return f"{whose} {words}."
         case APIStatusError():
             return f"{whose} answered HTTP {error.status_code}{_words_of(error)}."
         case APIError():

@@ -12,6 +12,7 @@ from pipecat.frames.frames import Frame, LLMMessagesAppendFrame, UserStartedSpea
 from pipecat.processors.aggregators.llm_context import NOT_GIVEN, LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 from pipecat.services.openai.responses.llm import OpenAIResponsesLLMService, OpenAIResponsesReasoningConfig
+from pipecat.services.websocket_service import _BoundedConnection
 from websockets.asyncio.client import ClientConnection
 
 from voice.environment import proxy_for
@@ -27,6 +28,7 @@ from voice.llm.request_timeout import was_taken
 from voice.llm.tiers.tier import note, sampling, sign_of_life
 from voice.llm.wires.delivery import deliver
 from voice.llm.wires.events import Event, ProviderError, WireError, identifier, listed, mapping
+from voice.redirects import DirectConnection
 
 ROTATE_AFTER = 55 * 60.0
 """Seconds; OpenAI closes a socket after 60 minutes."""
@@ -34,6 +36,10 @@ PING_EVERY = 10.0
 LARGEST_EVENT = 2**24
 """Bytes; the last event of a response repeats its instructions and tools."""
 UNKNOWN_RESPONSE = "previous_response_not_found"
+
+
+class _Connection(DirectConnection, _BoundedConnection):
+    """pipecat's connection, whose sends are bounded, without redirects."""
 
 
 class ResponsesService(OpenAIResponsesLLMService):
@@ -126,6 +132,7 @@ class ResponsesService(OpenAIResponsesLLMService):
         secure = self._ws_url.startswith("wss")
         websocket: ClientConnection = await self._websocket_connect(
             self._ws_url,
+            create_connection=_Connection,
             additional_headers={"Authorization": f"Bearer {self._api_key}"},
             ssl=await asyncio.to_thread(_tls) if secure else None,
             # An unencrypted server is on this machine or in its network, never behind a proxy.

@@ -6,12 +6,15 @@ from websockets.exceptions import InvalidStatus, WebSocketException
 
 from voice.llm import provider_errors
 from voice.redaction import quoted
+from voice.redirects import Redirected
 
 
 def reason(error: Exception, *, model: str, where: str) -> str:
     """Like `provider_errors.reason`, but also covers the errors of a socket."""
     whose = f"{model} at {where}"
     match error:
+        case Redirected():
+            return f"{whose} {error}."
         case InvalidStatus() if error.response.status_code < 300:
             return f"{whose} answered HTTP {error.response.status_code} and opened no WebSocket: check base_url."
         case InvalidStatus():

@@ -6,20 +6,28 @@ from dataclasses import dataclass
 from typing import Literal
 
 from voice.llm.streamed.markers import PENDING, ROLES, Marker, Pending, marker
-from voice.llm.streamed.written_calls import LONGEST, WrittenCall, may_be_call, names_arguments, read_calls
+from voice.llm.streamed.written_calls import LONGEST, WrittenCall, is_like_call, may_be_call, read_calls
 from voice.plain_text import PlainStream
 
 LONGEST_HEADER = 120
 """Characters of the header of a turn or channel; what is longer is none."""
 QUOTES = tuple("\"'`“‘”’")
 # Where a marker or an object may begin, as far as the next characters tell.
-_CANDIDATE = re.compile(r'<(?=[|｜/A-Za-z:]|\Z)|◁|\[(?=[/A-Za-z\s]|\{[\s"]|\{?\Z)|\{(?=[\s"]|\Z)|(?<!`)`(?=``|`?\Z)')
+_CANDIDATE = re.compile(
+    r'<(?=\s?[|｜/A-Za-z:<]|\s?\Z)|◁|\[(?=[/A-Za-z\s]|\{[\s"]|\{?\Z)|\{(?=[\s"]|\Z)|(?<!`)`(?=``|`?\Z)'
+)
 _MARKER = re.compile(r"[<\[◁]")
 _FENCE = re.compile(r"```[a-z_]{0,12}\s{0,8}")
+_SILENT_FENCE = re.compile(r"```(?:think|thinking|thoughts?|reasoning|tool_code|tool_outputs?)[ \t\r]{0,8}\n")
+"""A code fence around what is no part of the answer."""
+_CUT_TOKEN = re.compile(r"<[|｜][\w▁]+[|｜]?|</[\w:-]+")
+_MENTION_GOES_ON = re.compile(r"[ \t]{0,8}(?:[a-z]|\Z)|[.,;:!?)]")
+"""What follows a control token that the answer only mentions."""
+_BLANK_REST = re.compile(r"[ \t]{0,8}\Z")
 _STRUCTURE = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _RECIPIENT = re.compile(r"to=([\w.-]{1,64})")
 _ROLE = re.compile(r"\s*(\w*)")
-_OWN_ROLES = frozenset(["assistant", "model", "bot", "ai"])
+_OWN_ROLES = frozenset(["assistant", "chatbot", "model", "bot", "ai"])
 _FOREIGN_ROLES = ROLES - _OWN_ROLES
 _ALOUD = (
     "the user",
@@ -33,7 +41,7 @@ _ALOUD = (
 _BARE_CHANNEL, _BARE_FINAL = "analysis", "assistantfinal"
 """What is left of gpt-oss's channels where a server leaves their tokens out."""
 
-_Mode = Literal["words", "thought", "call", "result", "turn", "header", "channel", "object", "over"]
+_Mode = Literal["words", "thought", "call", "result", "turn", "header", "channel", "object", "fence", "over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,10 @@ class AnswerCleaner:
     do ("Okay, the user wants …") is taken back and held until then, or until its end; every answer of a model that was
     seen to think without a beginning is held, too (`withholds`). What was spoken before stays spoken.
 
+    A written call counts only if no words and no thought follow it, and none takes it back; an object or a list without
+    a marker or a code fence around it only if it is the whole answer. Any other was mentioned: it is neither spoken nor
+    called. All calls come last, from `flush`.
+
     A thought or call without an end is dropped, except one that begins inside a sentence: that is a mention of the tag,
     and so is a tag in quotation marks. What follows the beginning of a caller's turn was made up, and is dropped.
 
@@ -72,6 +84,12 @@ class AnswerCleaner:
     def __init__(self, *, tools: Collection[str] = (), withholds: bool = False) -> None:
         self.thought_before = False
         """Whether a thought ended that never began."""
+        self.mentioned: list[str] = []
+        """Names of the tools whose calls were only mentioned."""
+        self._calls: list[WrittenCall] = []
+        """The calls that count as far as the answer goes."""
+        self._first_end: int | None = None
+        """How much of a call was collected before the first of its ends that seemed to stand in a string."""
         self._tools = tools
         self._plain = PlainStream()
         self._text = ""
@@ -114,7 +132,15 @@ class AnswerCleaner:
         self._read(final=True)
         if self._mode == "call":
             self._end_call(is_ended=False)
-        if self._mode in ("thought", "call") and self._is_mention:
+            self._read(final=True)
+        if self._mode == "object":
+            whole = self._fence + "".join(self._collected)
+            self._mode = "words"
+            if not is_like_call(whole, self._tools):
+                self._no_call_until = self._offset
+                self._read_again(whole, 0)
+                self._read(final=True)
+        if self._mode in ("thought", "call", "result") and self._is_mention:
             # What begins has no end from here on.
             self._mode, self._gap, self._has_parts = "words", False, False
             tag, *rest = self._collected
@@ -126,7 +152,14 @@ class AnswerCleaner:
             if whole.startswith(_BARE_CHANNEL) and whole[len(_BARE_CHANNEL) :][:1].isupper():
                 whole = whole.rpartition(_BARE_FINAL)[2] if _BARE_FINAL in whole else ""
             self._out.append(whole)
+        self._out += self._calls
+        self._calls = []
         return self._take()
+
+    def _drop_calls(self) -> None:
+        """The answer goes on: what it called so far was only mentioned."""
+        self.mentioned += [call.name for call in self._calls]
+        self._calls = []
 
     def _take(self) -> list[Piece]:
         """The pieces so far; words that follow each other are one."""
@@ -145,7 +178,13 @@ class AnswerCleaner:
         at: int | None = 0
         done = 0
         while at is not None and at < len(self._text):
-            at = self._read_object(at) if self._mode == "object" else self._step(self._text, at, final=final)
+            match self._mode:
+                case "object":
+                    at = self._read_object(at)
+                case "fence":
+                    at = self._read_fence(at)
+                case _:
+                    at = self._step(self._text, at, final=final)
             done = done if at is None else at
         self._text = self._text[done:]
         self._offset += done
@@ -168,7 +207,7 @@ class AnswerCleaner:
             end = at + stride
         elif not final:
             return None
-        elif text.startswith(("<|", "<｜", "</"), at) and len(text) - at > 2:
+        elif _CUT_TOKEN.fullmatch(text, at):
             # A token that was cut short.
             end = len(text)
         else:
@@ -190,13 +229,31 @@ class AnswerCleaner:
             may_be_quoted = self._mode == "words" and not found.is_token and not self._gap and self._last in QUOTES
             if may_be_quoted and found.end == len(text) and not final:
                 return None
-            if not (may_be_quoted and text[found.end : found.end + 1] in QUOTES):
-                self._mark(found, text[at : found.end])
+            is_mention = self._may_be_mentioned(text, at, found)
+            if is_mention and _BLANK_REST.match(text, found.end):
+                # Whatever ends the answer is no mention.
+                if not final:
+                    return None
+                is_mention = False
+            if is_mention or (may_be_quoted and text[found.end : found.end + 1] in QUOTES):
+                self._pass(text[at : found.end])
                 return found.end - at
+            self._mark(found, text[at : found.end])
+            return found.end - at
         elif found is PENDING:
             return None
         self._pass(text[at])
         return 1
+
+    def _may_be_mentioned(self, text: str, at: int, found: Marker) -> bool:
+        """Whether a control token may be a word of the sentence that it stands in, as far as the text goes."""
+        if self._mode != "words" or found.kind not in ("end", "nothing", "role") or self._gap:
+            return False
+        if found.is_token and found.kind == "role":
+            return False
+        in_sentence = self._last_seen.isalnum() or self._last_seen in (",", ";", ":", "(")
+        is_apart = self._last.isspace() or self._last == "("
+        return bool(in_sentence and self._last_seen and is_apart and _MENTION_GOES_ON.match(text, found.end))
 
     def _mark(self, found: Marker, raw: str) -> None:
         """Act on a marker."""
@@ -207,6 +264,9 @@ class AnswerCleaner:
                 assert self._region is not None
                 is_end = found.closes and found.kind == "call" and found.name == self._region.name
                 is_cut = found.kind in ("end", "turn", "header")
+                if is_end and _ends_in_string("".join(self._collected)) and self._length <= LONGEST:
+                    is_end = False
+                    self._first_end = self._first_end or len("".join(self._collected)) + len(raw)
                 self._collect(raw)
                 if is_end or is_cut:
                     self._end_call()
@@ -215,6 +275,8 @@ class AnswerCleaner:
             case "result":
                 if found.closes and found.kind == "result":
                     self._mode, self._gap = "words", True
+                elif self._is_mention:
+                    self._collected.append(raw)
             case "turn" | "header" | "channel":
                 self._end_header(found, raw)
             case _:
@@ -228,8 +290,10 @@ class AnswerCleaner:
         elif found.kind in ("channel", "header", "turn"):
             self._end_thought()
             self._begin(found, raw)
-        elif self._is_mention:
-            self._collected.append(raw)
+        else:
+            self._drop_calls()
+            if self._is_mention:
+                self._collected.append(raw)
 
     def _begin(self, found: Marker, raw: str) -> None:
         """Act on a marker between words."""
@@ -247,7 +311,10 @@ class AnswerCleaner:
             case "call" if not found.closes:
                 self._begin_part("call", found)
                 self._collect(raw)
-            case "result" | "turn" | "header" | "channel" if not found.closes:
+            case "result" if not found.closes:
+                self._begin_part("result", found)
+                self._collected = [raw]
+            case "turn" | "header" | "channel" if not found.closes:
                 self._begin_part(found.kind, found)
             case "role" if found.name in _FOREIGN_ROLES or found.name == "inst":
                 self._mode = "over"
@@ -258,7 +325,7 @@ class AnswerCleaner:
         """What is not words begins."""
         self._lead = None
         self._mode, self._region = mode, found
-        self._collected, self._length = [], 0
+        self._collected, self._length, self._first_end = [], 0, None
 
     def _end_thought(self) -> None:
         if self._withheld is not None:
@@ -271,14 +338,20 @@ class AnswerCleaner:
     def _end_call(self, *, is_ended: bool = True) -> None:
         """Read the calls. Without any, and without an end, it may be a mention of the tag."""
         written = "".join(self._collected)
+        if not is_ended and self._first_end and _ends_in_string(written):
+            # A string without an end: the call ended where it seemed to.
+            self._text = written[self._first_end :]
+            self._offset -= len(self._text)
+            written, is_ended = written[: self._first_end], True
         calls = read_calls(written, self._tools)
-        self._out += calls
+        self._calls += calls
         if is_ended or calls or "{" in written or not self._is_mention:
             self._mode, self._gap = "words", True
 
     def _retract(self) -> None:
         """A thought ended that never began."""
         self.thought_before = True
+        self._drop_calls()
         self._lead = self._withheld = None
         if self._said:
             self._out.append(Retraction(self._said))
@@ -290,7 +363,12 @@ class AnswerCleaner:
         match self._mode:
             case "words":
                 self._say(text)
-            case "thought" if self._is_mention:
+            case "thought":
+                if text.strip():
+                    self._drop_calls()
+                if self._is_mention:
+                    self._collected.append(text)
+            case "result" if self._is_mention:
                 self._collected.append(text)
             case "call":
                 self._collect(text)
@@ -380,6 +458,9 @@ class AnswerCleaner:
             start, fence = opened.end(), opened[0]
             if start == len(text):
                 return PENDING
+            if silent := _SILENT_FENCE.match(text, at):
+                self._begin_part("fence", None)
+                return silent.end() - at
             if text[start] == "<":
                 found = marker(text, start)
                 self._is_fenced = isinstance(found, Marker) and found.kind == "call"
@@ -412,12 +493,24 @@ class AnswerCleaner:
             return self._end_object(end, end, is_whole=False)
         return end if end > at else None
 
+    def _read_fence(self, at: int) -> int | None:
+        """Leave out what stands in a code fence, up to its end."""
+        end = self._text.find("```", at)
+        if end >= 0:
+            self._mode, self._gap = "words", True
+            return end + 3
+        # The end may be cut in two.
+        return max(at, len(self._text) - 2) if len(self._text) - 2 > at else None
+
     def _end_object(self, at: int, end: int, *, is_whole: bool = True) -> int:
         whole = "".join([*self._collected, self._text[at:end]])
         calls = read_calls(whole, self._tools) if is_whole else []
         self._mode = "words"
-        if calls or (is_whole and names_arguments(whole)):
-            self._out += calls
+        if calls or (is_whole and is_like_call(whole, self._tools)):
+            if self._fence or not self._last_seen:
+                self._calls += calls
+            else:
+                self.mentioned += [call.name for call in calls]
             self._gap, self._is_fenced = True, bool(self._fence)
             return end
         # Read it again, as text.
@@ -436,6 +529,8 @@ class AnswerCleaner:
                 return
             self._gap = False
         self._last = text[-1]
+        if text.strip():
+            self._drop_calls()
         if seen := text.rstrip():
             self._last_seen = seen[-1]
         if self._withheld is not None:
@@ -451,6 +546,12 @@ class AnswerCleaner:
                 self._out.append(Retraction(self._said))
                 self._withheld, self._said = [self._lead], 0
             self._lead = None
+
+
+def _ends_in_string(written: str) -> bool:
+    """Whether JSON that a call holds so far ends inside a string."""
+    begun = written.find("{")
+    return begun >= 0 and sum(found[0] == '"' for found in _STRUCTURE.finditer(written, begun)) % 2 == 1
 
 
 def _thinks_aloud(lead: str) -> bool | None:

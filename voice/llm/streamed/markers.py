@@ -12,15 +12,23 @@ Kind = Literal["thought", "call", "result", "end", "role", "header", "turn", "ch
 LONGEST_NAME = 48
 LONGEST_ATTRIBUTES = 200
 """Characters; what is longer is text."""
+LONGEST_SPACED = 3
+"""Words of a token whose words are not joined; a longer one is text."""
 
 
 def _names(written: str) -> frozenset[str]:
-    return frozenset(written.split())
+    return frozenset(map(_joined, written.split()))
+
+
+def _joined(name: str) -> str:
+    """A name in lower case without what stands between its words: `chain-of-thought` is `chain_of_thought`."""
+    return name.casefold().replace("_", "").replace("-", "")
 
 
 _THOUGHTS = _names(
     "think thinking thought thoughts reasoning reflection scratchpad analysis rationale deliberation "
-    "antthinking inner_monologue internal_monologue chain_of_thought"
+    "antthinking inner_monologue internal_monologue inner_thoughts chain_of_thought thought_process thinking_process "
+    "reasoning_process plan"
 )
 _CALLS = _names("tool_call tool_calls toolcall function_call function_calls function invoke tool_use")
 _RESULTS = _names(
@@ -35,7 +43,7 @@ _TURNS = _names("start_of_turn im_start turn")
 """After these comes a role."""
 _HEADERS = _names("start start_header_id header_start start_of_role")
 """After these comes a role, and another token."""
-ROLES = _names("user human assistant model system developer tool observation ipython environment functions")
+ROLES = _names("user human assistant chatbot model system developer tool observation ipython environment functions")
 _WRAPPERS = _names("bos pad unk answer final final_answer response begin_of_text")
 _TAGS: dict[str, Kind] = {
     **dict.fromkeys(_WRAPPERS, "nothing"),
@@ -43,15 +51,15 @@ _TAGS: dict[str, Kind] = {
     **dict.fromkeys(_THOUGHTS, "thought"),
     **dict.fromkeys(_CALLS, "call"),
     **dict.fromkeys(_RESULTS, "result"),
-    "start_of_turn": "turn",
+    "startofturn": "turn",
     "turn": "end",
     "channel": "thought",
 }
 _SPACES = ("seed:", "antml:", "minimax:", "anthropic:")
 """Name spaces of providers, in which tags may stand."""
 _BRACKETS: dict[str, Kind] = {
-    "THINK": "thought",
     "think": "thought",
+    **dict.fromkeys(["THINK", "THINKING", "THOUGHT", "THOUGHTS", "REASONING"], "thought"),
     "TOOL_CALLS": "call",
     "TOOL_CALL": "call",
     "TOOL_RESULTS": "result",
@@ -64,7 +72,8 @@ _BRACKETS: dict[str, Kind] = {
     "EOS": "end",
 }
 _TOKEN = re.compile(rf"<[|｜]([^<>\n|｜]{{0,{LONGEST_NAME}}})([|｜]?)(>?)")
-_TAG = re.compile(rf"[<◁](/?)([A-Za-z_:]{{0,{LONGEST_NAME}}})")
+_TAG = re.compile(rf"[<◁](\s?)(/?)(\s?)([A-Za-z_:-]{{0,{LONGEST_NAME}}})")
+_SYSTEM = re.compile(r"<<(/?)SYS>>")
 _ATTRIBUTES = re.compile(rf"[^<>◁▷]{{0,{LONGEST_ATTRIBUTES}}}")
 _BRACKET = re.compile(r"\[(/?)([A-Za-z_]{0,16})(\]?)")
 _EDGES = _names("begin start end of") | {""}
@@ -106,6 +115,8 @@ def marker(text: str, at: int) -> Found:
             return PENDING
         if text[at + 1] in "|｜":
             return _token(text, at)
+        if text[at + 1] == "<":
+            return _system(text, at)
     return _tag(text, at)
 
 
@@ -117,23 +128,36 @@ def _token(text: str, at: int) -> Found:
     name, _, closed = found.groups()
     if not closed:
         return PENDING if found.end() == len(text) and len(name) < LONGEST_NAME else None
+    has_spaces = " " in name
     name = name.casefold().replace("▁", "_").replace(" ", "_")
     closes = name.startswith("/")
-    name = name.strip("_/")
-    if name in _ENDS:
+    name = name.strip("_/").removesuffix("_token")
+    if _joined(name) in _ENDS:
         return Marker("end", name, True, found.end(), is_token=True)
     words = name.split("_")
     closes = closes or "end" in words
-    core = "_".join(word for word in words if word not in _EDGES)
-    return Marker(_kind_of_token(name, set(words)), core, closes, found.end(), is_token=True)
+    core = "".join(word for word in words if word not in _EDGES)
+    kind = _kind_of_token(name, set(words))
+    if has_spaces and (kind == "nothing" or len(words) > LONGEST_SPACED):
+        # Two operators with words between them, as `a <| f |> b`.
+        return None
+    return Marker(kind, core, closes, found.end(), is_token=True)
+
+
+def _system(text: str, at: int) -> Found:
+    """The marker of Llama's around what the system says: `<<SYS>>`, `<</SYS>>`."""
+    if found := _SYSTEM.match(text, at):
+        return Marker("result", "sys", bool(found[1]), found.end())
+    rest = text[at:]
+    return PENDING if "<<SYS>>".startswith(rest) or "<</SYS>>".startswith(rest) else None
 
 
 def _kind_of_token(name: str, words: set[str]) -> Kind:
     if name in ROLES:
         return "role"
-    if name in _TURNS:
+    if _joined(name) in _TURNS:
         return "turn"
-    if name in _HEADERS:
+    if _joined(name) in _HEADERS:
         return "header"
     if name == "channel":
         return "channel"
@@ -151,10 +175,10 @@ def _tag(text: str, at: int) -> Found:
     found = _TAG.match(text, at)
     if found is None:
         return None
-    name = found[2].casefold()
+    name = found[4].casefold()
     if found.end() == len(text):
         return PENDING if _may_become(name) else None
-    name = name.removeprefix(next((space for space in _SPACES if name.startswith(space)), ""))
+    name = _joined(name.removeprefix(next((space for space in _SPACES if name.startswith(space)), "")))
     kind = _TAGS.get(name)
     attributes = _ATTRIBUTES.match(text, found.end()) if kind else None
     if kind is None or attributes is None or (attributes[0] and attributes[0][0] not in " \t\n=/|"):
@@ -164,12 +188,15 @@ def _tag(text: str, at: int) -> Found:
     if text[attributes.end()] not in ">▷":
         return None
     ends_token = attributes[0].endswith("|")
-    if name == "channel" and not ends_token:
+    if name in ("channel", "turn") and not ends_token:
+        return None
+    if (found[1] or found[3]) and (kind not in ("thought", "call") or attributes[0].strip()):
+        # Two comparisons with words between them.
         return None
     if attributes[0].endswith("/"):
         # An empty one, such as `<think/>`.
         kind = "nothing"
-    closes = bool(found[1]) or ends_token or kind == "end"
+    closes = bool(found[2]) or ends_token or kind == "end"
     return Marker(kind, name, closes, attributes.end() + 1)
 
 
@@ -191,4 +218,6 @@ def _may_become(name: str) -> bool:
     """Whether a tag's name may be the beginning of a known one."""
     space = next((space for space in _SPACES if name.startswith(space)), "")
     name = name.removeprefix(space)
-    return any(known.startswith(name) for known in (*_TAGS, *(() if space else _SPACES)))
+    return any(known.startswith(_joined(name)) for known in _TAGS) or (
+        not space and any(known.startswith(name) for known in _SPACES)
+    )

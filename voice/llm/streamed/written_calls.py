@@ -26,6 +26,8 @@ _KEY = re.compile(r'\{\s{0,20}(?:"(\w{0,64})(?:"(\s{0,4}:)?)?)?')
 _LIST = re.compile(r"\[\s{0,20}")
 _PYTHON_CALL = re.compile(r"[A-Za-z_]\w{0,64}\(?")
 _ONLY_OF_CALLS = re.compile(r'"(?:arguments|parameters|tool_calls|function_call|tool_input|action_input)"\s{0,4}:')
+_BESIDE = frozenset(["type", "id", "call_id", "tool_call_id", "index"])
+"""What a call may hold beside its name and arguments, and has no meaning."""
 _VALUE = re.compile(r"\{|\[\s{0,20}\{")
 _CALLING = re.compile(r"<(?:\w+:)?(?:function|invoke)(?:=|\s+name=)[\"']?([\w.-]{1,64})[\"']?\s*>")
 _CALLED = re.compile(r"</(?:\w+:)?(?:function|invoke)>")
@@ -35,6 +37,9 @@ _PARAMETER = re.compile(
 )
 _GIVEN = re.compile(r"</(?:(?:\w{1,16}:)?parameter|arg_value)>")
 _LEADING_NAME = re.compile(r"(?:<[^<>]{0,64}>)?\s{0,8}([\w.-]{1,64})\s")
+_CALL_ID = re.compile(r"\[CALL_ID\]\s{0,8}[\w.-]{0,64}")
+_AROUND = re.compile(r"<[^<>]{0,200}(?:>|\Z)|\[/?[A-Z_]{1,16}\]|```\w{0,12}|\b(?:function|json)\b")
+"""What stands around calls and is no word."""
 _NAME_BEFORE = re.compile(
     r"([\w.-]{1,64})(?::\d{1,4})?[\"']?(?:<[|｜][^<>]{0,48}>|\[ARGS\]|```\w{0,12}|[>\s:=]){0,8}\Z"
 )
@@ -81,18 +86,35 @@ def may_be_call(text: str, at: int, tools: Collection[str]) -> bool | Pending:
     return bool(key[2]) and (key[1] in _KEYS or key[1] in tools)
 
 
-def names_arguments(text: str) -> bool:
-    """Whether an object has a key that only calls have, so that it is no text even if it cannot be read."""
-    return _ONLY_OF_CALLS.search(text) is not None
+def is_like_call(text: str, tools: Collection[str]) -> bool:
+    """Whether an object is no text, even if it is no call: it has a key that only calls have, or names a tool."""
+    if _ONLY_OF_CALLS.search(text):
+        return True
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and any(
+        isinstance(name := value.get(key), str) and _bare(name) in tools for key in _NAMES
+    )
+
+
+def _is_wordless(rest: str) -> bool:
+    """Whether what stands beside the calls says nothing: who says something about a call only mentions it."""
+    return not any(char.isalnum() for char in _AROUND.sub("", rest))
 
 
 def _tagged(text: str) -> list[WrittenCall]:
     """Calls whose parameters are tags."""
     calls = []
     pieces = _CALLING.split(text)
+    if len(pieces) > 1 and not _is_wordless(pieces[0]):
+        return []
     for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
         if (ended := _CALLED.search(body)) is None:
             continue
+        if not _is_wordless(body[ended.end() :]):
+            return []
         body = body[: ended.start()]
         arguments = _parameters(body)
         if arguments or not body.strip():
@@ -133,16 +155,21 @@ def _objects(text: str, tools: Collection[str]) -> list[WrittenCall]:
     done = 0
     while begun := _VALUE.search(text, done):
         start = begun.start()
-        before = text[max(done, start - 160) : start]
+        before = _CALL_ID.sub("", text[done:start])
         try:
             value, done = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            break
+            if not _is_wordless(before) and not _NAME_BEFORE.search(before):
+                return []
+            return calls
         found = _from_value(value, tools)
-        if not found and isinstance(value, dict) and (named_before := _NAME_BEFORE.search(before)):
-            found = [WrittenCall(_bare(named_before[1]), value)]
+        if not found and isinstance(value, dict) and (named := _NAME_BEFORE.search(before)):
+            before = before[: named.start()]
+            found = [WrittenCall(_bare(named[1]), value)]
+        if not _is_wordless(before):
+            return []
         calls += found
-    return calls
+    return calls if _is_wordless(text[done:]) else []
 
 
 def _from_value(value: Any, tools: Collection[str], depth: int = 0) -> list[WrittenCall]:
@@ -163,7 +190,10 @@ def _from_value(value: Any, tools: Collection[str], depth: int = 0) -> list[Writ
             arguments = json.loads(arguments or "{}")
         except (ValueError, RecursionError):
             return []
-    if name is None or (arguments is None and _bare(name) not in tools):
+    if name is None:
+        return []
+    if arguments is None and (_bare(name) not in tools or not value.keys() <= {*_NAMES, *_ARGUMENTS, *_BESIDE}):
+        # Its arguments may stand elsewhere: nobody sent an empty object.
         return []
     return [WrittenCall(_bare(name), arguments or {})] if isinstance(arguments, dict | None) else []
 
@@ -171,7 +201,7 @@ def _from_value(value: Any, tools: Collection[str], depth: int = 0) -> list[Writ
 def _python(text: str, tools: Collection[str]) -> list[WrittenCall]:
     """Calls of known tools that are written as a list in Python."""
     start, end = text.find("["), text.rfind("]")
-    if start < 0 or end - start > LONGEST_PYTHON:
+    if start < 0 or end - start > LONGEST_PYTHON or not _is_wordless(text[end + 1 :]):
         return []
     try:
         listed = ast.parse(text[start : end + 1].strip(), mode="eval").body

@@ -1,3 +1,4 @@
+import logging
 from dataclasses import replace
 
 import pytest
@@ -264,6 +265,26 @@ def test_a_written_call_of_a_tool_that_is_not_there_is_no_answer(context: LLMCon
     attempt.add(WRITTEN, 1.1)
     attempt.complete(1.2)
     assert (attempt.outcome, attempt.calls, attempt.take()) == ("failed", (), [])
+
+
+@pytest.mark.parametrize("finish", ["content_filter", "length", "max_tokens"])
+def test_a_written_call_does_not_run_if_the_answer_did_not_end_by_itself(finish: str) -> None:
+    attempt = LiveAttempt(number=0, tier="large", request=1.0, context=CONTEXT)
+    attempt.add(f"Let me see. {WRITTEN}", 1.1)
+    attempt.learn(ProviderNote(finish=finish))
+    attempt.complete(1.2)
+    assert (attempt.outcome, attempt.calls) == ("complete", ())
+
+
+def test_a_written_call_that_is_taken_back_does_not_run_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    attempt = LiveAttempt(number=0, tier="large", request=1.0, context=CONTEXT)
+    attempt.add(f"Plan: {WRITTEN} wait, no.</think>It is ten.", 1.1)
+    attempt.complete(1.2)
+    assert (attempt.calls, attempt.text) == ((), "It is ten.")
+    assert [record.message for record in caplog.records] == [
+        "tier large only mentioned a call of weather; it does not run"
+    ]
 
 
 def test_a_forbidden_call_does_not_run_because_it_is_written() -> None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from voice.llm.streamed.cleaner import AnswerCleaner, Piece, Retraction
 from voice.llm.streamed.written_calls import WrittenCall
 
-TOOLS = frozenset(["weather", "opening_hours"])
+TOOLS = frozenset(["weather", "opening_hours", "charge"])
 PARIS = ("weather", {"city": "Paris"})
+CHARGE = '{"name": "charge", "arguments": {"amount": "9"}}'
 CALL = '{"name": "weather", "arguments": {"city": "Paris"}}'
 Result = tuple[str, list[tuple[str, dict[str, object]]]]
 
@@ -66,6 +67,15 @@ def every_way(text: str) -> Result:
         "The usernames are long.",
         "The <function> element, and <invoke> too, are of no use. So be it.",
         "Call weather(city) or [note: none].",
+        "Use a <| b. This is the rest of it.",
+        "Write a <| f x |> b in that language.",
+        "The <s> tag strikes text out. So it does.",
+        "The <response>, the <answer> and the <turn> element are unknown here.",
+        "The token <eos>, for one, ends it. The <|im_end|> token does so, too.",
+        "The [INST] token begins it. Then it goes on.",
+        "The <tool_result> element says more. Look there.",
+        "If x < think of a number > y, then x << y <<S.",
+        'The set {"name" is open. Nothing closes it.',
     ],
 )
 def test_ordinary_text_passes_as_it_is(text: str) -> None:
@@ -83,6 +93,18 @@ def test_ordinary_words_pass_at_once(text: str) -> None:
         ("<think>They want the time.</think>\n\nIt is ten.", "It is ten."),
         ("\n<think>\n\n</think>It is ten.", "\nIt is ten."),
         ("<think>never comes to an end", ""),
+        ("< think >x< /think >It is ten.", "It is ten."),
+        ("<thought_process>x</thought_process>It is ten.", "It is ten."),
+        ("<plan>x</plan>It is ten.", "It is ten."),
+        ("<scratch_pad>x</scratch_pad>It is ten.", "It is ten."),
+        ("<inner_thoughts>x</inner_thoughts>It is ten.", "It is ten."),
+        ("<chain-of-thought>x</chain-of-thought>It is ten.", "It is ten."),
+        ("<Chain_Of-Thought>x</ chainofthought>It is ten.", "It is ten."),
+        ("[THINKING]x[/THINKING]It is ten.", "It is ten."),
+        ("```thinking\nx\n```\nIt is ten.", "It is ten."),
+        ("```thought\nx `y` z\n```It is ten.", "It is ten."),
+        ("```tool_code\nprint(1)\n```\nIt is ten.", "It is ten."),
+        ("```thinking\nand so on", ""),
         ("<think/>It is ten.", "It is ten."),
         ("It is <think>not</think> in front.", "It is in front."),
         ("It is ten. <think>More? No.</think>Anything else?", "It is ten. Anything else?"),
@@ -135,6 +157,15 @@ def test_thoughts_in_any_dress_are_not_spoken(text: str, spoken: str) -> None:
         ("<start_of_turn>model\nIt is four.", "It is four."),
         ("<|assistant|>It is four.<|end|>", "It is four."),
         ("It is four.<|im_end|>\n<|im_start|>user\nAnd now?<|im_end|>\n<|im_start|>assistant\nFive.", "It is four.\n"),
+        (
+            "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>It is four.<|END_OF_TURN_TOKEN|>"
+            "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>And now?",
+            "It is four.",
+        ),
+        ("[INST] <<SYS>>Be brief.<</SYS>> And now?", ""),
+        ("<<SYS>>Be brief.<</SYS>>It is four.", "It is four."),
+        ("It is four <eos>", "It is four "),
+        ("It is four <|im_end|>\n", "It is four "),
         ("It is four. [INST] And now? [/INST] Five.", "It is four. "),
         ("It is four.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd now?", "It is four."),
     ],
@@ -148,8 +179,8 @@ def test_tokens_of_a_template_are_not_spoken_nor_the_turns_of_others(text: str, 
     [
         (f"<tool_call>\n{CALL}\n</tool_call>", "", [PARIS]),
         (
-            f"Let me look. <tool_call>{CALL}</tool_call><tool_call>{CALL}</tool_call> One moment.",
-            "Let me look. One moment.", [PARIS] * 2,
+            f"Let me look. <tool_call>{CALL}</tool_call><tool_call>{CALL}</tool_call>\n",
+            "Let me look. ", [PARIS] * 2,
         ),
         (f"<tool_call>{CALL}", "", [PARIS]),
         ('<tool_call>{"name": "weather", "arguments": {"city": "Par', "", []),
@@ -164,7 +195,7 @@ def test_tokens_of_a_template_are_not_spoken_nor_the_turns_of_others(text: str, 
         ('{"action": "weather", "action_input": {"city": "Paris"}}', "", [PARIS]),
         ('{"weather": {"city": "Paris"}}', "", [PARIS]),
         ('{"name": "opening_hours"}', "", [("opening_hours", {})]),
-        (f"```json\n{CALL}\n```\nThere.", "There.", [PARIS]),
+        (f"There: ```json\n{CALL}\n```\n", "There: ", [PARIS]),
         (f"```xml\n<tool_call>{CALL}</tool_call>\n```", "", [PARIS]),
         ('<function=weather>{"city": "Paris"}</function>', "", [PARIS]),
         ("<tool_call><function=weather><parameter=city>\nParis\n</parameter></function></tool_call>", "", [PARIS]),
@@ -201,13 +232,64 @@ def test_tokens_of_a_template_are_not_spoken_nor_the_turns_of_others(text: str, 
             "", [PARIS],
         ),
         (f'<tool_call>{CALL}</tool_call>\n<tool_response>{{"sunny": 1}}</tool_response>', "", [PARIS]),
-        ('{"name": "book", "arguments": {}} Hi.', "Hi.", [("book", {})]),
+        ('{"name": "book", "arguments": {}}', "", [("book", {})]),
+        (f"<tool_call>{CALL}</tool_call><|im_end|>\n<|im_start|>user\nNo!", "", [PARIS]),
+        ('[TOOL_CALLS]weather[CALL_ID]abc123[ARGS]{"city": "Paris"}', "", [PARIS]),
+        (
+            '<tool_call>{"name": "weather", "arguments": {"city": "see </tool_call> \\" here"}}</tool_call>',
+            "", [("weather", {"city": 'see </tool_call> " here'})],
+        ),
+        ('<tool_call>{"name": "weather, "arguments": {}}</tool_call>It rains.', "It rains.", []),
+        (
+            '<tool_call>{"name": "weather", "arguments": {"city": "<function=charge></function>"}}</tool_call>',
+            "", [("weather", {"city": "<function=charge></function>"})],
+        ),
     ],
 )  # fmt: skip
 def test_calls_that_are_written_as_text_are_found_if_whole_and_never_spoken(
     text: str, spoken: str, calls: list[tuple[str, dict[str, object]]]
 ) -> None:
     assert every_way(text) == (spoken, calls)
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        (f"Plan: <tool_call>{CHARGE}</tool_call> wait, no.</think>I will not charge you.", "I will not charge you."),
+        (f"<tool_call>{CHARGE}</tool_call></think>", ""),
+        (f"<tool_call>{CHARGE}</tool_call><think>They did not agree.</think>", ""),
+        (f"For example, {CHARGE} would charge you.", "For example, would charge you."),
+        (f"For example: {CHARGE}", "For example: "),
+        (f"{CHARGE} would charge you.", "would charge you."),
+        (f'You write "<tool_call>{CHARGE}</tool_call>" to charge.', 'You write "" to charge.'),
+        (f'You write "<tool_call>{CHARGE}</tool_call>"', 'You write ""'),
+        (f"You write `<tool_call>{CHARGE}</tool_call>`.", "You write ``."),
+        (f"<tool_call>{CHARGE}</tool_call> I will not do that.", "I will not do that."),
+        (f"<tool_call>{CHARGE} wait, no.</tool_call>", ""),
+        (f"<tool_call>I would not write {CHARGE}</tool_call>", ""),
+        (f"<tool_call>{CHARGE} wait, no.", ""),
+        (f"```json\n{CHARGE}\n```\nThat would charge you.", "That would charge you."),
+        (f"[TOOL_CALLS][{CHARGE}] Or rather not.", ""),
+        ("No. [charge(amount='9')]", "No. "),
+    ],
+)
+def test_a_call_that_is_only_mentioned_or_taken_back_is_neither_spoken_nor_run(text: str, spoken: str) -> None:
+    assert every_way(text) == (spoken, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tool": "weather", "city": "Paris"}',
+        '{"name": "opening_hours", "day": "Monday"}',
+        '<tool_call>{"name": "charge", "amount": "9"}</tool_call>',
+        '[TOOL_CALLS][{"name": "charge", "amount": "9"}]',
+    ],
+)
+def test_a_tool_is_not_called_with_arguments_that_nobody_sent(text: str) -> None:
+    words, calls = every_way(text)
+    assert words == ""
+    assert not [name for name, _ in calls if name in TOOLS]
 
 
 def test_a_model_that_was_seen_to_think_first_is_waited_for() -> None:
@@ -241,7 +323,8 @@ PIECES = (
     "<|im_start|>", "user\n", "assistant", "<|channel|>", "analysis", "final", "<|message|>", "<|end|>", "<tool_call>",
     "</tool_call>", CALL, '{"name": ', "weather", "[", "]", "{", "}", "(", "```json\n", "```", '"', "\\", "\ud83d",
     "\ude00", "\0", "\x1b[", "31m", " ", "\n", "\r", "The user", "Okay, ", "<|", "|>", "`", "[TOOL_CALLS]", "</s>",
-    "◁", "````", "<tool_response>", "<|start|>", "<seed:think>",
+    "◁", "````", "<tool_response>", "<|start|>", "<seed:think>", "```thinking\n", "<s>", "<eos>",
+    "< think >", "<plan>", "<<SYS>>", "<</SYS>>", "<tool_result>", CHARGE, "[weather(city='x')]", "no", "<|", "</",
 )  # fmt: skip
 
 
@@ -257,7 +340,7 @@ def test_any_answer_is_the_same_however_it_is_cut_and_can_always_be_sent(text: s
 
 @given(
     st.sampled_from([("<think>", "</think>"), ("<|channel|>analysis<|message|>", "<|end|>"), ("[THINK]", "[/THINK]")]),
-    st.text(st.characters(codec="utf-8", exclude_characters="<[◁"), max_size=30),
+    st.text(st.characters(codec="utf-8", exclude_characters="<[◁\x1b"), max_size=30),
     st.integers(0, 2**20),
 )
 def test_nothing_between_markers_leaks(markers: tuple[str, str], thought: str, seed: int) -> None:
@@ -267,7 +350,23 @@ def test_nothing_between_markers_leaks(markers: tuple[str, str], thought: str, s
 
 @pytest.mark.parametrize(
     "unit",
-    ["<", "{", "[{", "`", '{"name":', '{"name":1}', "<|", "x <think>", "</think>", '"<think>', "<tool_call>{", "\r"],
+    [
+        "<",
+        "{",
+        "[{",
+        "`",
+        '{"name":',
+        '{"name":1}',
+        "<|",
+        "x <think>",
+        "</think>",
+        '"<think>',
+        "<tool_call>{",
+        "\r",
+        "x <s> y ",
+        "x <s>",
+        "<<",
+    ],
 )
 def test_the_work_grows_with_the_text_and_not_with_its_square(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted in steps, not in seconds."""

@@ -25,7 +25,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMe
 from pipecat.services.llm_service import LLMService
 
 from voice.llm.answer.attempt import CHARS_PER_TOKEN
-from voice.llm.answer.provider_note import ProviderNote
+from voice.llm.answer.provider_note import CUT_OFF, ProviderNote
 from voice.llm.tiers.tier import note
 from voice.llm.wires.events import CallPart, Event, Finish, Text, Usage, WireError
 from voice.llm.wires.repetition import Repetition
@@ -41,8 +41,6 @@ EVENTS_AT_ONCE = 8
 10 ms."""
 CALLING = ("tool_calls", "tool_use", "function_call")
 """Why an answer ends that calls tools."""
-CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "refusal")
-"""Why an answer ends whose last tool call may not be whole."""
 
 log = logging.getLogger(__name__)
 

@@ -45,7 +45,11 @@ json.dump(found, sys.stdout)
 CASES: list[tuple[str, int, str]] = [
     ("voice replay not.wav", 2, "not.wav: not audio that libsndfile can read"),
     ("voice replay empty.wav", 2, "empty.wav: not audio that libsndfile can read"),
-    ("voice replay no_samples.wav", 2, "no_samples.wav: the recording is empty."),
+    (
+        "voice replay no_samples.wav",
+        2,
+        "no_samples.wav: the recording is empty, or was cut off before its first samples.",
+    ),
     ("voice replay silence.wav", 2, "silence.wav: no speech was found in it; label it in silence.txt"),
     ("voice replay nowhere.wav", 2, "nowhere.wav: there is no such file or folder."),
     ("voice replay nothing", 2, "nothing: there is no scenario.yaml and no recording in this folder"),
@@ -276,7 +280,8 @@ def test_our_own_server_says_once_why_it_cannot_start(folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
+    loading, line = done.stderr.splitlines()
+    assert loading == "Starting the agent: loading models…"
     assert line.startswith("voice: auto: turns.patience is not a setting; known here: ")
 
 

@@ -47,8 +47,8 @@ GARBAGE: dict[str, tuple[bytes | str, int, str]] = {
     "another rate": (audio(bytes(320), rate=4000), 1007, "audio must be 16000 Hz mono, not 4000 Hz"),
     "half a sample": (audio(bytes(641)), 1007, "an odd number of bytes"),
     "20 MB": (audio(bytes(20_000_000)), 1009, "exceeds limit"),
-    "20 s at once": (audio(bytes(20 * 2 * RATE)), 1007, "ahead of real time"),
-    "broken JSON": (message('{"label": "rtvi-ai", '), 1007, "holds no frame"),
+    "20 s at once": (audio(bytes(20 * 2 * RATE)), 1009, "a message may have 128 kB at most"),
+    "broken JSON": (message('{"label": "rtvi-ai", '), 1007, "not JSON"),
     "JSON that is no object": (message("[1, 2]"), 1007, "not a JSON object"),
 }
 

@@ -138,7 +138,7 @@ class Commit:
         if self.preferred_at is not None and self.preferred_at <= deadline.at:
             return deadline
         if self.speech_end is not None:
-            left = what_a_turn_leaves(self.speech_end, budget, synthesis)
+            left = remaining_turn_budget(self.speech_end, budget, synthesis)
             if left < deadline.at:
                 deadline = Deadline(left, "turn")
         floor = self.at + (0.0 if self.fast_p95 is None else min(self.fast_p95 + FLOOR_GUARD, budget.llm))
@@ -162,7 +162,7 @@ class Commit:
         return max(beyond, key=lambda stage: beyond[stage])
 
 
-def what_a_turn_leaves(speech_end: float, budget: Budget, synthesis_p95: float | None = None) -> float:
+def remaining_turn_budget(speech_end: float, budget: Budget, synthesis_p95: float | None = None) -> float:
     """When a turn's first clause is due, whatever its commit; seconds, as in `Commit`.
 
     It is `speech_end` + the turn's total - synthesis (measured, or its share) - the transport's share.

@@ -13,7 +13,7 @@ from pipelines import auto, settings
 from pipelines.assemble import Behaviour, build_call
 from pipelines.call_log.tracing.destination import tracer
 from pipelines.loading import Engines
-from pipelines.outside.supply import Part, Supply
+from pipelines.pipecat_services.component_factory import ComponentFactory, Part
 from pipelines.threads import limit_threads
 from pipelines.tiers.table import Tiers
 from pipelines.versions import simulated, versions
@@ -145,8 +145,8 @@ def _check_irreversible(tools: Sequence[Tool], llm: object) -> None:
         )
 
 
-def _supplies(parts: Sequence[Part]) -> tuple[Supply, ...]:
-    return tuple(Supply(part, where="processors") for part in parts)
+def _supplies(parts: Sequence[Part]) -> tuple[ComponentFactory, ...]:
+    return tuple(ComponentFactory(part, where="processors") for part in parts)
 
 
 def _put_in(table: dict[str, Any], *, stt: Part | None, tts: Part | None, tiers: Mapping[str, Part | None]) -> None:

@@ -29,7 +29,7 @@ from pipelines.call_log.observer import MonotonicClock, TurnObserver
 from pipelines.call_log.synthesis_times import SynthesisTimes
 from pipelines.call_log.turn_log import TurnLog
 from pipelines.loading import Engines
-from pipelines.outside.supply import Supply
+from pipelines.pipecat_services.component_factory import ComponentFactory
 from pipelines.providers.responder import ResponderTable
 from pipelines.settings import Call
 from pipelines.tiers.table import Tiers
@@ -44,21 +44,21 @@ from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.context_window import bound
 from voice.llm.interruption import SettlingAssistantAggregator, mark_interruptions
 from voice.llm.joining import JoiningUserAggregator
-from voice.llm.parts.service import PartRules
+from voice.llm.long_answers.service import PartRules
 from voice.llm.tiers.swap import Swap, swap_tool
 from voice.llm.tools import Tool, describe
 from voice.server.loop.loop_watch import LoopWatch
 from voice.server.requests import answer_requests
 from voice.server.rtvi import CallRTVI
 from voice.server.transport import CallTransport
-from voice.turns.barge_in import start_strategies
+from voice.turns.barge_in.decision import Rules
+from voice.turns.barge_in.turn_start import BargeInStart, UninterruptibleStart
+from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
-from voice.turns.overlap.decision import Rules
-from voice.turns.overlap.start import OverlapStart, UninterruptibleStart
 from voice.turns.own_voice.gate import OwnVoiceGate, SpokenWordsTap
 from voice.turns.own_voice.spoken_words import SpokenWords
-from voice.turns.stop import TurnStop
 from voice.turns.vad import HintingVADProcessor, SharedSilero
+from voice.turns.vad_onset import start_strategies
 from voice.turns.words.by_language import TURN_WORDS
 from voice.turns.words.sentence_end import SentenceEnds
 from voice.turns.words.turn_words import TurnWords
@@ -85,8 +85,8 @@ class Behaviour:
 
     prompt: str | None = None
     tools: Sequence[Tool] = ()
-    before_llm: Sequence[Supply] = ()
-    before_tts: Sequence[Supply] = ()
+    before_llm: Sequence[ComponentFactory] = ()
+    before_tts: Sequence[ComponentFactory] = ()
 
     def components(self) -> dict[str, str]:
         """The processors by place, as a report shows them."""
@@ -156,7 +156,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
             *(supply.take() for supply in behaviour.before_tts),
             watchdog,
             engines.synthesiser.service(),
-            *manners(settings.call, words, user, assistant, context),
+            *call_processors(settings.call, words, user, assistant, context),
             transport.output(),
             SpokenWordsTap(spoken),
             assistant,
@@ -190,7 +190,7 @@ def build_call(engines: Engines, behaviour: Behaviour, transport: CallTransport,
     )
 
 
-def manners(
+def call_processors(
     call: Call, words: TurnWords, user: LLMUserAggregator, assistant: LLMAssistantAggregator, context: LLMContext
 ) -> list[FrameProcessor]:
     """What happens when nobody speaks and at goodbye, and what is kept; returns processors for before the output."""
@@ -202,7 +202,7 @@ def manners(
 
 
 def _turn_starts(
-    engines: Engines, vad: SharedSilero, stop: TurnStop, transport: CallTransport, own_voice: OwnVoiceGate
+    engines: Engines, vad: SharedSilero, stop: EndOfTurn, transport: CallTransport, own_voice: OwnVoiceGate
 ) -> list[BaseUserTurnStartStrategy]:
     """What starts the turns of a call, and so interrupts its answers."""
     settings, models = engines.settings.barge_in, engines.models
@@ -222,7 +222,7 @@ def _turn_starts(
             voice.ducked_gain = 10 ** (-settings.duck_db / 20)
             whole = models.whole_request
             return [
-                OverlapStart(
+                BargeInStart(
                     vad=vad,
                     voice=voice,
                     rules=rules,
@@ -237,7 +237,7 @@ def _turn_starts(
             ]
 
 
-def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: LoopWatch | None) -> TurnStop:
+def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: LoopWatch | None) -> EndOfTurn:
     """What ends the turns of a call."""
     turns, language = engines.settings.turns, engines.settings.language
 
@@ -246,7 +246,7 @@ def _turn_stop(engines: Engines, vad: SharedSilero, params: VADParams, watch: Lo
         stalled = watch is not None and bool(watch.log.between(now - LAG_REMEMBERED, now))
         return stalled or engines.headroom.is_scarce(now)
 
-    return TurnStop(
+    return EndOfTurn(
         vad=vad,
         smart_turn=engines.turns.smart_turn(start_secs=params.start_secs),
         endpointing=Endpointing(

@@ -15,7 +15,7 @@ import psutil
 from loguru import logger
 
 from voice.client.call.connection import credentials
-from voice.errors import ComponentError, ConfigurationError, SaidBefore, VoiceError
+from voice.errors import AlreadyReported, ComponentError, ConfigurationError, VoiceError
 from voice.server.access import is_local
 from voice.wire.endpoint import health_url
 
@@ -92,7 +92,7 @@ async def own_server(pipeline: str, overrides: Sequence[str]) -> AsyncIterator[S
     """Start `voice serve` on a free loopback port, and stop it when the context ends; it writes to our standard error.
 
     Raises:
-        SaidBefore: the server could not start and has printed the reason.
+        AlreadyReported: the server could not start and has printed the reason.
         ComponentError: the server ended before it was ready, without giving a reason.
     """
     options = [part for override in overrides for part in ("--set", override)]
@@ -107,7 +107,7 @@ async def announced(command: str, *arguments: str) -> AsyncIterator[tuple[str, p
     Yields the URL that it announces, and its process.
 
     Raises:
-        SaidBefore, ComponentError: see `own_server`.
+        AlreadyReported, ComponentError: see `own_server`.
     """
     options = ("--port", "0", "--until-stdin-closes", *arguments)
     async with listening("pipelines.cli", command, *options) as (url, process):
@@ -180,7 +180,7 @@ async def health(url: str) -> dict[str, Any]:
 
 def _failure(command: str, code: int) -> VoiceError:
     if code in (ConfigurationError.exit_code, ComponentError.exit_code):
-        return SaidBefore(code)
+        return AlreadyReported(code)
     how = f"was ended by signal {-code}" if code < 0 else f"exited with status {code}"
     return ComponentError(f"`voice {command}` {how} before it was ready; `voice -v {command}` shows how far it gets.")
 

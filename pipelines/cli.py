@@ -8,7 +8,7 @@ from pipelines.commands.calls import add_calls
 from pipelines.commands.installation import add_installation
 from pipelines.commands.servers import add_servers
 from pipelines.process import prepare_process
-from voice.errors import SaidBefore, VoiceError
+from voice.errors import AlreadyReported, VoiceError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 return USAGE
             prepare_process(verbose=args.verbose)
             return int(args.run(args))
-    except SaidBefore as error:
+    except AlreadyReported as error:
         return error.exit_code
     except VoiceError as error:
         complain("voice", str(error))

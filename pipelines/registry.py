@@ -8,7 +8,7 @@ from pipelines.engines.piper import Piper
 from pipelines.engines.scripted.engine import ScriptedWhisper
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
-from pipelines.outside.tables import PipecatAsr, PipecatTier, PipecatTts
+from pipelines.pipecat_services.tables import PipecatAsr, PipecatTier, PipecatTts
 from pipelines.providers.anthropic import AnthropicTier
 from pipelines.providers.openai import OpenAITier
 from pipelines.providers.own import OwnTier

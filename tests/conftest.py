@@ -32,7 +32,7 @@ CONVERSATIONS = frozenset(
     f"tests/pipelines/{name}.py"
     for name in (
         "lab/bench/test_calls",
-        "outside/test_calls",
+        "pipecat_services/test_calls",
         "replaying/test_agent_replay",
         "replaying/test_conversation",
         "replaying/test_recorded_calls",

@@ -19,7 +19,7 @@ class ConfigurationError(VoiceError):
     exit_code = 2
 
 
-class SaidBefore(VoiceError):
+class AlreadyReported(VoiceError):
     """A child process has failed and has already reported why; its exit code becomes ours."""
 
     def __init__(self, exit_code: int) -> None:

@@ -6,7 +6,7 @@ from pipecat.frames.frames import EagerTranscriptionFrame, LLMTextFrame, SystemF
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.text.base_text_aggregator import TextType
 
-from latency.record.requests import AnswerRecord, AttemptRecord, PhraseKind
+from latency.record.requests import AnswerRecord, PhraseKind, RequestRecord
 from latency.record.turn import EndedBy, HangRecord, OverlapRecord
 
 HOLD_PHRASE = "hold_phrase"
@@ -78,11 +78,11 @@ class ToolReturnedFrame(SystemFrame):
 
 
 @dataclass
-class SpeakAheadFrame(SystemFrame):
+class EarlySynthesisFrame(SystemFrame):
     """The first clause of a speculative answer: synthesis prepares its audio and holds it back.
 
     The prepared audio is used when that clause arrives as text, and discarded at an `EagerEndOfTurnCancelFrame`, an
-    interruption or another `SpeakAheadFrame`.
+    interruption or another `EarlySynthesisFrame`.
 
     Parameters:
         text: the clause, the first of those in the answer's `AnswerTextFrame`s.
@@ -92,7 +92,7 @@ class SpeakAheadFrame(SystemFrame):
 
 
 @dataclass
-class AttemptsFrame(SystemFrame):
+class RequestsFrame(SystemFrame):
     """What became of the requests for one answer so far; sent again whenever that changes.
 
     Instants are seconds on `time.monotonic`, None while unknown.
@@ -104,7 +104,7 @@ class AttemptsFrame(SystemFrame):
     """
 
     answer: AnswerRecord = AnswerRecord()
-    attempts: tuple[AttemptRecord, ...] = ()
+    attempts: tuple[RequestRecord, ...] = ()
     final: bool = False
 
 
@@ -169,7 +169,7 @@ class OverlapFrame(SystemFrame):
 
 
 @dataclass
-class LeaningFrame(SystemFrame):
+class OverlapEvidenceFrame(SystemFrame):
     """What the sound that the caller makes during the answer is like so far; a text of it follows.
 
     Parameters:

@@ -33,7 +33,7 @@ def put_behind(pid: int) -> None:
         os.setpriority(os.PRIO_PROCESS, pid, max(BEHIND, os.getpriority(os.PRIO_PROCESS, pid)))
 
 
-def stand_behind() -> None:
+def lower_thread_priority() -> None:
     """Let the calling process, or on Linux the calling thread alone, stand behind those of the usual priority.
 
     Elsewhere niceness belongs to whole processes, so that a thread of one that sends audio must not call this.

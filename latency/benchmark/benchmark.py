@@ -169,7 +169,7 @@ def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worth:
+class AblationEffect:
     """What a piece of our agent saves and costs; latencies in ms, differences of percentiles."""
 
     n: int
@@ -185,7 +185,7 @@ class Worth:
     latency or costs no CPU."""
 
 
-def worth(benchmark: Benchmark, row: BenchmarkRow) -> Worth | None:
+def worth(benchmark: Benchmark, row: BenchmarkRow) -> AblationEffect | None:
     """The worth of the piece that a row lacks; None if it lacks none, or answered no turn that the other answered."""
     if row.without is None:
         return None
@@ -193,7 +193,7 @@ def worth(benchmark: Benchmark, row: BenchmarkRow) -> Worth | None:
     return None if whole is None else difference(row, whole)
 
 
-def difference(without: BenchmarkRow, whole: BenchmarkRow) -> Worth | None:
+def difference(without: BenchmarkRow, whole: BenchmarkRow) -> AblationEffect | None:
     """An agent minus another; None without a turn that both answered."""
     groups = [
         [(a * 1000, b * 1000) for a, b in group] for group in paired(without.tally.latencies, whole.tally.latencies)
@@ -204,7 +204,7 @@ def difference(without: BenchmarkRow, whole: BenchmarkRow) -> Worth | None:
         return None
     cost = _less(whole.cpu_s_per_answer, without.cpu_s_per_answer)
     pays = cost is not None and cost > 0 and p50 > 0
-    return Worth(
+    return AblationEffect(
         n=len(pairs),
         p50_ms=round(p50, 1),
         p50_ci=excess_interval(groups, 50),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from latency.benchmark.benchmark import OURS, Benchmark, Callers, Worth, worth
+from latency.benchmark.benchmark import OURS, AblationEffect, Benchmark, Callers, worth
 from latency.benchmark.row import BenchmarkRow
 from latency.render.layout import console_for, fitted, table
 from latency.render.numbers import UNKNOWN, count, ms, percent, plural, statistic
@@ -123,7 +123,7 @@ def _cost(row: BenchmarkRow) -> list[str]:
     ]
 
 
-def _piece(row: BenchmarkRow, found: Worth) -> list[str]:
+def _piece(row: BenchmarkRow, found: AblationEffect) -> list[str]:
     return [
         f"{row.without} (REFUSED)" if row.refused else str(row.without),
         str(found.n),

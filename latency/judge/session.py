@@ -117,7 +117,7 @@ End = Literal["answered", "rescued", "apologised", "unanswered", "not judged", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class TurnAccount:
     """One turn, what was broken in it, and what became of it."""
 
     session: str
@@ -128,7 +128,7 @@ class Account:
     """Why it was not answered; None for a turn that was."""
 
 
-def accounts(sessions: Iterable[SessionOutcome], *, budget: float) -> tuple[Account, ...]:
+def accounts(sessions: Iterable[SessionOutcome], *, budget: float) -> tuple[TurnAccount, ...]:
     """One account for every turn of the sessions' recordings, in order, also for turns that were never played.
 
     Args:
@@ -138,18 +138,18 @@ def accounts(sessions: Iterable[SessionOutcome], *, budget: float) -> tuple[Acco
     return tuple(account for session in sessions for account in _of_session(session, budget))
 
 
-def _of_session(judged: SessionOutcome, budget: float) -> Iterable[Account]:
+def _of_session(judged: SessionOutcome, budget: float) -> Iterable[TurnAccount]:
     session = judged.session
     following = 0
     for outcome in judged.outcomes:
         end, reason = _end(outcome, budget)
         number = outcome.turn.turn
         faults = tuple(fault for fault in session.injected if fault.turn == number)
-        yield Account(session=session.name, turn=number, faults=faults, end=end, reason=reason)
+        yield TurnAccount(session=session.name, turn=number, faults=faults, end=end, reason=reason)
         following = number + 1
     for number in range(following, following + (session.never_sent or 0)):
         why = f"the call ended before: {session.closed or 'the replay was stopped'}"
-        yield Account(session=session.name, turn=number, faults=(), end="not played", reason=why)
+        yield TurnAccount(session=session.name, turn=number, faults=(), end="not played", reason=why)
 
 
 def _end(outcome: Outcome, budget: float) -> tuple[End, str | None]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from latency.budget import Limit, Stage
 from latency.record.marks import Mark
-from latency.record.requests import AnswerRecord, AttemptRecord, Phrase
+from latency.record.requests import AnswerRecord, Phrase, RequestRecord
 from latency.record.turn import EndedBy, Reported
 
 Verdict = Literal["within", "rescued", "bridged", "missed"]
@@ -113,7 +113,7 @@ def is_answerless(turn: Reported) -> bool:
     return _is_given_up(used, turn.responses) or any(answer.said for answer in turn.responses)
 
 
-def in_use(attempts: Iterable[AttemptRecord], answers: Sequence[AnswerRecord]) -> list[AttemptRecord]:
+def in_use(attempts: Iterable[RequestRecord], answers: Sequence[AnswerRecord]) -> list[RequestRecord]:
     """The requests for answers, except those of discarded ones, which were never heard, whatever their outcome says."""
     discarded = {answer.response for answer in answers if not answer.is_committed}
     return [
@@ -123,16 +123,16 @@ def in_use(attempts: Iterable[AttemptRecord], answers: Sequence[AnswerRecord]) -
     ]
 
 
-def _is_given_up(used: Iterable[AttemptRecord], answers: Iterable[AnswerRecord]) -> bool:
+def _is_given_up(used: Iterable[RequestRecord], answers: Iterable[AnswerRecord]) -> bool:
     return any(answer.gave_up for answer in answers) or any(attempt.outcome == "failed" for attempt in used)
 
 
-def _answer_of(spoken: AttemptRecord | None, committed: Sequence[AnswerRecord]) -> AnswerRecord | None:
+def _answer_of(spoken: RequestRecord | None, committed: Sequence[AnswerRecord]) -> AnswerRecord | None:
     number = spoken.response if spoken else None
     return next((answer for answer in committed if answer.response == number), None)
 
 
-def _answer_text(spoken: AttemptRecord | None, turn: Reported) -> float | None:
+def _answer_text(spoken: RequestRecord | None, turn: Reported) -> float | None:
     """When the answer's first clause was handed to synthesis.
 
     A clause that was held back for a better tier was complete before that.
@@ -165,7 +165,7 @@ def _bridged_at(turn: Reported, said: Sequence[Phrase]) -> float | None:
     return turn.marks.get(Mark.CLAUSE_TO_TTS)
 
 
-def _cut_at(attempts: Sequence[AttemptRecord]) -> float | None:
+def _cut_at(attempts: Sequence[RequestRecord]) -> float | None:
     return max((attempt.end for attempt in attempts if attempt.end is not None), default=None)
 
 

@@ -30,7 +30,7 @@ def is_same(speed: str, other: str) -> bool:
     return same_name(speed) == same_name(other) or {speed, other} <= USUAL_SPEEDS
 
 
-AttemptOutcome = Literal[
+RequestOutcome = Literal[
     "spoken", "called", "cancelled", "failed", "silent", "withdrawn", "opened", "rejected", "verdict"
 ]
 """What became of a request: its text was spoken; only its tools were run; another one was used, or the user spoke; it
@@ -59,7 +59,7 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptRecord:
+class RequestRecord:
     """A request; None is unknown, or has not happened."""
 
     response: Count | None = None
@@ -73,7 +73,7 @@ class AttemptRecord:
     first_clause: Instant | None = None
     """Its first speakable clause was complete."""
     end: Instant | None = None
-    outcome: AttemptOutcome | None = None
+    outcome: RequestOutcome | None = None
     """None while it runs."""
     failed: str | None = None
     """Why it failed, in one sentence."""
@@ -170,7 +170,7 @@ class Price:
         return (rest * self.input + cached * cheap + written * dear + tokens.completion * self.output) / _MILLION
 
 
-def bill(attempt: AttemptRecord, price: Price | None) -> float | None:
+def bill(attempt: RequestRecord, price: Price | None) -> float | None:
     """What a request has cost so far, in US dollars, whatever became of it; None when that is unknown.
 
     It is billed at the speed that was served; where the provider does not name that, at the one that was asked for. A

@@ -18,7 +18,7 @@ from latency.record.marks import (
     Seconds,
     disorder,
 )
-from latency.record.requests import AnswerPart, AnswerRecord, AttemptRecord
+from latency.record.requests import AnswerPart, AnswerRecord, RequestRecord
 
 StallKind = Literal["event loop", "garbage collection"]
 SHORTEST_MS = 20.0
@@ -166,7 +166,7 @@ class Reported:
     hung: HangRecord | None = None
     """The last part that hung in it; None when none did."""
     marks: Marks = field(default_factory=Marks)
-    attempts: tuple[AttemptRecord, ...] = ()
+    attempts: tuple[RequestRecord, ...] = ()
     """Requests to language models, in order."""
     responses: tuple[AnswerRecord, ...] = ()
     """Answers that were asked for under a budget, in order; empty for a language model without one."""

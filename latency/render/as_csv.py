@@ -17,7 +17,7 @@ from latency.judge.scoring import word_errors
 from latency.judge.verdict import Judged, judge
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.marks import Mark
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord
 from latency.render.as_json import rounded_ms
 from latency.report.explain import explain
@@ -37,7 +37,7 @@ class _Row(NamedTuple):
     turn: TurnRecord
     parts: dict[str, float | None]
     judged: Judged | None
-    attempts: Sequence[AttemptRecord]
+    attempts: Sequence[RequestRecord]
     spent: Spent
 
 

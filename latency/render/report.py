@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from latency.judge.outcome import EARLY
-from latency.judge.session import Account
+from latency.judge.session import TurnAccount
 from latency.render.headline import HEADLINE, headline, histogram
 from latency.render.layout import LABEL, console_for, fitted, labelled
 from latency.render.llm import cost_lines, llm_lines
@@ -152,7 +152,7 @@ _ENDS = {
 }
 
 
-def fault_lines(accounts: tuple[Account, ...]) -> Iterator[str]:
+def fault_lines(accounts: tuple[TurnAccount, ...]) -> Iterator[str]:
     """How many turns ended in which way, then a line for every turn with a fault and for every one unanswered."""
     if not accounts:
         return
@@ -167,5 +167,5 @@ def fault_lines(accounts: tuple[Account, ...]) -> Iterator[str]:
             yield f"{'':<{LABEL}}{where}: {broken} → {_ENDS.get(account.end, account.end)}{why}"
 
 
-def _ends(accounts: tuple[Account, ...]) -> Counter[str]:
+def _ends(accounts: tuple[TurnAccount, ...]) -> Counter[str]:
     return Counter(account.end for account in accounts)

@@ -14,7 +14,7 @@ from latency.judge.unexplained import flagged
 from latency.judge.verdict import Judged, judge
 from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import JUDGED_COMPLETE, EndedBy, SmartTurnOpinion, Stall, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
 from latency.report.llm.requests import SENT, failure, had
@@ -215,7 +215,7 @@ def asked_ahead(request: float | None, commit: float | None) -> str:
 
 def _passed_over(turn: TurnRecord, judged: Judged) -> str:
     """Why the tier that was asked first did not speak."""
-    asked = next((attempt for attempt in turn.attempts if attempt.tier == judged.asked), AttemptRecord())
+    asked = next((attempt for attempt in turn.attempts if attempt.tier == judged.asked), RequestRecord())
     return (
         f"{judged.asked} failed ({failure(asked)})" if asked.failed else f"{judged.asked} had sent {SENT[had(asked)]}"
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from latency.judge.outcome import Outcome
-from latency.judge.session import Account, SessionOutcome
+from latency.judge.session import SessionOutcome, TurnAccount
 from latency.judge.unexplained import FLAGGED, Unexplained
 from latency.record.turn import TurnStall
 from latency.report.figures import BargeInFigures, PacingFigures, Quality, Residual, TurnCounts
@@ -91,7 +91,7 @@ class Report:
     """Figures by caller and by number of calls at once; None if the calls were no load test."""
     chaos: int | None = None
     """The seed by which faults were put into the calls; None for an ordinary run."""
-    accounts: tuple[Account, ...] = ()
+    accounts: tuple[TurnAccount, ...] = ()
     """What became of each turn of a run with such faults; empty for an ordinary run."""
 
     @property

@@ -10,7 +10,7 @@ from typing import Literal
 from latency.judge.outcome import Outcome
 from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
 from latency.report.explain import LIMITS, asked_ahead, ended_by
@@ -88,13 +88,13 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
     return Waterfall(start=start, end=end, rows=tuple(_shifted(row, zero) for row in everything))
 
 
-def attempts_of(turn: TurnRecord) -> list[AttemptRecord]:
+def attempts_of(turn: TurnRecord) -> list[RequestRecord]:
     """Every request to a language model in a turn, also for discarded speculative answers, in order."""
     found = [attempt for server_turn in turn.server_turns for attempt in server_turn.attempts]
     return found or list(turn.attempts)
 
 
-def outcome_of(attempt: AttemptRecord) -> str:
+def outcome_of(attempt: RequestRecord) -> str:
     """How a request ended, in a few words."""
     match attempt.outcome:
         case "called":
@@ -115,7 +115,7 @@ def outcome_of(attempt: AttemptRecord) -> str:
             return outcome
 
 
-def told_of(attempt: AttemptRecord) -> list[str]:
+def told_of(attempt: RequestRecord) -> list[str]:
     """What else the provider, or our service for it, said of a request."""
     queued = f"queued {attempt.queued * 1000:.0f} ms" if attempt.queued and attempt.queued >= ROUNDING else ""
     return [words for words in (attempt.slowed or "", queued) if words]
@@ -166,7 +166,7 @@ def _model_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
                 yield WaterfallRow(label=f"{phrase.kind} phrase", group="model", bars=bars, note=phrase.text)
 
 
-def _attempt_row(attempt: AttemptRecord, waited: Sequence[Period], commit: float | None) -> Iterator[WaterfallRow]:
+def _attempt_row(attempt: RequestRecord, waited: Sequence[Period], commit: float | None) -> Iterator[WaterfallRow]:
     request, clause, end = attempt.request, attempt.first_clause, attempt.end
     if request is None:
         return

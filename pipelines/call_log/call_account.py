@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from latency.judge.verdict import Verdict, judge
 from latency.record.marks import Mark
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import ServerTurn
 from latency.render.numbers import plural
 from latency.report.stats import percentile
@@ -35,7 +35,7 @@ class ClosedTurn:
     """All that is known of it."""
 
     @property
-    def attempts(self) -> tuple[AttemptRecord, ...]:
+    def attempts(self) -> tuple[RequestRecord, ...]:
         """Its requests to language models."""
         return self.record.attempts
 

@@ -15,7 +15,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.pipeline.worker_observer import WorkerObserver
 
 from voice.redaction import quoted
-from voice.server.bookkeeping import Account
+from voice.server.accounting import CallAccounting
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class CallObservers(WorkerObserver):
         account: the books on the call; None where none are kept.
     """
 
-    def __init__(self, observers: list[BaseObserver], account: Account | None = None) -> None:
+    def __init__(self, observers: list[BaseObserver], account: CallAccounting | None = None) -> None:
         super().__init__(observers=observers)
         self._account = account
         self._said: set[tuple[type, ...]] = set()
@@ -81,6 +81,6 @@ class CallObservers(WorkerObserver):
 class CallWorker(PipelineWorker):
     """pipecat's worker with `CallObservers`; takes the same arguments, and the books on the call."""
 
-    def __init__(self, *args: Any, account: Account | None = None, **options: Any) -> None:
+    def __init__(self, *args: Any, account: CallAccounting | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
         self._observer = CallObservers(self._observer._observers, account)

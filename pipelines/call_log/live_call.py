@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from latency.budget import TURN_LIMIT
 from latency.record.marks import Mark
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import ServerTurn
 from latency.report.stats import percentile
 from latency.report.thresholds import P95_NEEDS
 from pipelines.call_log.call_account import UNHEARD
-from voice.server.bookkeeping import CallFigures, CallState
+from voice.server.accounting import CallFigures, CallState
 
 
 def call_figures(
@@ -55,7 +55,7 @@ def _state(turn: ServerTurn | None) -> CallState:
     return "speaking" if Mark.FIRST_SENT in turn.marks else "answering"
 
 
-def answered_by(attempts: Sequence[AttemptRecord]) -> str | None:
+def answered_by(attempts: Sequence[RequestRecord]) -> str | None:
     """The tier and the model whose words are spoken; None when no language model has answered (yet)."""
     spoken = [attempt for attempt in attempts if attempt.outcome == "spoken"]
     return " · ".join(filter(None, (spoken[0].tier, spoken[0].model))) or None if spoken else None

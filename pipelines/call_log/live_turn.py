@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from latency.record.marks import Mark, Marks
-from latency.record.requests import AnswerPart, AttemptOutcome, AttemptRecord
+from latency.record.requests import AnswerPart, RequestOutcome, RequestRecord
 from latency.record.turn import (
     EndedBy,
     HangRecord,
@@ -19,7 +19,7 @@ from latency.record.turn import (
     Stall,
     TurnReport,
 )
-from voice.frames import AttemptsFrame
+from voice.frames import RequestsFrame
 from voice.turns.turn_so_far import joined
 
 Stalls = Callable[[float, float], Sequence[Stall]]
@@ -56,7 +56,7 @@ class LiveTurn:
     hung: HangRecord | None = None
     final: bool = False
     tier: str | None = None
-    """Name of the tier, for a model whose requests are not reported in `AttemptsFrame`s."""
+    """Name of the tier, for a model whose requests are not reported in `RequestsFrame`s."""
     llm_end: float | None = None
     contexts: set[str] = field(default_factory=set)
     """The TTS contexts that speak this turn's answer."""
@@ -67,7 +67,7 @@ class LiveTurn:
     """Phrases spoken because no answer was there."""
     opening_seconds: float = 0.0
     opening_contexts: set[str] = field(default_factory=set)
-    answers: dict[int, AttemptsFrame] = field(default_factory=dict)
+    answers: dict[int, RequestsFrame] = field(default_factory=dict)
     """The latest frame of each answer, by the answer's number in the call; after a tool a turn has several answers."""
     models: Mapping[str, str] = field(default_factory=dict)
     """The model of each tier."""
@@ -88,7 +88,7 @@ class LiveTurn:
         return bool(self.opening) and not self.answer_sampled and not self.failed
 
     @property
-    def first_spoken(self) -> AttemptRecord | None:
+    def first_spoken(self) -> RequestRecord | None:
         """The attempt whose text was spoken first."""
         attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
         return next((attempt for attempt in attempts if attempt.outcome == "spoken"), None)
@@ -122,19 +122,19 @@ class LiveTurn:
         )
         return TurnReport(turn=turn, stalls=stalls or ())
 
-    def _model(self, attempt: AttemptRecord) -> str | None:
+    def _model(self, attempt: RequestRecord) -> str | None:
         """The model that answered; a proxy may have given a simulated one another name."""
         model = self.models.get(attempt.tier or "")
         return f"sim:{model}" if model and attempt.simulated and not model.startswith("sim:") else model
 
-    def _attempts(self) -> tuple[AttemptRecord, ...]:
+    def _attempts(self) -> tuple[RequestRecord, ...]:
         if self.answers:
             attempts = (attempt for frame in self.answers.values() for attempt in frame.attempts)
             return tuple(replace(one, model=self._model(one)) for one in attempts)
         if Mark.LLM_REQUEST not in self.marks or (self.part and self.part.number > 1):
             # The rest of an answer is there already.
             return ()
-        attempt = AttemptRecord(
+        attempt = RequestRecord(
             tier=self.tier,
             request=self.marks[Mark.LLM_REQUEST],
             first_token=self.marks.get(Mark.LLM_FIRST_TOKEN),
@@ -144,7 +144,7 @@ class LiveTurn:
         )
         return (attempt,)
 
-    def _outcome(self) -> AttemptOutcome:
+    def _outcome(self) -> RequestOutcome:
         if self.apologises:
             return "failed"
         return "spoken" if self.said else "cancelled" if self.interrupted else "silent"

@@ -12,7 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from pipelines.call_log.call_account import CallAccount, ClosedTurn
 from pipelines.call_log.live_call import answered_by, call_figures
-from voice.server.bookkeeping import Account, CallFigures
+from voice.server.accounting import CallAccounting, CallFigures
 
 if TYPE_CHECKING:
     from latency.record.turn import ServerTurn
@@ -84,7 +84,7 @@ class ServerMetrics:
         self._accounts[counted.number] = counted
         return counted
 
-    def ended(self, account: Account, why: str) -> None:
+    def ended(self, account: CallAccounting, why: str) -> None:
         """A call is over: its last turn is counted, and the call is logged."""
         assert isinstance(account, CountedAccount)
         self._under_way.dec()

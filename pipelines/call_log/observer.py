@@ -39,21 +39,21 @@ from pipelines.call_log.turn_log import TurnLog
 from voice.conversation.transcript import typed_texts
 from voice.frames import (
     HOLD_PHRASE,
-    AttemptsFrame,
     EagerHintFrame,
+    EarlySynthesisFrame,
     HangFrame,
     LLMFailureFrame,
     OverlapFrame,
+    RequestsFrame,
     RevisedTranscriptionFrame,
     SilenceAskedFrame,
-    SpeakAheadFrame,
     ToolCalledFrame,
     ToolReturnedFrame,
     TurnEndFrame,
     TurnJoinsFrame,
 )
-from voice.llm.parts.service import AnswerPartFrame
-from voice.server.bookkeeping import Account
+from voice.llm.long_answers.service import AnswerPartFrame
+from voice.server.accounting import CallAccounting
 from voice.server.loop.loop_watch import LoopWatch
 from voice.wire.messages import TurnMessage, to_rtvi
 
@@ -80,7 +80,7 @@ class TurnObserver(BaseObserver):
     """
 
     def __init__(
-        self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None, account: Account | None = None
+        self, log: TurnLog, rtvi: RTVIProcessor, watch: LoopWatch | None = None, account: CallAccounting | None = None
     ) -> None:
         super().__init__(observe_every_push=False)
         self.log = log
@@ -133,7 +133,7 @@ class TurnObserver(BaseObserver):
             case AggregatedTextFrame() if frame.will_be_spoken and not isinstance(frame, TTSTextFrame):
                 note = log.bridged if frame.text_type == HOLD_PHRASE else log.clause
                 note(frame.context_id, frame.text, now)
-            case AttemptsFrame():
+            case RequestsFrame():
                 return log.asked(frame)
             case UserStartedSpeakingFrame():
                 return log.user_started(now)
@@ -155,7 +155,7 @@ class TurnObserver(BaseObserver):
                 log.hinted(now)
             case AnswerPartFrame():
                 log.in_part(frame.part)
-            case SpeakAheadFrame():
+            case EarlySynthesisFrame():
                 log.spoken_ahead()
             case LLMContextFrame() if frame.speculation:
                 log.asked_ahead(now)

@@ -12,14 +12,14 @@ from latency.record.marks import Mark
 from latency.record.requests import AnswerPart
 from latency.record.turn import HEARING, HangRecord, SmartTurnOpinion, SpeculationRecord
 from pipelines.call_log.live_turn import LiveTurn, Stalls
-from voice.frames import AttemptsFrame, OverlapFrame, TurnEndFrame
+from voice.frames import OverlapFrame, RequestsFrame, TurnEndFrame
 
 
 class TurnLog:
     """The turns of one call. Methods that return a turn ask for it to be reported.
 
     Args:
-        tier: name of the tier, for a model whose requests are not reported in `AttemptsFrame`s.
+        tier: name of the tier, for a model whose requests are not reported in `RequestsFrame`s.
         models: the model of each tier.
         stalls: finds the event loop's stalls; None when the loop is not watched.
         speculates: whether answers are started before the commit.
@@ -216,7 +216,7 @@ class TurnLog:
         if turn and Mark.TOOL_CALLED in turn.marks and Mark.LLM_FIRST_TOKEN not in turn.marks:
             turn.marks[Mark.TOOL_RETURNED] = now
 
-    def asked(self, frame: AttemptsFrame) -> LiveTurn | None:
+    def asked(self, frame: RequestsFrame) -> LiveTurn | None:
         """What became of the requests for an answer so far; they belong to the turn in which their first frame came."""
         number = frame.answer.response
         turn = None if number is None else self._answered.get(number, self.turn)

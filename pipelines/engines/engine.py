@@ -67,7 +67,7 @@ class Synthesiser(Protocol):
 
     @property
     def speaks_ahead(self) -> bool:
-        """Whether its services prepare the speech of a `SpeakAheadFrame`."""
+        """Whether its services prepare the speech of a `EarlySynthesisFrame`."""
 
     async def start(self, phrases: Sequence[str]) -> None:
         """Load and warm up.

@@ -11,7 +11,7 @@ from pipelines.engines.engine import AsrTable, Recogniser
 from pipelines.versions import version
 from voice.errors import ComponentError
 from voice.language import Language
-from voice.priority import stand_behind
+from voice.priority import lower_thread_priority
 
 if TYPE_CHECKING:
     from pipecat.services.stt_service import STTService
@@ -158,7 +158,7 @@ class WhisperRecogniser:
         # The checksum of the weights, by which a calibration is found, takes a moment.
         self._decoding = await asyncio.to_thread(self._decide, weights)
         # The engine's own threads are as patient as the one that loads it.
-        loader = ThreadPoolExecutor(1, initializer=stand_behind)
+        loader = ThreadPoolExecutor(1, initializer=lower_thread_priority)
         try:
             loading = asyncio.get_running_loop().run_in_executor(loader, self._load, weights, self._decoding)
             self._whisper = await loading

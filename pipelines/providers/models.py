@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from voice.llm.parts.service import PartsLLMService
+    from voice.llm.long_answers.service import PartsLLMService
     from voice.llm.tools import Tool
 
 

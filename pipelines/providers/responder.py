@@ -9,7 +9,7 @@ from pipelines.table import Table
 from voice.language import Language
 
 if TYPE_CHECKING:
-    from voice.llm.parts.service import PartsLLMService
+    from voice.llm.long_answers.service import PartsLLMService
     from voice.llm.tools import Tool
 
 

@@ -19,9 +19,9 @@ from latency.report.thresholds import Threshold, ThresholdError
 from pipelines.child import Server, health, own_server
 from pipelines.replaying.chaos import Fault, parts_of, schedule
 from pipelines.replaying.injection import Injector
+from pipelines.replaying.partial_call import PartialCallWriter
 from pipelines.replaying.progress import CallProgress, Progress
 from pipelines.replaying.run_folder import check_folder, load_between, run_header, save, writing
-from pipelines.replaying.under_way import UnderWay
 from pipelines.samples import SAMPLES, installed
 from voice.client.call.connection import check_url
 from voice.client.call.line import PacedLine
@@ -171,7 +171,7 @@ async def one_call(
     )
     session = CallSession(server.url, line, listener=progress)
     progress.result = session.result
-    under_way = UnderWay(session, fixture, name, writer, cold=cold)
+    under_way = PartialCallWriter(session, fixture, name, writer, cold=cold)
     progress.placed.append(under_way.placed)
     injector = None
     if faults is not None and server.process is not None:

@@ -16,13 +16,13 @@ from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
 from voice.language import Language
 from voice.language.phrases import PHRASES
-from voice.llm.answer.bridging import Bridging
+from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.policy import BestOf, make_policy
-from voice.llm.policy.tier_stats import TierBook, Wait, quantile
+from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 from voice.responder import RESPONDER
 
 if TYPE_CHECKING:
-    from voice.llm.parts.service import PartsLLMService
+    from voice.llm.long_answers.service import PartsLLMService
     from voice.llm.tiers.tier import Tier
     from voice.llm.tools import Tool
 
@@ -54,7 +54,7 @@ class TieredModels:
         )
         self._drafts = {self._policy.tier: self._policy.candidates} if isinstance(self._policy, BestOf) else {}
         self._budget = Budget.with_llm(llm.budget_ms / 1000)
-        self._book = TierBook({name: self._assumed_p95(name) for name in llm.tiers})
+        self._book = TierStatistics({name: self._assumed_p95(name) for name in llm.tiers})
         self._calls = itertools.count()
         self._synthesis: deque[Wait] = deque(maxlen=100)
         self.phrases = self._bridging(0).phrases if llm.bridge else ()
@@ -155,8 +155,8 @@ class TieredModels:
     def _synthesis_p95(self) -> float | None:
         return quantile(self._synthesis, 0.95) if len(self._synthesis) >= ENOUGH else None
 
-    def _bridging(self, call: int) -> Bridging:
-        return Bridging(self._llm.hold_phrases, start=call, language=self._language)
+    def _bridging(self, call: int) -> HoldPhrases:
+        return HoldPhrases(self._llm.hold_phrases, start=call, language=self._language)
 
     def _warn(self) -> None:
         for name, tier in self._llm.tiers.items():

@@ -20,16 +20,16 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from latency.judge.verdict import judge
 from latency.record.marks import Mark, Marks
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import Reported, Stall
 from latency.report.stats import percentile
 from pipelines.child import announced
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.frames import AttemptsFrame
+from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.policy import make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.server.loop.loop_watch import LoopWatch
 
@@ -42,7 +42,7 @@ MODELS = {"large": "sim:sonnet", "fast": "sim:groq-fast"}
 class Answer:
     """What the service recorded of an answer, and when its first text left it."""
 
-    record: AttemptsFrame
+    record: RequestsFrame
     handed_over: float | None
     stalls: Sequence[Stall]
     """Of this process, from the commit to that text."""
@@ -119,7 +119,7 @@ async def test_benchmark_of_a_policy_in_the_field(
     assert least <= share <= most
 
 
-def written(attempts: Iterable[AttemptRecord]) -> int:
+def written(attempts: Iterable[RequestRecord]) -> int:
     """Tokens that the models wrote."""
     return sum(attempt.tokens.completion or 0 for attempt in attempts if attempt.tokens)
 
@@ -137,7 +137,7 @@ async def converse(policy: str, url: str, watch: LoopWatch) -> list[Answer]:
         )
         for name, model in MODELS.items()
     ]  # fmt: skip
-    book = TierBook({"large": 1.5, "fast": 0.3})
+    book = TierStatistics({"large": 1.5, "fast": 0.3})
     service = BudgetedLLMService(tiers, make_policy(policy, large="large", fast="fast"), book=book)
     answers: list[Answer] = []
     first: list[float] = []
@@ -146,7 +146,7 @@ async def converse(policy: str, url: str, watch: LoopWatch) -> list[Answer]:
     async def collect(_: BudgetedLLMService, frame: Frame) -> None:
         if isinstance(frame, LLMTextFrame):
             first.append(time.monotonic())
-        elif isinstance(frame, AttemptsFrame) and frame.final:
+        elif isinstance(frame, RequestsFrame) and frame.final:
             now = time.monotonic()
             since, until = frame.answer.commit or now, first[0] if first else now
             answers.append(Answer(frame, first[0] if first else None, watch.between(since, until)))

@@ -27,7 +27,7 @@ from pipecat.frames.frames import (
 
 from pipelines.engines.sphinx import _domain_sentences, _edition
 from tests.make_samples import synthesise
-from tests.voice.turns.overlap.test_start import Voice
+from tests.voice.turns.barge_in.test_start import Voice
 from voice.asr.sphinx.language_model import build_language_model
 from voice.asr.sphinx.overlap.search import OverlapSearch
 from voice.asr.sphinx.worker import Recognition, load_decoder
@@ -42,13 +42,13 @@ from voice.asr.sphinx.worker_protocol import (
     StartUtterance,
 )
 from voice.client.sound.pcm import RATE, Pcm
-from voice.frames import EagerHintFrame, LeaningFrame, NothingHeardFrame, SpeechResumedFrame
+from voice.frames import EagerHintFrame, NothingHeardFrame, OverlapEvidenceFrame, SpeechResumedFrame
 from voice.responder.beginnings import is_beginning
 from voice.responder.source_digest import source_digest
 from voice.responder.understanding import parses
+from voice.turns.barge_in.decision import Rules
+from voice.turns.barge_in.turn_start import BargeInStart
 from voice.turns.models import TurnModels
-from voice.turns.overlap.decision import Rules
-from voice.turns.overlap.start import OverlapStart
 
 VOICES = ("rms", "slt", "kal16", "awb")
 INTERRUPTIONS = (
@@ -96,7 +96,7 @@ class Recogniser:
         text = getattr(reply, "text", None)
         leaning = getattr(reply, "leaning", None)
         if leaning is not None:
-            self._tell(LeaningFrame(nats=leaning))
+            self._tell(OverlapEvidenceFrame(nats=leaning))
         if isinstance(reply, Partial):
             self._tell(InterimTranscriptionFrame(reply.text, "", ""))
         elif isinstance(reply, Peeked):
@@ -119,7 +119,7 @@ class Answer:
         self.now = -1.0
         self.stopped: float | None = None
         self.speaking = self.hinted = False
-        self.start = OverlapStart(
+        self.start = BargeInStart(
             vad=self.vad,
             voice=self.voice,
             rules=Rules(),

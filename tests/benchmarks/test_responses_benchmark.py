@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.voice.llm.openai.responses_rig import FAST, SLOW, calling, chat_sizes, ended, in_call, make_service, until
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.simulator.app import serving
 from voice.simulator.simulator import Simulator
 
@@ -79,7 +79,7 @@ def row(name: str, seconds: list[float]) -> str:
     return f"  {name:32} p50 {cuts[9]:6.1f}  p95 {cuts[18]:6.1f}  max {1000 * max(seconds):6.1f}"
 
 
-def waited(attempt: LiveAttempt) -> float:
+def waited(attempt: LLMRequest) -> float:
     assert attempt.first_token is not None
     return attempt.first_token - attempt.request
 

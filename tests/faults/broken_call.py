@@ -11,8 +11,8 @@ from latency.record.run import Run, RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.turn import ServerTurn, TurnRecord
 from pipelines.replaying.call_records import turn_records
+from pipelines.replaying.partial_call import PartialCallWriter
 from pipelines.replaying.run_folder import save
-from pipelines.replaying.under_way import UnderWay
 from tests.faults.breaking import DISK, Mend, breakage
 from tests.faults.matrix import Cell, Moment, Outcome
 from tests.faults.served import Served
@@ -233,7 +233,7 @@ async def _call(
         keep(*args)  # type: ignore[arg-type]
 
     writer.keep = failing  # type: ignore[method-assign]
-    under_way = UnderWay(session, fixture, "call", writer, cold=False)
+    under_way = PartialCallWriter(session, fixture, "call", writer, cold=False)
     told.placed.append(under_way.placed)
     not_written = None
     try:

@@ -1,6 +1,6 @@
 import pytest
 
-from latency.budget import Budget, BudgetError, Commit, Deadline, what_a_turn_leaves
+from latency.budget import Budget, BudgetError, Commit, Deadline, remaining_turn_budget
 
 
 def test_the_usual_shares_make_800_ms_without_a_warning() -> None:
@@ -103,15 +103,15 @@ def test_a_fast_tier_that_is_slower_than_the_budget_never_moves_a_deadline_beyon
 def test_a_floor_keeps_the_deadline_that_it_replaced() -> None:
     floored = Commit(at=10.0, speech_end=9.4, fast_p95=0.2).deadline(Budget())
     assert floored.limit == "floor"
-    assert floored.hold_until == pytest.approx(what_a_turn_leaves(9.4, Budget()))
+    assert floored.hold_until == pytest.approx(remaining_turn_budget(9.4, Budget()))
     assert floored.hold_until < floored.at
     usual = Commit(at=10.0, speech_end=9.8, fast_p95=0.1).deadline(Budget())
     assert usual.hold_until == usual.at
 
 
 def test_the_rest_of_a_turn_does_not_depend_on_its_commit() -> None:
-    assert what_a_turn_leaves(10.0, Budget()) == pytest.approx(10.67)
-    assert what_a_turn_leaves(10.0, Budget(), 0.1) == pytest.approx(10.63)
+    assert remaining_turn_budget(10.0, Budget()) == pytest.approx(10.67)
+    assert remaining_turn_budget(10.0, Budget(), 0.1) == pytest.approx(10.63)
 
 
 def test_a_fast_tier_that_just_fits_is_no_floor() -> None:

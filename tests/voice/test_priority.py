@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from voice.pass_queue import PassQueue
+from voice.inference_queue import InferenceQueue
 from voice.priority import BEHIND
 
 
@@ -17,7 +17,7 @@ def niceness() -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives threads priorities of their own")
 def test_a_pass_stands_behind_the_thread_that_asked_for_it() -> None:
     before = niceness()
-    queue = PassQueue("test", threads=1)
+    queue = InferenceQueue("test", threads=1)
     try:
         seen = queue.submit(lambda _: str(niceness())).result(5)
     finally:

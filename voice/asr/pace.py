@@ -15,7 +15,7 @@ two fades with tiny."""
 _WEIGHT = 0.3  # of the latest pass in the estimate
 
 
-class Pace:
+class PassPacing:
     """Says when the next partial pass may begin.
 
     Args:

@@ -1,7 +1,7 @@
 """Every sentence that an agent says of its own accord, in each language: the only place where they are written.
 
 What a language model, the responder or a tool says is not among them. A phrase may claim nothing that is not known when
-it is said; `voice.llm.answer.bridging.check_phrase` holds those that are said before there is an answer to that.
+it is said; `voice.llm.answer.hold_phrases.check_phrase` holds those that are said before there is an answer to that.
 """
 
 from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 
-class ContextAsItIs(BaseLLMAdapter[dict[str, Any]]):
+class PassThroughAdapter(BaseLLMAdapter[dict[str, Any]]):
     """Passes the context on unchanged. pipecat's default adapter imports OpenAI's SDK: 550 modules, 0.3 s at start."""
 
     @property

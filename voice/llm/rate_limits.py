@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 
 from pipecat.utils.errors import extract_http_status_code
 
-from voice.llm.answer.provider_note import Rest, Room
+from voice.llm.answer.provider_note import RateLimitPause, RemainingRequests
 
 GONE_FOR = 3600.0
 """Seconds for which a model is not asked that its provider no longer has, or does not have."""
@@ -58,7 +58,7 @@ def read_limits(headers: Mapping[str, str], now: datetime) -> list[Limit]:
     return found
 
 
-def before_refusal(limits: list[Limit], *, pool: str | None = None, given: int, output: int) -> Rest | None:
+def before_refusal(limits: list[Limit], *, pool: str | None = None, given: int, output: int) -> RateLimitPause | None:
     """How long not to ask again, because one more request might be refused; None while there is enough.
 
     Token limits may not contain the request under way yet, so there must be enough for two.
@@ -75,12 +75,12 @@ def before_refusal(limits: list[Limit], *, pool: str | None = None, given: int, 
     if not short:
         return None
     last = max(short, key=_wait)
-    return Rest(
+    return RateLimitPause(
         seconds=_wait(last), why=f"its limit of {last.of.replace('-', ' ')} is nearly used up ({last.remaining} left)"
     )
 
 
-def room(limits: list[Limit], *, given: int, output: int) -> Room | None:
+def room(limits: list[Limit], *, given: int, output: int) -> RemainingRequests | None:
     """How many more requests the limits allow, by the scarcest of them; None where none is told of.
 
     Args:
@@ -93,19 +93,19 @@ def room(limits: list[Limit], *, given: int, output: int) -> Room | None:
     if not counting:
         return None
     scarcest = min(counting, key=lambda limit: limit.remaining // max(1, takes[limit.of]))
-    return Room(requests=scarcest.remaining // max(1, takes[scarcest.of]), seconds=_wait(scarcest))
+    return RemainingRequests(requests=scarcest.remaining // max(1, takes[scarcest.of]), seconds=_wait(scarcest))
 
 
-def rest_after(error: BaseException | None, now: datetime) -> Rest | None:
+def rest_after(error: BaseException | None, now: datetime) -> RateLimitPause | None:
     """How long not to ask a tier after it failed with this error; None if the next turn may ask it."""
     status = extract_http_status_code(error) if error is not None else None
     match status:
         case 404:
-            return Rest(seconds=GONE_FOR, why="its provider does not have the model (any more)")
+            return RateLimitPause(seconds=GONE_FOR, why="its provider does not have the model (any more)")
         case 402:
-            return Rest(seconds=NO_CREDIT_FOR, why="its provider wants to be paid first")
+            return RateLimitPause(seconds=NO_CREDIT_FOR, why="its provider wants to be paid first")
         case 429 | 503 | 529 if (wait := retry_after(error, now)) is not None:
-            return Rest(seconds=wait, why=f"its provider answered HTTP {status} and asks to wait so long")
+            return RateLimitPause(seconds=wait, why=f"its provider answered HTTP {status} and asks to wait so long")
     return None
 
 

@@ -26,21 +26,21 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frame_processor import FrameDirection
 
-from latency.record.requests import AnswerRecord, AttemptOutcome, AttemptRecord
+from latency.record.requests import AnswerRecord, RequestOutcome, RequestRecord
 from voice.frames import (
     AnswerTextFrame,
-    AttemptsFrame,
     ContextAnsweredFrame,
     HoldPhraseFrame,
+    RequestsFrame,
     ToolCalledFrame,
     ToolReturnedFrame,
     TurnJoinsFrame,
 )
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.clauses import ClauseSplitter
-from voice.llm.answer.speaking_ahead import last_user_text
-from voice.llm.context_adapter import ContextAsItIs
-from voice.llm.parts.service import PartsLLMService
+from voice.llm.answer.early_synthesis import last_user_text
+from voice.llm.context_adapter import PassThroughAdapter
+from voice.llm.long_answers.service import PartsLLMService
 from voice.llm.tools.running import RunningTools
 from voice.llm.tools.tool import Tool
 from voice.responder import RESPONDER
@@ -83,7 +83,7 @@ class ResponderLLMService(PartsLLMService):
     A timer that runs out while the user speaks is announced after their turn. Timers end with the call.
 
     In front of language models (`numbers` given), it answers only what it understands, reports each of these answers as
-    an `AttemptsFrame`, and passes every other context on to the service behind it.
+    an `RequestsFrame`, and passes every other context on to the service behind it.
 
     Events: `on_goodbye(service)` after the user has said goodbye and been answered.
 
@@ -98,7 +98,7 @@ class ResponderLLMService(PartsLLMService):
         ConfigurationError: a tool cannot be called by name.
     """
 
-    adapter_class = ContextAsItIs
+    adapter_class = PassThroughAdapter
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class ResponderLLMService(PartsLLMService):
         super().__init__(model=RESPONDER, **kwargs)
         self._responder = Responder(tools=tools, rng=rng, is_alone=numbers is None)
         self._numbers = numbers
-        self._ahead: AttemptRecord | None = None
+        self._ahead: RequestRecord | None = None
         """The record of the speculative answer under way; None without one, and for a service that stands alone."""
         self._local_time = clock or CallClock()
         self._speculated: Proposal | None = None
@@ -211,27 +211,27 @@ class ResponderLLMService(PartsLLMService):
         self.drop_rest()
         await self.push_frame(frame, direction)
 
-    def _record(self, began: float) -> AttemptRecord | None:
+    def _record(self, began: float) -> RequestRecord | None:
         """The request of an answer whose words are there now; None for a service that stands alone."""
         if self._numbers is None:
             return None
         now = time.monotonic()
-        return AttemptRecord(
+        return RequestRecord(
             response=next(self._numbers), tier=RESPONDER, request=began, first_token=now, first_clause=now, end=now
         )
 
-    async def _report_ahead(self, outcome: AttemptOutcome, *, commit: float | None = None) -> None:
+    async def _report_ahead(self, outcome: RequestOutcome, *, commit: float | None = None) -> None:
         record, self._ahead = self._ahead, None
         await self._report(record, outcome, commit=commit)
 
-    async def _report(self, record: AttemptRecord | None, outcome: AttemptOutcome, *, commit: float | None) -> None:
+    async def _report(self, record: RequestRecord | None, outcome: RequestOutcome, *, commit: float | None) -> None:
         if record is None:
             return
         answer = AnswerRecord(
             response=record.response, policy=RESPONDER, reason=UNDERSTOOD, commit=commit, tier=RESPONDER
         )
         attempts = (replace(record, outcome=outcome),)
-        await self.push_frame(AttemptsFrame(answer=answer, attempts=attempts, final=True))
+        await self.push_frame(RequestsFrame(answer=answer, attempts=attempts, final=True))
 
     async def _result_of(self, call: ToolCall) -> str:
         """Run a tool, and say something while it takes long."""

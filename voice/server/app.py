@@ -13,7 +13,7 @@ from voice.redaction import printable
 from voice.server.access import Access
 from voice.server.calls import Calls
 from voice.server.closing import closed_at_end
-from voice.server.headroom.admission import NotNow
+from voice.server.headroom.admission import AdmissionRefusal
 from voice.server.page.head import take_head
 from voice.server.page.routes import page_routes
 from voice.wire.endpoint import (
@@ -117,7 +117,7 @@ def create_app(calls: Calls, access: Access) -> FastAPI:
     return app
 
 
-def _not_now(body: dict[str, Any], refusal: NotNow) -> JSONResponse:
+def _not_now(body: dict[str, Any], refusal: AdmissionRefusal) -> JSONResponse:
     return JSONResponse(body, 503, headers={"Retry-After": str(refusal.retry_after)})
 
 

@@ -13,9 +13,9 @@ from pipecat.workers.runner import WorkerRunner
 
 from voice.errors import VoiceError
 from voice.server.access import is_local_address
-from voice.server.bookkeeping import Books
+from voice.server.accounting import ServerAccounting
 from voice.server.closing import IDLE, end_when_idle, shortened
-from voice.server.headroom.admission import NotNow
+from voice.server.headroom.admission import AdmissionRefusal
 from voice.server.headroom.headroom import Headroom
 from voice.server.interventions import RELEASE_AFTER, Interventions
 from voice.server.resuming.resumable_socket import ResumableSocket
@@ -79,7 +79,7 @@ class Calls:
         interventions: Interventions | None = None,
         *,
         most: int = MOST_CALLS,
-        books: Books | None = None,
+        books: ServerAccounting | None = None,
         resume_within: float = RESUME_WITHIN,
         from_one: int | None = MOST_FROM_ONE,
         longest: float = LONGEST_CALL,
@@ -106,29 +106,33 @@ class Calls:
         self._resume_within = resume_within
         self._resumable: set[ResumableSocket] = set()
 
-    def why_not(self) -> NotNow | None:
+    def why_not(self) -> AdmissionRefusal | None:
         """Why no call is taken now; None when one is."""
         if not self.ready:
-            return NotNow(kind="loading", reason="the models are still loading; try again when /readyz says so")
+            return AdmissionRefusal(
+                kind="loading", reason="the models are still loading; try again when /readyz says so"
+            )
         if self.closing:
-            return NotNow(kind="ending", reason="this server is about to end and takes no more calls; call again")
+            return AdmissionRefusal(
+                kind="ending", reason="this server is about to end and takes no more calls; call again"
+            )
         if len(self.active) >= self._most:
             reason = f"the server is full ({len(self.active)} of {self._most} calls); call later"
-            return NotNow(kind="full", reason=reason)
+            return AdmissionRefusal(kind="full", reason=reason)
         if self._beginning >= MOST_BEGINNING:
             reason = f"{self._beginning} other calls are about to begin; call again in a second"
-            return NotNow(kind="beginning", reason=reason, retry_after=1)
+            return AdmissionRefusal(kind="beginning", reason=reason, retry_after=1)
         if self.headroom is None:
             return None
         now = time.monotonic()
         return self.headroom.refusal(now, ages=[now - began for began in self.began.values()])
 
-    def too_many_from(self, address: str) -> NotNow | None:
+    def too_many_from(self, address: str) -> AdmissionRefusal | None:
         """Why no further call from this address is taken; None when one is. This machine's own are not counted."""
         if self._from_one is None or is_local_address(address) or self._callers[address] < self._from_one:
             return None
         reason = f"{self._callers[address]} calls from your address are under way, the most for one; call later"
-        return NotNow(kind="address", reason=reason)
+        return AdmissionRefusal(kind="address", reason=reason)
 
     def end_waiting(self) -> None:
         """End the calls that wait for their clients: the server is about to end."""

@@ -14,14 +14,14 @@ _STEPS = np.zeros(256, np.int8)
 _STEPS[[ord("["), ord("{")]], _STEPS[[ord("]"), ord("}")]] = 1, -1
 
 
-class Brief(dict[str, Any]):
+class CompactRepr(dict[str, Any]):
     """A JSON object that is short as text: pipecat formats the message of a frame at each part of the pipeline."""
 
     def __repr__(self) -> str:
         return f"{len(self)} fields"
 
 
-def read_message(text: str) -> Brief:
+def read_message(text: str) -> CompactRepr:
     """Read a client's message; its texts are made plain.
 
     Raises:
@@ -35,7 +35,7 @@ def read_message(text: str) -> Brief:
         raise WireError("a message is not JSON") from error
     if not isinstance(content, dict):
         raise WireError("a message is not a JSON object")
-    return Brief(plain_values(content))
+    return CompactRepr(plain_values(content))
 
 
 def is_deep(text: str) -> bool:

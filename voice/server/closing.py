@@ -22,7 +22,7 @@ FAILED = "the call cannot go on: the server failed, and its log says why"
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class Closing:
     """How a call is closed by the server."""
 
     code: int
@@ -55,7 +55,7 @@ async def closed_at_end(websocket: WebSocket) -> AsyncIterator[None]:
                 await websocket.close(1011, FAILED)
 
 
-class Idling(Protocol):
+class IdleTransport(Protocol):
     """A call's transport, as far as it is watched here."""
 
     @property
@@ -66,7 +66,7 @@ class Idling(Protocol):
         """End the call; `reason` is a clause."""
 
 
-async def end_when_idle(transport: Idling, within: float, clock: Callable[[], float] = time.monotonic) -> None:
+async def end_when_idle(transport: IdleTransport, within: float, clock: Callable[[], float] = time.monotonic) -> None:
     """End the call once its client has sent nothing for `within` seconds; 0 never does.
 
     Args:

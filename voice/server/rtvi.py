@@ -25,7 +25,7 @@ from pydantic import BaseModel
 from voice.frames import RevisedTranscriptionFrame, SilenceAskedFrame
 from voice.plain_text import plain
 from voice.redaction import redacted
-from voice.server.client_messages import Brief
+from voice.server.client_messages import CompactRepr
 from voice.server.limits import ASKED_A_SECOND, ASKED_AT_ONCE, ASKED_WITHIN, LONGEST_TEXT, MOST_QUEUED, Bucket
 from voice.turns.turn_so_far import joined
 from voice.wire.requests import InterruptRequest
@@ -81,7 +81,7 @@ class CallRTVI(RTVIProcessor):
 
     async def push_transport_message(self, model: BaseModel, exclude_none: bool = True) -> None:
         """Send a message to the client."""
-        message = Brief(model.model_dump(exclude_none=exclude_none))
+        message = CompactRepr(model.model_dump(exclude_none=exclude_none))
         await self.push_frame(OutputTransportMessageUrgentFrame(message=message))
 
     def create_rtvi_observer(self, *, params: RTVIObserverParams | None = None, **options: Any) -> RTVIObserver:

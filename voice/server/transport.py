@@ -22,9 +22,9 @@ from pipecat.transports.websocket.fastapi import (
 from starlette.websockets import WebSocketDisconnect
 
 from voice.errors import WireError
-from voice.server.bookkeeping import Account
+from voice.server.accounting import CallAccounting
 from voice.server.client_messages import read_message
-from voice.server.closing import CLOSE_WITHIN, STOPPED, Ending, shortened
+from voice.server.closing import CLOSE_WITHIN, STOPPED, Closing, shortened
 from voice.server.evals.harness import Harness
 from voice.server.limits import (
     AHEAD,
@@ -236,7 +236,7 @@ class CallTransport(FastAPIWebsocketTransport):
     """One call's transport: 16 kHz mono in, `sample_rate` mono out in 20 ms messages."""
 
     def __init__(self, websocket: WebSocket | ResumableSocket, *, sample_rate: int) -> None:
-        self.account: Account | None = None
+        self.account: CallAccounting | None = None
         """The books on the call; None where none are kept."""
         self.serializer = StrictSerializer()
         self._socket = websocket
@@ -304,14 +304,14 @@ class CallTransport(FastAPIWebsocketTransport):
         return self._client.gone
 
     @property
-    def ending(self) -> Ending | None:
+    def ending(self) -> Closing | None:
         """Why this side ends the call; None if the client has hung up, or its connection broke."""
         if self._why_ended is not None:
-            return Ending(1011, self._why_ended, "given up")
+            return Closing(1011, self._why_ended, "given up")
         refusal = self.serializer.refusal
-        return None if refusal is None else Ending(self.serializer.code, refusal, "refused")
+        return None if refusal is None else Closing(self.serializer.code, refusal, "refused")
 
-    async def close(self, ending: Ending) -> None:
+    async def close(self, ending: Closing) -> None:
         """Tell the client why the call ends, unless it does not read."""
         # Otherwise pipecat would close it again at the end of the pipeline, and log that it cannot.
         self._client._closing = True

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from pipecat.turns.user_stop import NormalizedMatch
 
-from voice.turns.early import MOST_A_TURN, ExtraRequests
 from voice.turns.endpointing import Silence
+from voice.turns.extra_requests import MOST_A_TURN, ExtraRequests
 
 LEAST_APART = 0.5
 """Seconds between the starts of two speculative answers of a call."""

@@ -13,7 +13,7 @@ from pipecat.processors.audio.vad_processor import VADProcessor
 from pipecat.processors.frame_processor import FrameDirection
 
 from voice.frames import EagerHintFrame, SpeechResumedFrame
-from voice.turns.barge_in import SpeechStart
+from voice.turns.vad_onset import VadOnset
 
 DOUBTFUL = 0.3
 """Confidence from which a window of 32 ms may be the start of speech.
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 class SharedSilero(SileroVADAnalyzer):
     """One call's voice activity detector: its own recurrent state on the shared Silero session.
 
-    What counts as the start of speech, and so interrupts the agent, is described in `voice.turns.barge_in`.
+    What counts as the start of speech, and so interrupts the agent, is described in `voice.turns.vad_onset`.
     """
 
     def __init__(self, model: SileroOnnxModel, params: VADParams) -> None:
@@ -50,8 +50,8 @@ class SharedSilero(SileroVADAnalyzer):
     def set_params(self, params: VADParams) -> None:
         """Change what counts as speech; the detector forgets what it has heard so far."""
         super().set_params(params)
-        self._start = SpeechStart(self._vad_start_frames, params.confidence)
-        self._early = SpeechStart(round(self._vad_start_frames / LIKELY_SOONER), params.confidence)
+        self._start = VadOnset(self._vad_start_frames, params.confidence)
+        self._early = VadOnset(round(self._vad_start_frames / LIKELY_SOONER), params.confidence)
         self._likely = False
         self._doubtful = 0
 
@@ -64,7 +64,7 @@ class SharedSilero(SileroVADAnalyzer):
         return self._run_analyzer(buffer)
 
     def voice_confidence(self, buffer: bytes) -> float:
-        """Confidence that a window is speech, 0 to 1; `SpeechStart` decides whether speech starts with it.
+        """Confidence that a window is speech, 0 to 1; `VadOnset` decides whether speech starts with it.
 
         Raises:
             ValueError: the model gave something else. The engine raises other errors of any type.

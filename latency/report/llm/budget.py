@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from latency.judge.verdict import Judged, judge
-from latency.record.requests import AnswerRecord, AttemptRecord, Phrase
+from latency.record.requests import AnswerRecord, Phrase, RequestRecord
 from latency.record.turn import TurnRecord
 from latency.report.llm.requests import (
     CutShort,
@@ -172,14 +172,14 @@ def _phrases(turns: Iterable[TurnRecord]) -> Iterator[Phrase]:
 
 
 def _tiers(turns: Iterable[TurnRecord]) -> dict[str, TierFigures]:
-    by_tier: dict[str, list[AttemptRecord]] = {}
+    by_tier: dict[str, list[RequestRecord]] = {}
     for answer in answers_of(turns):
         for attempt in answer:
             by_tier.setdefault(attempt.tier or "unnamed", []).append(attempt)
     return {name: _tier(attempts) for name, attempts in sorted(by_tier.items())}
 
 
-def _tier(attempts: Sequence[AttemptRecord]) -> TierFigures:
+def _tier(attempts: Sequence[RequestRecord]) -> TierFigures:
     outcomes = Counter(attempt.outcome for attempt in attempts)
     return TierFigures(
         attempts=len(attempts),

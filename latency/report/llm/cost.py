@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from latency.record.requests import AttemptRecord, Cap
+from latency.record.requests import Cap, RequestRecord
 from latency.record.turn import TurnRecord
 from latency.report.llm.requests import USED, answers_of, server_turns
 
@@ -87,14 +87,14 @@ def turn_cost(turn: TurnRecord) -> Spent:
     return spent(_requests([turn]))
 
 
-def spent(attempts: Sequence[AttemptRecord]) -> Spent:
+def spent(attempts: Sequence[RequestRecord]) -> Spent:
     """What the requests cost; nothing is known when there are none."""
     won = [attempt for attempt in attempts if attempt.outcome in USED]
     ahead = [attempt for attempt in attempts if attempt.outcome == "withdrawn"]
     lost = [attempt for attempt in attempts if attempt.outcome not in (*USED, "withdrawn")]
     is_known = bool(attempts) and all(attempt.usd is not None for attempt in attempts)
 
-    def of(those: Iterable[AttemptRecord]) -> float | None:
+    def of(those: Iterable[RequestRecord]) -> float | None:
         return _sum(attempt.usd or 0.0 for attempt in those) if is_known else None
 
     return Spent(
@@ -107,7 +107,7 @@ def spent(attempts: Sequence[AttemptRecord]) -> Spent:
     )
 
 
-def _requests(turns: Sequence[TurnRecord]) -> list[AttemptRecord]:
+def _requests(turns: Sequence[TurnRecord]) -> list[RequestRecord]:
     """Every request that has tokens; what answers without a language model has none."""
     return [attempt for answer in answers_of(turns) for attempt in answer if attempt.tokens is not None]
 
@@ -116,7 +116,7 @@ def _caps(turn: TurnRecord) -> set[Cap]:
     return {answer.cap for own in server_turns([turn]) for answer in own.responses if answer.cap}
 
 
-def _model(attempt: AttemptRecord) -> str:
+def _model(attempt: RequestRecord) -> str:
     return attempt.model or attempt.tier or "unnamed"
 
 

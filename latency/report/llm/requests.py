@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from latency.record.requests import USUAL_SPEEDS, AttemptOutcome, AttemptRecord, Tokens
+from latency.record.requests import USUAL_SPEEDS, RequestOutcome, RequestRecord, Tokens
 from latency.record.turn import Reported, ServerTurn, TurnRecord
 from latency.report.stats import Spread
 
-USED: tuple[AttemptOutcome, ...] = ("spoken", "called", "opened", "verdict")
+USED: tuple[RequestOutcome, ...] = ("spoken", "called", "opened", "verdict")
 """Outcomes of requests that were of use: their words were spoken, or their tools were run."""
-LOST: tuple[AttemptOutcome, ...] = ("cancelled", "failed", "withdrawn", "rejected")
+LOST: tuple[RequestOutcome, ...] = ("cancelled", "failed", "withdrawn", "rejected")
 """Outcomes of requests whose tokens were paid for but never heard."""
 
 
@@ -47,15 +47,15 @@ def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Reported]:
         yield from turn.server_turns or (turn,)
 
 
-def answers_of(turns: Iterable[TurnRecord]) -> Iterator[list[AttemptRecord]]:
+def answers_of(turns: Iterable[TurnRecord]) -> Iterator[list[RequestRecord]]:
     """The requests made for each answer, in order; their outcome is "withdrawn" when the answer was discarded."""
     for server_turn in server_turns(turns):
         yield from _answers(server_turn)
 
 
-def _answers(turn: Reported) -> Iterable[list[AttemptRecord]]:
+def _answers(turn: Reported) -> Iterable[list[RequestRecord]]:
     discarded = {answer.response for answer in turn.responses if not answer.is_committed}
-    answers: dict[int | None, list[AttemptRecord]] = {}
+    answers: dict[int | None, list[RequestRecord]] = {}
     for attempt in turn.attempts:
         number = attempt.response
         if number in discarded and attempt.outcome in (*USED, "cancelled"):
@@ -125,19 +125,19 @@ class CutShort:
     """From the request to its end, where that is known."""
 
 
-def failures(attempts: Iterable[AttemptRecord]) -> dict[str, int]:
+def failures(attempts: Iterable[RequestRecord]) -> dict[str, int]:
     """How many requests failed for each observed reason; the most frequent first."""
     failed = (attempt for attempt in attempts if attempt.outcome == "failed")
     return dict(Counter(failure(attempt) for attempt in failed).most_common())
 
 
-def failure(attempt: AttemptRecord) -> str:
+def failure(attempt: RequestRecord) -> str:
     """Why a request failed: a sentence without its full stop."""
     why = (attempt.failed or UNTOLD).rstrip(".")
     return f"{why}, after its first words" if attempt.first_token is not None else why
 
 
-def speed_of(attempt: AttemptRecord) -> str:
+def speed_of(attempt: RequestRecord) -> str:
     """The speed that was asked for, and the one that was served where it is another; empty for the usual one."""
     if attempt.is_served_otherwise:
         return f"{attempt.speed}, served {attempt.served}"
@@ -145,16 +145,16 @@ def speed_of(attempt: AttemptRecord) -> str:
     return "" if speed is None or speed in USUAL_SPEEDS else speed
 
 
-def cut_short(attempts: Iterable[AttemptRecord]) -> dict[str, CutShort]:
+def cut_short(attempts: Iterable[RequestRecord]) -> dict[str, CutShort]:
     """The cancelled requests by how far they had come; see `had`."""
-    found: dict[str, list[AttemptRecord]] = {}
+    found: dict[str, list[RequestRecord]] = {}
     for attempt in attempts:
         if attempt.outcome == "cancelled":
             found.setdefault(had(attempt), []).append(attempt)
     return {what: CutShort(n=len(those), after_p50_ms=_median_ms(those)) for what, those in found.items()}
 
 
-def had(attempt: AttemptRecord) -> str:
+def had(attempt: RequestRecord) -> str:
     """How far a request had come when it was cancelled, in words."""
     if attempt.first_clause is not None:
         return "words too"
@@ -163,6 +163,6 @@ def had(attempt: AttemptRecord) -> str:
     return "nothing yet" if attempt.alive is None else "only a sign of life"
 
 
-def _median_ms(attempts: Iterable[AttemptRecord]) -> float | None:
+def _median_ms(attempts: Iterable[RequestRecord]) -> float | None:
     known = ((one.request, one.end) for one in attempts)
     return Spread.of(end - request for request, end in known if request is not None and end is not None).p50

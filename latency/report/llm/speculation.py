@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from latency.judge.verdict import in_use
 from latency.record.marks import ROUNDING, Mark
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import Reported, ServerTurn, SpeculationRecord, TurnRecord
 from latency.report.llm.requests import USED, server_turns
 from latency.report.stats import Spread
@@ -103,7 +103,7 @@ def _inferred(turn: Reported) -> _Ahead:
     return _Ahead(len(ahead), len(ahead) - len(used), len(used), saved)
 
 
-def _used(turn: Reported) -> list[tuple[float, AttemptRecord]]:
+def _used(turn: Reported) -> list[tuple[float, RequestRecord]]:
     """The requests that were of use, each with when it was made."""
     attempts = in_use(turn.attempts, turn.responses)
     return [(one.request, one) for one in attempts if one.outcome in USED and one.request is not None]

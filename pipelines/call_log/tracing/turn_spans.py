@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from latency.record.marks import Mark
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import ServerTurn
 from pipelines.call_log.call_account import ClosedTurn
 
@@ -99,7 +99,7 @@ def _of_turn(turn: ClosedTurn, about: About) -> dict[str, Value]:
     return _known(found)
 
 
-def _chat(attempt: AttemptRecord, about: About, *, until: float) -> SpanRecord:
+def _chat(attempt: RequestRecord, about: About, *, until: float) -> SpanRecord:
     """A request to a language model; one that still ran when the turn was over ends with it."""
     assert attempt.request is not None
     tokens = attempt.tokens
@@ -160,7 +160,7 @@ def _stage(name: str, record: ServerTurn, began: Mark, ended: Mark) -> Iterator[
         yield SpanRecord(name=name, start=start, end=end, attributes={})
 
 
-def _instants(attempts: tuple[AttemptRecord, ...]) -> Iterator[float]:
+def _instants(attempts: tuple[RequestRecord, ...]) -> Iterator[float]:
     for attempt in attempts:
         yield from (at for at in (attempt.request, attempt.first_token, attempt.end) if at is not None)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
 from latency.record.run import RunError
 from latency.render.numbers import plural
-from voice.errors import ConfigurationError, SaidBefore, VoiceError
+from voice.errors import AlreadyReported, ConfigurationError, VoiceError
 
 if TYPE_CHECKING:
     from latency.benchmark.benchmark import Benchmark, Callers
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         folder = Path(args.read) if args.read else _measure(args, argv)
         return _show(folder, as_json=args.json)
-    except SaidBefore as error:
+    except AlreadyReported as error:
         return error.exit_code
     except (VoiceError, RunError) as error:
         complain("latency", str(error))

@@ -17,7 +17,7 @@ from pipelines.lab.probing.figures import Sample
 from pipelines.providers.provider import TierTable
 from pipelines.providers.resources import Resources
 from pipelines.tiers.table import Tiers
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.tiers.tier import Tier
 
 QUESTION = "Explain in three sentences how a rainbow comes about."
@@ -79,7 +79,7 @@ async def _in_call(tier: Tier) -> AsyncIterator[None]:
 
 
 async def _ask(tier: Tier, number: int) -> Sample:
-    attempt = LiveAttempt(number=number, tier=tier.name, request=time.monotonic())
+    attempt = LLMRequest(number=number, tier=tier.name, request=time.monotonic())
     task = tier.ask(attempt, LLMContext([{"role": "user", "content": QUESTION}]), lambda: None)
     _, late = await asyncio.wait([task], timeout=WITHIN)
     if late:
@@ -94,7 +94,7 @@ async def _ask(tier: Tier, number: int) -> Sample:
     )
 
 
-def _rate(attempt: LiveAttempt) -> float | None:
+def _rate(attempt: LLMRequest) -> float | None:
     """Tokens a second after the first one, without those that were thought before it."""
     if attempt.usage is None or attempt.first_token is None or attempt.end is None:
         return None

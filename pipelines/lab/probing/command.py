@@ -10,7 +10,7 @@ from latency.record.requests import is_same
 from pipelines.lab.probing.figures import Measured, Sample, for_catalog, measured, most
 from pipelines.providers.provider import TierTable
 from pipelines.tiers.table import Tiers
-from voice.errors import ConfigurationError, SaidBefore, VoiceError
+from voice.errors import AlreadyReported, ConfigurationError, VoiceError
 from voice.llm.catalog.catalog import SIM_PREFIX
 
 REQUESTS = 5
@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
                 "(see `voice pipelines`)."
             )
         return _probe(llm, requests=args.requests, agreed=args.yes)
-    except SaidBefore as error:
+    except AlreadyReported as error:
         return error.exit_code
     except VoiceError as error:
         complain("latency", str(error))

@@ -13,8 +13,8 @@ from pipelines.lab.whatif.contestant import Cell
 from pipelines.lab.whatif.fast import FastPlan, fast_row, hold
 from pipelines.lab.whatif.row import Held, Row, row
 from pipelines.lab.whatif.turns.recorded import recording
-from pipelines.lab.whatif.turns.usual import drawn
-from pipelines.lab.whatif.virtual.same_luck import SameLuck
+from pipelines.lab.whatif.turns.typical import drawn
+from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import one_call
 from pipelines.replaying.run_folder import run_header, writing
@@ -133,5 +133,5 @@ def audio_row(cell: Cell, plan: AudioPlan, fast: FastPlan, *, turns: int) -> Row
     recorded = recording(Run.load(folder))
     virtual = fast_row(cell, replace(fast, turns=drawn(recorded.turns, turns, seed=plan.seed)))
     again = replace(fast, turns=recorded.turns)
-    same = row(cell, hold(cell, again, luck=SameLuck(cell.tiers, recorded.records)), budget=fast.budget.llm, chain=1)
+    same = row(cell, hold(cell, again, luck=PairedDraws(cell.tiers, recorded.records)), budget=fast.budget.llm, chain=1)
     return replace(found, fast_p50_ms=virtual.turn_p50_ms, same_luck_p50_ms=same.turn_p50_ms)

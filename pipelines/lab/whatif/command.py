@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from latency.command_line import FINE, INTERRUPTED, RUNS, Parser, complain, count, printing, seed
 from latency.record.run import Run, RunError
-from voice.errors import ConfigurationError, SaidBefore, VoiceError
+from voice.errors import AlreadyReported, ConfigurationError, VoiceError
 
 if TYPE_CHECKING:
     from pipelines.lab.whatif.contestant import Cell
@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
 
         prepare_process(verbose=args.verbose)
         return _show(_find(args), as_json=args.json)
-    except SaidBefore as error:
+    except AlreadyReported as error:
         return error.exit_code
     except (VoiceError, RunError) as error:
         complain("latency", str(error))
@@ -117,14 +117,15 @@ def _find(args: argparse.Namespace) -> "Finding":
     from pipelines.lab.whatif.contestants import DEFAULT, DEFAULT_AUDIO, contestants
     from pipelines.lab.whatif.fast import FastPlan, fast_rows
     from pipelines.lab.whatif.finding import Finding
-    from pipelines.lab.whatif.turns.usual import drawn
-    from pipelines.lab.whatif.virtual.calls import Chance
+    from pipelines.lab.whatif.turns.typical import drawn
+    from pipelines.lab.whatif.virtual.calls import Randomness
     from pipelines.lab.whatif.window import window
 
     known = contestants(args.preset)
     entries = args.tiers or (DEFAULT if args.fast else DEFAULT_AUDIO)
     chosen = cells(entries, args.policies or usual_policies(entries), known)
-    chance = Chance(seed=args.seed, stalls=not args.no_stalls, correlated=not (args.no_correlation or args.no_stalls))
+    correlated = not (args.no_correlation or args.no_stalls)
+    chance = Randomness(seed=args.seed, stalls=not args.no_stalls, correlated=correlated)
     budget = Budget()
     plan = FastPlan(turns=(), chance=chance, budget=budget, chain=args.chain)
     if args.fast:
@@ -189,7 +190,7 @@ def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
     """The turns to draw from, and where they come from."""
     from latency.render.numbers import plural
     from pipelines.lab.whatif.turns.recorded import recording
-    from pipelines.lab.whatif.turns.usual import usual, with_words
+    from pipelines.lab.whatif.turns.typical import usual, with_words
 
     if args.run:
         found = recording(Run.load(args.run))

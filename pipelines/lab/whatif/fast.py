@@ -13,8 +13,8 @@ from latency.record.turn import TurnRecord
 from pipelines.lab.whatif.contestant import Cell
 from pipelines.lab.whatif.row import Held, Row, row
 from pipelines.lab.whatif.turns.caller_turn import CallerTurn
-from pipelines.lab.whatif.virtual.calls import Chance, VirtualCalls
-from pipelines.lab.whatif.virtual.same_luck import SameLuck
+from pipelines.lab.whatif.virtual.calls import Randomness, VirtualCalls
+from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,13 +23,13 @@ class FastPlan:
 
     turns: Sequence[CallerTurn]
     """In order; the same for every cell."""
-    chance: Chance
+    chance: Randomness
     budget: Budget
     chain: int
     """Turns of a call, which all have to be right."""
 
 
-def hold(cell: Cell, plan: FastPlan, *, luck: SameLuck | None = None) -> Held:
+def hold(cell: Cell, plan: FastPlan, *, luck: PairedDraws | None = None) -> Held:
     """Hold all turns with a cell's tiers and policy; `luck` gives the times of requests that are not to be drawn."""
     calls = VirtualCalls(
         cell,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from pipelines.lab.whatif.contestant import Contestant
-from pipelines.lab.whatif.virtual.calls import APART, Chance, Luck
+from pipelines.lab.whatif.virtual.calls import APART, LatencyDraws, Randomness
 
 WINDOWS = (0.4, 0.5)
 """Seconds."""
@@ -42,10 +42,10 @@ class Window:
     rate_source: str
 
 
-def window(tier: Contestant, chance: Chance) -> Window:
+def window(tier: Contestant, chance: Randomness) -> Window:
     """The tokens that a tier delivers in the windows, over `DRAWS` requests."""
     profile = tier.profile
-    luck, first = Luck({"large": tier}, chance), []
+    luck, first = LatencyDraws({"large": tier}, chance), []
     for number in range(DRAWS):
         luck.turn(number)
         first.append(luck.model("large").first_token((number + 1) * APART).after)

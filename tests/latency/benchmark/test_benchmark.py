@@ -10,9 +10,9 @@ from latency.benchmark.benchmark import (
     CALLS,
     INDEX,
     SCHEMA,
+    AblationEffect,
     Benchmark,
     Callers,
-    Worth,
     difference,
     usually_finished,
     worth,
@@ -266,7 +266,7 @@ def lacking(seconds: list[float], **more: Any) -> BenchmarkRow:
     return a_row(seconds, variant="ours-no-hint", without="hint", of="ours", **more)
 
 
-def found(without: BenchmarkRow, ours: BenchmarkRow | None = None) -> Worth:
+def found(without: BenchmarkRow, ours: BenchmarkRow | None = None) -> AblationEffect:
     result = difference(without, ours or a_row(OURS))
     assert result is not None
     return result

@@ -5,7 +5,7 @@ import pytest
 from latency.judge.outcome import Outcome, Unanswered
 from latency.judge.session import SessionOutcome, accounts
 from latency.record.marks import Mark, Marks
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.session import InjectedFault, Session
 from latency.record.turn import TurnRecord
 
@@ -16,8 +16,8 @@ def turn(number: int = 0, **facts: Any) -> TurnRecord:
     return TurnRecord(**{"session": "tour", "turn": number, "wants_answer": True, "speech": ((1.0, 2.0),), **facts})
 
 
-def attempt(tier: str, outcome: Any) -> AttemptRecord:
-    return AttemptRecord(tier=tier, model="sim:sonnet", outcome=outcome)
+def attempt(tier: str, outcome: Any) -> RequestRecord:
+    return RequestRecord(tier=tier, model="sim:sonnet", outcome=outcome)
 
 
 RESCUED = turn(attempts=(attempt("large", "cancelled"), attempt("fast", "spoken")))

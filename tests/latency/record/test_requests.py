@@ -1,6 +1,6 @@
 import pytest
 
-from latency.record.requests import AttemptRecord, Price, Tokens, bill
+from latency.record.requests import Price, RequestRecord, Tokens, bill
 
 
 def test_cached_input_has_its_own_price() -> None:
@@ -66,16 +66,16 @@ USED = Tokens(prompt=1000, completion=100)
 def test_a_request_is_billed_at_the_speed_that_was_served(
     speed: str | None, served: str | None, usd: float | None
 ) -> None:
-    attempt = AttemptRecord(tokens=USED, speed=speed, served=served)
+    attempt = RequestRecord(tokens=USED, speed=speed, served=served)
     assert bill(attempt, OPUS) == (None if usd is None else pytest.approx(usd))
 
 
 def test_a_request_that_was_refused_costs_nothing_whatever_the_price() -> None:
-    refused = AttemptRecord(outcome="failed", tokens=Tokens(prompt=0, completion=0, estimated=True))
+    refused = RequestRecord(outcome="failed", tokens=Tokens(prompt=0, completion=0, estimated=True))
     assert bill(refused, None) == bill(refused, OPUS) == 0
-    assert not AttemptRecord(outcome="failed", tokens=refused.tokens, usd=0.0).is_usd_estimated
+    assert not RequestRecord(outcome="failed", tokens=refused.tokens, usd=0.0).is_usd_estimated
 
 
 def test_a_request_without_tokens_or_without_a_price_has_no_known_cost() -> None:
-    assert bill(AttemptRecord(tokens=USED), None) is None
-    assert bill(AttemptRecord(), OPUS) is None
+    assert bill(RequestRecord(tokens=USED), None) is None
+    assert bill(RequestRecord(), OPUS) is None

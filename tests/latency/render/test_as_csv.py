@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from latency.record.json_form import from_json
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.run import Run
 from latency.record.turn import Stall
 from latency.render.as_csv import COLUMNS, text
@@ -86,7 +86,7 @@ def test_requests_tokens_and_stalls_are_counted(report: Report) -> None:
         {"tier": "fast", "request": 2.25, "outcome": "failed"},
     )
     stalls = (Stall(at=2.3, ms=30.5, kind="event loop"), Stall(at=2.4, ms=153.4, kind="garbage collection"))
-    turn = replace(first.turn, attempts=from_json(tuple[AttemptRecord, ...], attempts), server_turns=(), stalls=stalls)
+    turn = replace(first.turn, attempts=from_json(tuple[RequestRecord, ...], attempts), server_turns=(), stalls=stalls)
     one, *_ = rows(replace(report, sessions=(replace(session, outcomes=(replace(first, turn=turn),)),)))
     counted = (
         "llm_requests",

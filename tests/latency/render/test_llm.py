@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from latency.record.json_form import from_json
-from latency.record.requests import AnswerRecord, AttemptRecord
+from latency.record.requests import AnswerRecord, RequestRecord
 from latency.record.turn import TurnRecord
 from latency.render.llm import llm_lines
 from latency.report.llm.budget import Llm, llm_figures
@@ -19,7 +19,7 @@ def turn(number: int, attempts: list[dict[str, Any]], **told: Any) -> TurnRecord
         turn=number,
         speech=((1.0, 1.8),),
         wants_answer=True,
-        attempts=from_json(tuple[AttemptRecord, ...], [{"response": number, **attempt} for attempt in attempts]),
+        attempts=from_json(tuple[RequestRecord, ...], [{"response": number, **attempt} for attempt in attempts]),
         responses=(from_json(AnswerRecord, response),),
     )
 
@@ -117,7 +117,7 @@ def test_what_is_unknown_is_left_out_or_a_dash(llm: Llm) -> None:
 
 
 def test_without_a_budget_there_is_the_line_of_verdicts_alone() -> None:
-    attempts = (AttemptRecord(tier="responder", request=2.0, first_clause=2.1, outcome="spoken"),)
+    attempts = (RequestRecord(tier="responder", request=2.0, first_clause=2.1, outcome="spoken"),)
     plain = replace(turn(0, []), attempts=attempts, responses=())
     found = llm_figures([replace(plain, marks={"turn_commit": 2.0})], budget=0.45, policy=None)  # type: ignore[dict-item]
     assert list(llm_lines(found)) == ["LLM budget   450 ms: within 1, rescued 0, bridged 0, missed 0"]

@@ -8,7 +8,7 @@ import pytest
 
 from latency.judge.outcome import Outcome
 from latency.record.json_form import from_json
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.run import Run
 from latency.render.turn_view import write_turn
 from latency.report.build import build
@@ -51,7 +51,7 @@ def test_every_request_is_a_row_with_its_times_tokens_and_outcome(first: Outcome
     )  # fmt: skip
     lines = [
         " ".join(line.split())
-        for line in drawn(changed(first, attempts=from_json(tuple[AttemptRecord, ...], attempts)))
+        for line in drawn(changed(first, attempts=from_json(tuple[RequestRecord, ...], attempts)))
     ]
     for row in (
         "tier asked token clause end in out model and outcome",
@@ -71,7 +71,7 @@ def test_what_a_request_cost_and_at_which_speed_is_shown(first: Outcome) -> None
     )  # fmt: skip
     lines = [
         " ".join(line.split())
-        for line in drawn(changed(first, attempts=from_json(tuple[AttemptRecord, ...], attempts)))
+        for line in drawn(changed(first, attempts=from_json(tuple[RequestRecord, ...], attempts)))
     ]
     assert "large 250 - - 250 ~41 ~0 ~$0.000210 opus (fast): cancelled" in lines
     assert "fast 260 - - 140 73 6 $0.0012 haiku (fast, served standard): spoken" in " ".join(lines)
@@ -85,7 +85,7 @@ def test_why_the_speed_was_left_and_how_long_a_request_queued_are_shown(first: O
         {"tier": "fast", "model": "gpt", "request": 2.26, "end": 2.4, "outcome": "cancelled", "speed": "fast",
          "served": "priority"},
     )  # fmt: skip
-    lines = drawn(changed(first, attempts=from_json(tuple[AttemptRecord, ...], attempts)))
+    lines = drawn(changed(first, attempts=from_json(tuple[RequestRecord, ...], attempts)))
     text = " ".join(" ".join(lines).split())
     assert "opus: spoken; the fast speed was refused; queued 120 ms" in text
     assert "gpt (fast): cancelled" in text

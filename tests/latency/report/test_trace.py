@@ -9,7 +9,7 @@ import pytest
 
 from latency.audio.onset import as_floats, utterances
 from latency.record.json_form import from_json
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.run import Run, RunError
 from latency.record.turn import Stall
 from latency.report.build import build
@@ -140,7 +140,7 @@ def test_requests_that_overlap_get_threads_of_their_own_and_stalls_one(report: R
         {"tier": "large", "request": 2.7, "first_clause": None, "end": None, "outcome": None},
     ]
     stalls = (Stall(at=2.3, ms=150.0, kind="event loop"),)
-    turn = replace(first.turn, attempts=from_json(tuple[AttemptRecord, ...], attempts), server_turns=(), stalls=stalls)
+    turn = replace(first.turn, attempts=from_json(tuple[RequestRecord, ...], attempts), server_turns=(), stalls=stalls)
     outcomes = (replace(first, turn=turn), *session.outcomes[1:])
     content = trace(replace(report, sessions=(replace(session, outcomes=outcomes),)), {})
     assert_follows_the_format(content)

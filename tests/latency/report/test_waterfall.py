@@ -5,7 +5,7 @@ import pytest
 
 from latency.judge.outcome import Outcome
 from latency.record.json_form import from_json
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord
 from latency.report.waterfall import Bar, Waterfall, WaterfallRow, attempts_of, outcome_of, waterfall
 
@@ -134,7 +134,7 @@ def test_requests_for_discarded_answers_are_shown_off_the_critical_path() -> Non
     ],
 )
 def test_the_outcome_of_a_request_is_a_few_words(attempt: dict[str, Any], text: str) -> None:
-    assert outcome_of(from_json(AttemptRecord, attempt)) == text
+    assert outcome_of(from_json(RequestRecord, attempt)) == text
 
 
 def test_a_speculative_request_overlaps_with_the_wait_for_the_commit() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from latency.record.marks import Mark, Marks
-from latency.record.requests import AnswerRecord, AttemptRecord, Tokens
+from latency.record.requests import AnswerRecord, RequestRecord, Tokens
 from latency.record.turn import EndedBy, ServerTurn
 from pipelines.call_log.call_account import CallAccount
 
@@ -19,8 +19,8 @@ def turn(number: int, *, ended_by: EndedBy = "smart_turn", latency: float | None
 def asked(number: int, *, clause: float, usd: float, first: str = "large", spoken: str = "large") -> ServerTurn:
     """A turn whose answer's text was there `clause` seconds after the commit at 10.3 s."""
     attempts = [
-        AttemptRecord(response=number, tier=first, request=10.3, outcome="cancelled", usd=usd),
-        AttemptRecord(
+        RequestRecord(response=number, tier=first, request=10.3, outcome="cancelled", usd=usd),
+        RequestRecord(
             response=number,
             tier=spoken,
             request=10.3,

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from latency.record.json_form import from_json
-from latency.record.requests import AnswerRecord, AttemptRecord
+from latency.record.requests import AnswerRecord, RequestRecord
 from latency.record.turn import Stall
 from pipelines.call_log.live_turn import LiveTurn
 from pipelines.call_log.turn_log import TurnLog
-from voice.frames import AttemptsFrame, TurnEndFrame
+from voice.frames import RequestsFrame, TurnEndFrame
 
 
 def answered(log: TurnLog, at: float = 10.0) -> None:
@@ -219,7 +219,7 @@ def tell(
     common = {"policy": "fallback", "reason": "large first", "commit": 11.25, "deadline": 11.7, "limit": "llm"}
     spoken = next((one["tier"] for one in attempts if one["outcome"] == "spoken"), None)
     answer = from_json(AnswerRecord, {"response": number, "tier": spoken, **common, **known})
-    return log.asked(AttemptsFrame(answer, from_json(tuple[AttemptRecord, ...], attempts), final))
+    return log.asked(RequestsFrame(answer, from_json(tuple[RequestRecord, ...], attempts), final))
 
 
 def tiered() -> TurnLog:

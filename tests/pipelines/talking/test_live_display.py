@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from latency.record.marks import Mark, Marks
-from latency.record.requests import AnswerRecord, AttemptRecord
+from latency.record.requests import AnswerRecord, RequestRecord
 from latency.record.turn import ServerTurn
 from pipelines.talking.answered_by import answered_by
 from pipelines.talking.latencies import Latencies, latency_of
@@ -60,7 +60,7 @@ def test_a_latency_is_known_once_the_answer_is_heard_and_told_once() -> None:
     heard: dict[int, float] = {}
     latencies = Latencies(lambda one: heard.get(one.turn))
     assert latencies.summary() == ""
-    latencies.reported(turn(0, attempts=(AttemptRecord(usd=0.001),)))
+    latencies.reported(turn(0, attempts=(RequestRecord(usd=0.001),)))
     assert latencies.news() == []
     heard |= {0: 0.4, 1: 0.9}
     latencies.reported(turn(1))
@@ -68,7 +68,7 @@ def test_a_latency_is_known_once_the_answer_is_heard_and_told_once() -> None:
     latencies.reported(turn(0))
     assert latencies.news() == []
     assert latencies.summary() == "2 turns · median 650 ms · slowest 900 ms · 1 above 800 ms"
-    latencies.reported(turn(1, attempts=(AttemptRecord(usd=0.002),)))
+    latencies.reported(turn(1, attempts=(RequestRecord(usd=0.002),)))
     assert latencies.summary().endswith("· $0.0020")
 
 
@@ -155,7 +155,7 @@ ANSWER = AnswerRecord(response=0, policy="adaptive", reason="large first", tier=
 def test_it_is_told_which_model_answered_at_which_speed_why_and_for_how_much(
     several: bool, attempt: dict[str, Any], line: str | None
 ) -> None:
-    spoken = AttemptRecord(tier="large", outcome="spoken", **attempt)
+    spoken = RequestRecord(tier="large", outcome="spoken", **attempt)
     assert answered_by(turn(responses=(ANSWER,), attempts=(spoken,)), several=several) == line
 
 

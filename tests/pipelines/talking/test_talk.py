@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
@@ -213,7 +213,7 @@ def _swap(*tiers: str, policy: str) -> Swap:
     large, fast = (role if role in tiers else None for role in ("large", "fast"))
     chosen = make_policy(policy, large=large, fast=fast, bridge=False)
     service = BudgetedLLMService(
-        [Tier(name, ResponderLLMService()) for name in tiers], chosen, book=TierBook(dict.fromkeys(tiers, 0.3))
+        [Tier(name, ResponderLLMService()) for name in tiers], chosen, book=TierStatistics(dict.fromkeys(tiers, 0.3))
     )
     return Swap(service, tiers=tiers, large=large, fast=fast, bridge=False)
 

@@ -15,7 +15,7 @@ from pipelines import settings
 from pipelines.tiers.models import TieredModels
 from pipelines.tiers.table import Tiers
 from voice.errors import ComponentError, ConfigurationError
-from voice.frames import AttemptsFrame
+from voice.frames import RequestsFrame
 
 
 def tiers(pipeline: str, *overrides: str) -> Tiers:
@@ -127,11 +127,11 @@ async def test_claude_at_the_fast_speed_answers_in_a_call_and_the_record_says_wh
     await models.start()
     try:
         (service,) = models.services(prompt="Be brief.", tools=())
-        records: list[AttemptsFrame] = []
+        records: list[RequestsFrame] = []
 
         @service.event_handler("on_before_push_frame")
         async def collect(_: object, frame: Frame) -> None:
-            if isinstance(frame, AttemptsFrame) and frame.final:
+            if isinstance(frame, RequestsFrame) and frame.final:
                 records.append(frame)
 
         context: Any = [{"role": "user", "content": "what is seven times eight"}]

@@ -7,7 +7,7 @@ import pytest
 
 from voice.language import NAMES, Language
 from voice.language.phrases import ENGLISH, PHRASES, Phrases
-from voice.llm.answer.bridging import Bridging, check_phrase
+from voice.llm.answer.hold_phrases import HoldPhrases, check_phrase
 from voice.turns.words.by_language import TURN_WORDS
 from voice.turns.words.turn_words import TurnWords
 
@@ -43,7 +43,7 @@ def test_what_is_said_before_there_is_an_answer_claims_nothing(language: Languag
     phrases = PHRASES[language]
     for text in (*phrases.hold, *phrases.delay, *phrases.openings, *phrases.progress):
         assert check_phrase(text, language) == text
-    bridging = Bridging(language=language)
+    bridging = HoldPhrases(language=language)
     assert set(bridging.phrases) == {*phrases.hold, *phrases.delay, *phrases.openings, *phrases.progress}
 
 

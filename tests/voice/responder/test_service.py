@@ -28,13 +28,13 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from voice.frames import (
     AnswerTextFrame,
-    AttemptsFrame,
     HoldPhraseFrame,
+    RequestsFrame,
     ToolCalledFrame,
     ToolReturnedFrame,
 )
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.speaking_ahead import last_user_text
+from voice.llm.answer.early_synthesis import last_user_text
 from voice.llm.tools import running, slow
 from voice.responder.service import ResponderLLMService
 
@@ -282,7 +282,7 @@ async def test_time_to_first_token_is_reported(service: ResponderLLMService) -> 
 async def test_before_a_model_it_answers_what_it_understands_and_says_so_in_a_record() -> None:
     front = ResponderLLMService(clock=lambda: NOW, numbers=itertools.count(7))
     down, _ = await run(front, [ask("what is two plus two")])
-    (report,) = [frame for frame in down if isinstance(frame, AttemptsFrame)]
+    (report,) = [frame for frame in down if isinstance(frame, RequestsFrame)]
     assert (report.answer.response, report.answer.tier, report.answer.is_committed) == (7, "responder", True)
     assert [attempt.outcome for attempt in report.attempts] == ["spoken"]
     assert any(isinstance(frame, AnswerTextFrame) for frame in down)
@@ -294,7 +294,7 @@ async def test_before_a_model_it_passes_on_what_it_does_not_understand(speculati
     context = ask("who wrote hamlet", speculation=speculation)
     down, _ = await run(front, [context])
     assert [frame for frame in down if isinstance(frame, LLMContextFrame)] == [context]
-    assert not any(isinstance(frame, AnswerTextFrame | AttemptsFrame) for frame in down)
+    assert not any(isinstance(frame, AnswerTextFrame | RequestsFrame) for frame in down)
 
 
 async def test_a_question_of_its_own_is_over_once_the_model_has_answered_another_turn() -> None:
@@ -308,5 +308,5 @@ async def test_a_withdrawn_answer_before_a_model_is_reported_as_withdrawn() -> N
     front = ResponderLLMService(clock=lambda: NOW, numbers=itertools.count())
     ahead = ask("what is two plus two", speculation=True)
     down, _ = await run(front, [ahead, SleepFrame(), EagerEndOfTurnCancelFrame(), SleepFrame()])
-    (report,) = [frame for frame in down if isinstance(frame, AttemptsFrame)]
+    (report,) = [frame for frame in down if isinstance(frame, RequestsFrame)]
     assert (report.attempts[0].outcome, report.answer.is_committed) == ("withdrawn", False)

@@ -20,10 +20,10 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.processors.frameworks.rtvi import RTVIProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from voice.frames import AttemptsFrame, SilenceAskedFrame
+from voice.frames import RequestsFrame, SilenceAskedFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import POLICIES, make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.swap import Swap
 from voice.llm.tiers.tier import Tier
 from voice.responder.service import ResponderLLMService
@@ -37,7 +37,7 @@ def budgeted() -> BudgetedLLMService:
     return BudgetedLLMService(
         [Tier(name, ResponderLLMService()) for name in BOTH],
         make_policy("fallback", large="large", fast="fast", bridge=False),
-        book=TierBook(dict.fromkeys(BOTH, 0.3)),
+        book=TierStatistics(dict.fromkeys(BOTH, 0.3)),
     )
 
 
@@ -111,7 +111,7 @@ class Call:
         await self.worker.queue_frame(InputTransportMessageFrame(message=message))
         return id
 
-    async def turn(self, context: LLMContext, text: str) -> AttemptsFrame:
+    async def turn(self, context: LLMContext, text: str) -> RequestsFrame:
         """Have a turn answered, its answer kept in the context; the final record of its requests."""
         context.add_message({"role": "user", "content": text})
         before = len(self.tap.frames)
@@ -119,7 +119,7 @@ class Call:
         await self.tap.next(LLMFullResponseEndFrame)
         said = "".join(f.text for f in self.tap.frames[before:] if isinstance(f, LLMTextFrame))
         context.add_message({"role": "assistant", "content": said})
-        return [f for f in self.tap.frames if isinstance(f, AttemptsFrame) and f.final][-1]
+        return [f for f in self.tap.frames if isinstance(f, RequestsFrame) and f.final][-1]
 
 
 async def test_a_client_swaps_in_mid_call_and_the_next_turn_is_answered_accordingly() -> None:

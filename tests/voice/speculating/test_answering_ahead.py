@@ -20,9 +20,9 @@ from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
 from tests.voice.speculating import turn_rig
-from voice.frames import AttemptsFrame, EagerHintFrame
+from voice.frames import EagerHintFrame, RequestsFrame
 from voice.language.phrases import ENGLISH
-from voice.llm.policy.tier_stats import PROBE_EVERY, TokenBucket
+from voice.llm.policy.tier_statistics import PROBE_EVERY, TokenBucket
 from voice.llm.tools import describe
 from voice.tts.piper.voice import Voice
 
@@ -191,7 +191,7 @@ async def test_when_every_tier_fails_speculatively_the_apology_waits_for_the_end
         call = rig.make_call("fallback", slow, quick)
 
         def failed() -> bool:
-            frames = [frame for _, frame in call.pushed if isinstance(frame, AttemptsFrame)]
+            frames = [frame for _, frame in call.pushed if isinstance(frame, RequestsFrame)]
             return len(frames[-1].attempts) == 2 if frames else False
 
         down = await call.run(

@@ -47,29 +47,29 @@ from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 from voice.frames import (
-    AttemptsFrame,
     EagerHintFrame,
+    RequestsFrame,
     RevisedEagerTranscriptionFrame,
     RevisedTranscriptionFrame,
     SpeechResumedFrame,
     TurnEndFrame,
     VoiceFadedFrame,
 )
+from voice.llm.answer.early_synthesis import last_user_text
 from voice.llm.answer.service import BudgetedLLMService
-from voice.llm.answer.speaking_ahead import last_user_text
 from voice.llm.joining import JoiningUserAggregator
 from voice.llm.policy import make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice
-from voice.turns.barge_in import start_strategies
+from voice.turns.barge_in.decision import Rules
+from voice.turns.barge_in.turn_start import BargeInStart
+from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing
-from voice.turns.overlap.decision import Rules
-from voice.turns.overlap.start import OverlapStart
 from voice.turns.smart_turn import SmartTurnVerdict
-from voice.turns.stop import TurnStop
+from voice.turns.vad_onset import start_strategies
 
 FRAME = bytes(640)  # 20 ms of silence at 16 kHz
 HEARD = "I heard "
@@ -192,7 +192,7 @@ class Call:
     """The running call; its methods are what the VAD and the recogniser say."""
 
     worker: PipelineWorker
-    stop: TurnStop
+    stop: EndOfTurn
     judge: Judge
     model: Parrot
     llm: BudgetedLLMService
@@ -263,8 +263,8 @@ class Call:
         return [frame for frame in self.ear.of(TurnEndFrame) if isinstance(frame, TurnEndFrame)]
 
     @property
-    def records(self) -> list[AttemptsFrame]:
-        return [frame for frame in self.ear.of(AttemptsFrame) if isinstance(frame, AttemptsFrame)]
+    def records(self) -> list[RequestsFrame]:
+        return [frame for frame in self.ear.of(RequestsFrame) if isinstance(frame, RequestsFrame)]
 
     @property
     def withdrawn(self) -> int:
@@ -304,11 +304,11 @@ async def calling(
     llm = BudgetedLLMService(
         [Tier("large", model)],
         make_policy("single", large="large", fast=None, bridge=False),
-        book=TierBook({"large": 0.5}),
+        book=TierStatistics({"large": 0.5}),
     )
     llm.speaks_ahead = True
     judge = Judge()
-    stop = TurnStop(
+    stop = EndOfTurn(
         vad=Vad(),  # type: ignore[arg-type]
         smart_turn=judge,  # type: ignore[arg-type]
         endpointing=rule or Endpointing(stop=0.2, fallback=0.8),
@@ -320,7 +320,7 @@ async def calling(
     schemas = ToolsSchema(standard_tools=[describe(book)]) if tools else NOT_GIVEN
     context = LLMContext(tools=schemas)
     mouth = Mouth()
-    by_its_words = OverlapStart(
+    by_its_words = BargeInStart(
         vad=Vad(),  # type: ignore[arg-type]
         voice=mouth,
         rules=Rules(),

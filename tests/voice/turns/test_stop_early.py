@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pipecat.frames.frames import TTSAudioRawFrame
 
-from voice.frames import SpeakAheadFrame
+from voice.frames import EarlySynthesisFrame
 
 
 def ends(text: str) -> float:
@@ -21,7 +21,7 @@ async def test_words_that_read_like_an_end_are_answered_while_they_are_spoken(tu
         await call.audio(0.1)
         assert call.model.asked == []
         await call.eager("please play some jazz")
-        await call.until(lambda: call.ear.of(SpeakAheadFrame))
+        await call.until(lambda: call.ear.of(EarlySynthesisFrame))
         await call.eager("Please, play some jazz.")
         await call.hint()
         await call.eager("please play some jazz")
@@ -42,7 +42,7 @@ async def test_an_early_answer_is_discarded_as_soon_as_other_words_come(turn_rig
     async with turn_rig.calling(embedded, wait=0.0, early=2.0, reads=ends) as call:
         await call.speaks()
         await call.eager("play some jazz")
-        await call.until(lambda: call.ear.of(SpeakAheadFrame))
+        await call.until(lambda: call.ear.of(EarlySynthesisFrame))
         await call.eager("play some jazz my")
         await call.until(lambda: call.withdrawn == 1)
         await call.hint()

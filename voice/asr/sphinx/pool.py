@@ -122,7 +122,7 @@ class SphinxPool:
     def _yield_if_crowded(self) -> None:
         if is_crowded(len(self._taken)):
             for worker in self._taken:
-                worker.stand_behind()
+                worker.lower_thread_priority()
 
     def _has_idle(self) -> bool:
         self._idle = [worker for worker in self._idle if worker.is_alive]

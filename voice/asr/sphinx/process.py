@@ -142,7 +142,7 @@ class SphinxWorker:
         """Wait for the end of the process."""
         await self._process.wait()
 
-    def stand_behind(self) -> None:
+    def lower_thread_priority(self) -> None:
         """Let other processes come first where the processor is scarce, from now on."""
         if self.is_alive and not self.stands_behind:
             self.stands_behind = True

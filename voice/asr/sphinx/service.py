@@ -31,7 +31,13 @@ from voice.asr.sphinx.utterance_buffer import Utterances
 from voice.asr.sphinx.worker_lease import WorkerLease
 from voice.asr.sphinx.worker_protocol import SAMPLE_RATE, Final, Partial, Peeked, PeekUtterance, Reply
 from voice.errors import ComponentError, ConfigurationError
-from voice.frames import EagerHintFrame, LeaningFrame, NothingHeardFrame, RecogniserFailedFrame, SpeechResumedFrame
+from voice.frames import (
+    EagerHintFrame,
+    NothingHeardFrame,
+    OverlapEvidenceFrame,
+    RecogniserFailedFrame,
+    SpeechResumedFrame,
+)
 
 __all__ = ["SphinxPool", "SphinxSTTService"]
 
@@ -260,7 +266,7 @@ class SphinxSTTService(STTService):
 
     async def _push_leaning(self, nats: float | None) -> None:
         if nats is not None:
-            await self.push_frame(LeaningFrame(nats=nats))
+            await self.push_frame(OverlapEvidenceFrame(nats=nats))
 
     async def _push_text(
         self, kind: type[InterimTranscriptionFrame | EagerTranscriptionFrame | TranscriptionFrame], text: str

@@ -21,7 +21,7 @@ import numpy as np
 from loguru import logger
 from numpy.typing import NDArray
 
-from voice.pass_queue import IsWanted, WithdrawnError
+from voice.inference_queue import IsWanted, WithdrawnError
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from voice.asr.pace import Pace
+from voice.asr.pace import PassPacing
 from voice.asr.whisper.decoding import AUTO, SAMPLE_RATE, Decoding, WhisperPasses, always
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError, ConfigurationError
+from voice.inference_queue import InferenceJob, InferenceQueue, IsWanted, Text, WithdrawnError
 from voice.models.store import repair
-from voice.pass_queue import IsWanted, Pass, PassQueue, Text, WithdrawnError
 from voice.queue_waits import QueueWaits
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ class SharedWhisper:
     """One Whisper model and the threads of its passes.
 
     Passes run one after the other, in order of arrival, and not on the default executor, where they would delay the
-    detector. A pass whose future is cancelled is dropped or gives up at its next step (`PassQueue`). A partial pass
-    begins only if no other pass runs or waits, and is skipped otherwise.
+    detector. A pass whose future is cancelled is dropped or gives up at its next step (`InferenceQueue`). A partial
+    pass begins only if no other pass runs or waits, and is skipped otherwise.
     """
 
     def __init__(self, model: "WhisperModel", *, name: str, language: str | None, decoding: Decoding) -> None:
@@ -97,15 +97,15 @@ class SharedWhisper:
         self._passes = WhisperPasses(model, name=name, language=language, decoding=decoding)
         self.waits = QueueWaits("recognition")
         """How long whole utterances wait for a pass."""
-        self._queue = PassQueue("whisper", threads=model.model.num_workers)
-        self._pace = Pace(0.0)
+        self._queue = InferenceQueue("whisper", threads=model.model.num_workers)
+        self._pace = PassPacing(0.0)
         second = np.zeros(SAMPLE_RATE, np.float32)
         self.submit(second).result()  # the first pass of a process is the slowest
         began = time.perf_counter()
         self.submit(second).result()
         self.pass_seconds = time.perf_counter() - began
         """Wall time of a pass over a second of audio with almost no text."""
-        self._pace = Pace(self.pass_seconds)
+        self._pace = PassPacing(self.pass_seconds)
 
     @classmethod
     def load(
@@ -151,15 +151,15 @@ class SharedWhisper:
         """Whether a partial pass may begin now: no pass runs or waits, and partial passes have time left.
 
         Args:
-            at_once: see `Pace.is_due`.
+            at_once: see `PassPacing.is_due`.
         """
         return self._queue.is_idle and self._pace.is_due(time.monotonic(), at_once=at_once)
 
-    def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> Pass[str]:
+    def submit(self, audio: NDArray[np.float32], *, prefix: str = "") -> InferenceJob[str]:
         """Decode a whole utterance in a thread of the model; arguments and result as in `transcribe`."""
         return self._run(self.transcribe, audio, prefix, waits=self.waits)
 
-    def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> Pass[str | None]:
+    def submit_partial(self, audio: NDArray[np.float32], *, prefix: str = "") -> InferenceJob[str | None]:
         """Decode the beginning of an utterance in a thread of the model; result as of `WhisperPasses.listen`."""
         return self._run(self.listen, audio, prefix)
 
@@ -177,7 +177,7 @@ class SharedWhisper:
 
     def _run(
         self, decode: Callable[..., Text], audio: NDArray[np.float32], prefix: str, *, waits: QueueWaits | None = None
-    ) -> Pass[Text]:
+    ) -> InferenceJob[Text]:
         submitted = time.monotonic()
 
         def timed(is_wanted: IsWanted) -> Text:

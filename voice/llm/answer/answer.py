@@ -10,21 +10,21 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.utils.context.llm_context_summarization import LLMContextSummarizationUtil
 
 from latency.budget import Deadline
-from latency.record.requests import AnswerRecord, AttemptRecord, Cap, Phrase, PhraseKind, bill
-from voice.frames import AnswerTextFrame, AttemptsFrame
-from voice.llm.answer.attempt import LiveAttempt
+from latency.record.requests import AnswerRecord, Cap, Phrase, PhraseKind, RequestRecord, bill
+from voice.frames import AnswerTextFrame, RequestsFrame
 from voice.llm.answer.continuation import continued
 from voice.llm.answer.learning import judge, learn, log_end, why_unanswered
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.playout_estimate import PlayoutEstimate
 from voice.llm.answer.speaker import Speaker
 from voice.llm.ensemble.candidates import Candidates
 from voice.llm.opening.opening import Opening, asking_to_open, following
 from voice.llm.opening.repair import Repair
 from voice.llm.opening.rules import objection
-from voice.llm.policy import Decision, Plan, Request, Situation, Start
+from voice.llm.policy import Decision, Plan, Situation, Start, TurnInfo
 from voice.llm.policy.plan import HOLD_GUARD
-from voice.llm.policy.request import ANY
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.policy.turn_info import ANY_TURN
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools.tool import misfit
 from voice.llm.verification.request import asking_to_correct, asking_to_verify
@@ -57,12 +57,12 @@ class Answer:
         number: int,
         plan: Plan,
         tiers: Mapping[str, Tier],
-        book: TierBook,
+        book: TierStatistics,
         context: LLMContext,
         speaker: Speaker,
         judged: str | None = None,
         cap: Cap | None = None,
-        turn: Request = ANY,
+        turn: TurnInfo = ANY_TURN,
         forbidden: Mapping[str, frozenset[str]] | None = None,
         forgotten: int | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -75,11 +75,11 @@ class Answer:
         self._opening: Opening | None = None
         self._repair: Repair | None = None
         self._changed = asyncio.Event()
-        self._attempts: list[LiveAttempt] = []
+        self._attempts: list[LLMRequest] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._commit: float | None = None
         self._deadline: Deadline | None = None
-        self._speaking: LiveAttempt | None = None
+        self._speaking: LLMRequest | None = None
         self.began = False
         """Whether the answer (or an apology) has begun."""
         self._heard = ""
@@ -96,7 +96,7 @@ class Answer:
         return self._commit is not None
 
     @property
-    def turn(self) -> Request:
+    def turn(self) -> TurnInfo:
         """The turn that it answers."""
         return self._turn
 
@@ -226,7 +226,7 @@ class Answer:
         self._said.append(Phrase(at=at, kind=kind, text=phrase, tier=tier, rejected=rejected))
         self._playout.add(phrase, at)
 
-    def _open(self, attempt: LiveAttempt) -> Opening:
+    def _open(self, attempt: LLMRequest) -> Opening:
         """Choose the opening: a tier's own words if an opening may say them."""
         words = attempt.opening or ""
         attempt.rejected = objection(words, said=self._turn.text or "")
@@ -254,7 +254,7 @@ class Answer:
         if start.hedge:
             self._book.hedges.take()
         drafts = self._plan.drafts(start)
-        attempt = LiveAttempt(
+        attempt = LLMRequest(
             number=len(self._attempts),
             tier=start.tier,
             request=self._clock(),
@@ -277,7 +277,7 @@ class Answer:
         self._attempts.append(attempt)
         self._tasks.append(self._tiers[start.tier].ask(attempt, context, self._changed.set))
 
-    def _going_on(self, begun: LiveAttempt) -> LLMContext:
+    def _going_on(self, begun: LLMRequest) -> LLMContext:
         """The context of a request that goes on from an answer that was begun."""
         if self._review.fault is not None and begun.overreached:
             self._repair = Repair(self._heard, denied=denies)
@@ -333,7 +333,7 @@ class Answer:
         if self.committed and self._deadline is not None and self._judged is not None:
             judge(self._book, self._attempts, self._judged, self._deadline)
 
-    def _record(self, attempt: LiveAttempt) -> AttemptRecord:
+    def _record(self, attempt: LLMRequest) -> RequestRecord:
         record = attempt.record(response=self._number)
         return replace(record, usd=bill(record, self._tiers[attempt.tier].price))
 
@@ -358,4 +358,4 @@ class Answer:
             verification=self._review.record,
             forgotten=self._forgotten,
         )
-        await self._speaker.report(AttemptsFrame(answer=answer, attempts=attempts, final=self._final))
+        await self._speaker.report(RequestsFrame(answer=answer, attempts=attempts, final=self._final))

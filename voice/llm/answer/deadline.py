@@ -12,7 +12,7 @@ from pipecat.frames.frames import (
     VADUserStoppedSpeakingFrame,
 )
 
-from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, what_a_turn_leaves
+from latency.budget import DETECTOR_LAG, Budget, Commit, Deadline, remaining_turn_budget
 from voice.frames import EagerHintFrame, SpeechResumedFrame, TurnEndFrame
 
 Percentile = Callable[[], float | None]
@@ -67,7 +67,7 @@ class TurnDeadline:
         """When a speculative answer would be due if the turn ended now; None while the user speaks."""
         if self._speech_end is None:
             return None
-        left = what_a_turn_leaves(self._speech_end, self._budget, self._synthesis_p95())
+        left = remaining_turn_budget(self._speech_end, self._budget, self._synthesis_p95())
         return Deadline(left, "turn")
 
     def commit(self, at: float, *, fast_p95: float | None, preferred_at: float | None = None) -> Deadline:

@@ -4,16 +4,16 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from latency.budget import Deadline
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.policy import Plan
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.rate_limits import duration
 from voice.llm.tiers.tier import Tier
 
 log = logging.getLogger(__name__)
 
 
-def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, Tier], now: float) -> None:
+def learn(book: TierStatistics, attempts: Sequence[LLMRequest], tiers: Mapping[str, Tier], now: float) -> None:
     """Record in the book how fast each tier was, which of them refuse to serve, and which think aloud.
 
     Args:
@@ -38,7 +38,7 @@ def learn(book: TierBook, attempts: Sequence[LiveAttempt], tiers: Mapping[str, T
             book.observe(attempt.tier, wait.seconds, reached=wait.reached)
 
 
-def judge(book: TierBook, attempts: Sequence[LiveAttempt], judged: str, deadline: Deadline) -> None:
+def judge(book: TierStatistics, attempts: Sequence[LLMRequest], judged: str, deadline: Deadline) -> None:
     """Record in the book whether the tier `judged` met the deadline, if the first request went to it."""
     if not attempts or attempts[0].tier != judged:
         return
@@ -47,7 +47,7 @@ def judge(book: TierBook, attempts: Sequence[LiveAttempt], judged: str, deadline
         book.standing[judged].observe(in_time)
 
 
-def why_unanswered(attempts: Sequence[LiveAttempt]) -> str:
+def why_unanswered(attempts: Sequence[LLMRequest]) -> str:
     """Why no attempt gave an answer: the failures of the tiers, as one sentence."""
     silent = "it had nothing to say in time"
     reasons = [(attempt.tier, attempt.failed or (None if attempt.clauses else silent)) for attempt in attempts]
@@ -57,7 +57,7 @@ def why_unanswered(attempts: Sequence[LiveAttempt]) -> str:
     return joined or "no language model answered in time"
 
 
-def log_end(number: int, plan: Plan, attempts: Sequence[LiveAttempt], *, gave_up: bool) -> None:
+def log_end(number: int, plan: Plan, attempts: Sequence[LLMRequest], *, gave_up: bool) -> None:
     """Log how an answer was made, and which requests failed; why none answered was logged before."""
     for attempt in attempts:
         if attempt.failed and not gave_up:

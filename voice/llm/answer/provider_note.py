@@ -9,7 +9,7 @@ CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_context_window_ex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rest:
+class RateLimitPause:
     """A tier should not be asked for a while.
 
     Parameters:
@@ -22,7 +22,7 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class RemainingRequests:
     """How many more requests a tier's rate limits allow.
 
     Parameters:
@@ -57,8 +57,8 @@ class ProviderNote:
     queued: float | None = None
     simulated: bool | None = None
     is_estimate: bool | None = None
-    rest: Rest | None = None
-    room: Room | None = None
+    rest: RateLimitPause | None = None
+    room: RemainingRequests | None = None
 
     def updated(self, later: "ProviderNote") -> "ProviderNote":
         """The same, with whatever the later note knows in its place."""

@@ -33,23 +33,23 @@ from latency.record.requests import Cap, PhraseKind
 from voice.errors import ConfigurationError
 from voice.frames import (
     AnswerTextFrame,
-    AttemptsFrame,
     ContextAnsweredFrame,
     EagerHintFrame,
     HoldPhraseFrame,
     LLMFailureFrame,
+    RequestsFrame,
     TurnEndFrame,
 )
 from voice.llm import TOOL_ROUNDS
 from voice.llm.answer.answer import Answer
-from voice.llm.answer.bridging import Bridging
 from voice.llm.answer.clauses import sentences
 from voice.llm.answer.deadline import Percentile, TurnDeadline, unmeasured
-from voice.llm.answer.speaking_ahead import follows_tool, last_assistant_text, last_user_text
-from voice.llm.policy import Plan, Policy, Request
-from voice.llm.policy.best_of import narrowed
-from voice.llm.policy.request import ANY
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.answer.early_synthesis import follows_tool, last_assistant_text, last_user_text
+from voice.llm.answer.hold_phrases import HoldPhrases
+from voice.llm.policy import Plan, Policy, TurnInfo
+from voice.llm.policy.best_of import within_rate_limits
+from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.policy.turn_info import ANY_TURN
 from voice.llm.routing.settling import Route
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
@@ -66,7 +66,7 @@ class BudgetedLLMService(TieredLLMService):
     """Answers each turn by a policy over tiers, with the first speakable clause by the turn's deadline.
 
     To the pipeline it is an ordinary LLM service: contexts in, one response out, tools run here. It also pushes
-    `HoldPhraseFrame`s when no answer is there in time, `AttemptsFrame`s with the record of each request, and, when no
+    `HoldPhraseFrame`s when no answer is there in time, `RequestsFrame`s with the record of each request, and, when no
     tier answers, an apology as `LLMFailureFrame` in the answer's place.
 
     The budget runs from the commit: for a speculative context that is the end of the user's turn, for any other the
@@ -96,9 +96,9 @@ class BudgetedLLMService(TieredLLMService):
         tiers: Sequence[Tier],
         policy: Policy,
         *,
-        book: TierBook,
+        book: TierStatistics,
         budget: Budget | None = None,
-        bridging: Bridging | None = None,
+        bridging: HoldPhrases | None = None,
         synthesis_p95: Percentile = unmeasured,
         irreversible: Sequence[str] = (),
         large: str | None = None,
@@ -110,7 +110,7 @@ class BudgetedLLMService(TieredLLMService):
     ) -> None:
         super().__init__(tiers, **kwargs)
         self._book = book
-        self._bridging = bridging or Bridging()
+        self._bridging = bridging or HoldPhrases()
         self._turn = TurnDeadline(budget or Budget(), synthesis_p95=synthesis_p95)
         self._spending = spending
         self._cap: Cap | None = None
@@ -131,11 +131,11 @@ class BudgetedLLMService(TieredLLMService):
         self._irreversible, self._large = tuple(irreversible), large
         forbidden = frozenset(irreversible)
         self._forbidden = {name: forbidden for name in self._tiers if large is not None and name != large}
-        self._request = ANY
+        self._request = ANY_TURN
         self._rounds = ToolRounds(tool_rounds)
         self._route = Route()
         self._turns = 0
-        self._counted: Request | None = None
+        self._counted: TurnInfo | None = None
         self._forgotten = 0
         if unknown := sorted(self._tiers.keys() - set(book.tiers)):
             raise ConfigurationError(f"The book of tiers does not know {unknown[0]}; give its 95th percentile.")
@@ -300,7 +300,7 @@ class BudgetedLLMService(TieredLLMService):
         if task is not None:
             await self.cancel_task(task)
 
-    async def report(self, frame: AttemptsFrame) -> None:
+    async def report(self, frame: RequestsFrame) -> None:
         """Push the report for observers of the call."""
         if self._spending:
             self._spending.note(frame)
@@ -352,7 +352,7 @@ class BudgetedLLMService(TieredLLMService):
         now = time.monotonic()
         plan = self._turn_policy.plan(self._book, self._request)
         plan = (plan.failing_over(self._poor) if self._poor else plan).without(self._book.down(now))
-        plan = narrowed(plan, self._book.room(now))
+        plan = within_rate_limits(plan, self._book.room(now))
         if self._spending and self._cap:
             plan = self._spending.plan(self._cap, self._book, bridge=plan.bridge)
         plan = replace(plan, escalation=plan.escalation or self._large)
@@ -361,10 +361,10 @@ class BudgetedLLMService(TieredLLMService):
             plan = replace(plan, opener=None)
         return plan
 
-    def _request_of(self, context: LLMContext) -> Request:
+    def _request_of(self, context: LLMContext) -> TurnInfo:
         tools = context.tools
         names = tuple(tool.name for tool in tools.standard_tools) if isinstance(tools, ToolsSchema) else ()
-        return Request(
+        return TurnInfo(
             text=last_user_text(context),
             asked=last_assistant_text(context),
             turn=self._turns,

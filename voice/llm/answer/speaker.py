@@ -6,7 +6,7 @@ from typing import Protocol
 from pipecat.frames.frames import Frame, FunctionCallFromLLM
 
 from latency.record.requests import PhraseKind
-from voice.frames import AttemptsFrame
+from voice.frames import RequestsFrame
 
 
 class Speaker(Protocol):
@@ -30,5 +30,5 @@ class Speaker(Protocol):
     async def call(self, calls: Sequence[FunctionCallFromLLM]) -> str | None:
         """Run tools; returns why they are not run, if they are not."""
 
-    async def report(self, frame: AttemptsFrame) -> None:
+    async def report(self, frame: RequestsFrame) -> None:
         """Report that the state of the requests changed."""

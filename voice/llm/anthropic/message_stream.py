@@ -6,7 +6,7 @@ from typing import Any
 from pipecat.frames.frames import LLMThoughtEndFrame, LLMThoughtStartFrame, LLMThoughtTextFrame
 
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.wires.event_stream import Sent
+from voice.llm.wires.event_stream import StreamEvent
 from voice.llm.wires.events import (
     CallPart,
     Event,
@@ -44,7 +44,7 @@ class MessageReader:
         self._usage: dict[str, int] = {}
         self._reasoning: int | None = None
 
-    def read(self, sent: Sent) -> Iterator[Event]:
+    def read(self, sent: StreamEvent) -> Iterator[Event]:
         """What an event says; see `Reader`."""
         if sent.body is None:
             yield Finish()

@@ -15,7 +15,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.services.anthropic.llm import AnthropicLLMService
 
 from voice.frames import LLMFailureFrame
-from voice.llm.answer.provider_note import ProviderNote, Rest
+from voice.llm.answer.provider_note import ProviderNote, RateLimitPause
 from voice.llm.anthropic.client import is_overload, reason, warm_up
 from voice.llm.anthropic.message_stream import MessageReader
 from voice.llm.anthropic.speed import FAST, REFUSED_FOR, CallSpeed, FastPool
@@ -144,7 +144,7 @@ class AnthropicService(AnthropicLLMService):
                 raise
             wait = retry_after(error, datetime.now(UTC))
             why = f"the fast speed was refused: {reason(error, model=self._model, where=self._where).rstrip('.')}"
-            self._speed.leave(Rest(seconds=REFUSED_FOR if wait is None else wait, why=why), self._clock())
+            self._speed.leave(RateLimitPause(seconds=REFUSED_FOR if wait is None else wait, why=why), self._clock())
             yield ProviderNote(slowed=self._told())
             if is_begun:
                 raise
@@ -171,7 +171,7 @@ class AnthropicService(AnthropicLLMService):
         given = (usage.prompt or 0) - (usage.cached or 0)
         if speed == FAST and (rest := before_refusal(limits, pool=FAST_POOL, given=given, output=self._longest)):
             why = f"the fast speed is left before it refuses: {rest.why}"
-            self._speed.leave(Rest(seconds=rest.seconds, why=why), self._clock())
+            self._speed.leave(RateLimitPause(seconds=rest.seconds, why=why), self._clock())
             return ProviderNote()
         rest = before_refusal(limits, given=given, output=self._longest)
         return ProviderNote(rest=rest, room=room(limits, given=given, output=self._longest))

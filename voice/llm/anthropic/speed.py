@@ -4,7 +4,7 @@ Anthropic's fast speed has limits of its own, and a prompt cache of its own: wha
 anew. So a call keeps its speed, and when it must leave the fast one, it does not come back to it.
 """
 
-from voice.llm.answer.provider_note import Rest
+from voice.llm.answer.provider_note import RateLimitPause
 
 FAST, STANDARD = "fast", "standard"
 REFUSED_FOR = 30.0
@@ -18,7 +18,7 @@ class FastPool:
         self._closed_until = float("-inf")
         self._why = ""
 
-    def close(self, rest: Rest, now: float) -> None:
+    def close(self, rest: RateLimitPause, now: float) -> None:
         """New calls leave it alone for a while."""
         self._closed_until, self._why = max(self._closed_until, now + rest.seconds), rest.why
 
@@ -57,7 +57,7 @@ class CallSpeed:
             self._is_begun = True
             self._why = self._pool.closed(now) if self.wanted == FAST else None
 
-    def leave(self, rest: Rest, now: float) -> None:
+    def leave(self, rest: RateLimitPause, now: float) -> None:
         """Make the rest of the call's requests at standard speed, and let new calls wait."""
         self._pool.close(rest, now)
         if self.current == FAST:

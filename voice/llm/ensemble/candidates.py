@@ -1,6 +1,6 @@
 """The candidates for one answer: which of them may be used, which agree, and why one was picked. Pure.
 
-A policy sees the result in its `Attempt`s; see `Attempt.dismissed` and `Attempt.support`.
+A policy sees the result in its `RequestState`s; see `RequestState.dismissed` and `RequestState.support`.
 """
 
 from collections import Counter
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from latency.record.requests import Vote
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.ensemble.checks import fault_in
 from voice.llm.ensemble.facts import Facts, facts_of, facts_of_calls
-from voice.llm.policy import Attempt
+from voice.llm.policy import RequestState
 
 
 class Candidates:
@@ -28,7 +28,7 @@ class Candidates:
         self.vote: Vote | None = None
         """How the answer was picked; None while it is not, and for an answer without candidates."""
 
-    def views(self, attempts: Sequence[LiveAttempt]) -> list[Attempt]:
+    def views(self, attempts: Sequence[LLMRequest]) -> list[RequestState]:
         """The attempts as a policy sees them: candidates with what is wrong with them, and how many agree."""
         if not any(attempt.candidate is not None for attempt in attempts):
             return [attempt.view for attempt in attempts]
@@ -43,7 +43,7 @@ class Candidates:
             for attempt in attempts
         ]
 
-    def picked(self, attempts: Sequence[LiveAttempt], number: int) -> None:
+    def picked(self, attempts: Sequence[LLMRequest], number: int) -> None:
         """Note why the attempt of this number is spoken, if there are candidates and none was picked before."""
         views = [view for view in self.views(attempts) if view.candidate is not None]
         if not views or self.vote is not None:
@@ -59,11 +59,11 @@ class Candidates:
             why=_why(chosen, views, there),
         )
 
-    def _is_whole(self, attempt: LiveAttempt) -> bool:
+    def _is_whole(self, attempt: LLMRequest) -> bool:
         is_over = attempt.outcome == "complete" or attempt.called is not None
         return attempt.candidate is not None and is_over and self._fault_in(attempt) is None
 
-    def _fault_in(self, attempt: LiveAttempt) -> str | None:
+    def _fault_in(self, attempt: LLMRequest) -> str | None:
         """What is wrong with a candidate; checked again whenever it has grown."""
         if attempt.candidate is None or attempt.calls or attempt.first_clause is None:
             return None
@@ -72,14 +72,14 @@ class Candidates:
             self._faults[key] = fault_in(attempt.text, whole=key[2], question=self._question)
         return self._faults[key]
 
-    def _facts_of(self, attempt: LiveAttempt) -> Facts:
+    def _facts_of(self, attempt: LLMRequest) -> Facts:
         if attempt.number not in self._facts:
             called = facts_of_calls([(call.function_name, call.arguments) for call in attempt.calls])
             self._facts[attempt.number] = called or facts_of(attempt.text)
         return self._facts[attempt.number]
 
 
-def _why(chosen: Attempt | None, views: Sequence[Attempt], there: Sequence[Attempt]) -> str:
+def _why(chosen: RequestState | None, views: Sequence[RequestState], there: Sequence[RequestState]) -> str:
     if chosen is None:
         return "no candidate could be used"
     if chosen.dismissed is not None:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from voice.errors import ComponentError, ConfigurationError
+from voice.inference_queue import IsWanted, WithdrawnError
 from voice.llm.local.chat_template import Message, recent
 from voice.llm.local.engine import GenerationError, Usage, check_memory
 from voice.llm.local.model_folder import ModelFolder, read_tokenizer
-from voice.pass_queue import IsWanted, WithdrawnError
 
 CONTEXT_TOKENS = 256
 """The most tokens of the conversation that a request reads: they cost about 0.4 s on two cores (0.5B, int8)."""

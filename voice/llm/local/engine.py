@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from voice.errors import ComponentError
+from voice.inference_queue import IsWanted
 from voice.llm.local.chat_template import Message
-from voice.pass_queue import IsWanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

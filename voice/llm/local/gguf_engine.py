@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from voice.errors import ComponentError
+from voice.inference_queue import IsWanted, WithdrawnError
 from voice.llm.local.chat_template import Message, recent, torn
 from voice.llm.local.engine import GenerationError, Usage, check_memory
 from voice.llm.local.gguf_header import GgufFile
 from voice.models.store import repair
-from voice.pass_queue import IsWanted, WithdrawnError
 
 CONTEXT_TOKENS = 2048
 """The most tokens of the conversation that a request has, as estimated from its characters."""

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Self
 
+from voice.inference_queue import InferenceJob, InferenceQueue, IsWanted
 from voice.llm.local.chat_template import Message
 from voice.llm.local.engine import Engine, Usage
-from voice.pass_queue import IsWanted, Pass, PassQueue
 
 
 class OwnModel:
@@ -20,7 +20,7 @@ class OwnModel:
     def __init__(self, engine: Engine, *, name: str) -> None:
         self.name = name
         self._engine = engine
-        self._queue = PassQueue("own-model", threads=engine.at_once)
+        self._queue = InferenceQueue("own-model", threads=engine.at_once)
 
     @classmethod
     def load(
@@ -53,7 +53,7 @@ class OwnModel:
         engine = ctranslate2_engine.CTranslate2Engine(folder, threads=threads, context_tokens=limit)
         return cls(engine, name=folder.name)
 
-    def read(self, prompt: str, said: Sequence[Message] = ()) -> Pass[Usage]:
+    def read(self, prompt: str, said: Sequence[Message] = ()) -> InferenceJob[Usage]:
         """Read a system prompt and what was said in a call so far, so that the next request finds its state.
 
         Returns:

@@ -11,11 +11,11 @@ from pipecat.services.llm_service import LLMService
 from pipecat.services.settings import LLMSettings
 
 from voice.frames import LLMFailureFrame
-from voice.llm.context_adapter import ContextAsItIs
+from voice.inference_queue import InferenceJob
+from voice.llm.context_adapter import PassThroughAdapter
 from voice.llm.local.chat_template import Message, Role
 from voice.llm.local.engine import GenerationError, Usage
 from voice.llm.local.own_model import OwnModel
-from voice.pass_queue import Pass
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "user"}
 """A small model follows what pipecat says as the developer better as words of the user."""
@@ -32,7 +32,7 @@ class OwnLLMService(LLMService[Any]):
         max_tokens: the longest answer.
     """
 
-    adapter_class = ContextAsItIs
+    adapter_class = PassThroughAdapter
 
     def __init__(self, model: OwnModel, *, prompt: str, max_tokens: int, **kwargs: Any) -> None:
         settings = LLMSettings(
@@ -51,7 +51,7 @@ class OwnLLMService(LLMService[Any]):
         )
         super().__init__(settings=settings, **kwargs)
         self._own, self._prompt, self._longest = model, prompt, max_tokens
-        self._reading: Pass[Usage] | None = None
+        self._reading: InferenceJob[Usage] | None = None
 
     def can_generate_metrics(self) -> bool:
         """Whether time to first token and usage are reported: yes."""

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from voice.llm.answer.provider_note import ProviderNote
-from voice.llm.wires.event_stream import Sent
+from voice.llm.wires.event_stream import StreamEvent
 from voice.llm.wires.events import (
     CallPart,
     Event,
@@ -43,7 +43,7 @@ class ChatReader:
         self._last: Mapping[str, Any] | None = None
         self._index: int | None = None
 
-    def read(self, sent: Sent) -> Iterator[Event]:
+    def read(self, sent: StreamEvent) -> Iterator[Event]:
         """What a chunk says; see `Reader`."""
         chunk = sent.body
         if self._is_over or chunk is None:

@@ -10,7 +10,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import WebSocketException
 
 from voice.llm.openai.responses_chain import Chain
-from voice.llm.openai.socket_upkeep import Held, State
+from voice.llm.openai.socket_upkeep import OpenSocket, State
 from voice.llm.wires.events import ProviderError, WireError, identifier, is_error, mapping, parsed
 
 OPENAI = "https://api.openai.com/v1"
@@ -34,9 +34,9 @@ class Socket:
         self._announces = self._has_begun = False
 
     @property
-    def held(self) -> Held:
+    def held(self) -> OpenSocket:
         """The socket as its upkeep sees it."""
-        return Held(self.opened, self.used, self.state)
+        return OpenSocket(self.opened, self.used, self.state)
 
     async def ask(self, request: Mapping[str, Any]) -> None:
         """Send a `response.create`; its events follow. What the last response left unread is dropped."""

@@ -15,7 +15,7 @@ LONGEST_RETRY_PAUSE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class OpenSocket:
     """An open socket.
 
     Parameters:
@@ -44,7 +44,7 @@ class Upkeep:
     wake_at: float | None
 
 
-def upkeep(held: Sequence[Held], *, opening: int, now: float, rotate_after: float) -> Upkeep:
+def upkeep(held: Sequence[OpenSocket], *, opening: int, now: float, rotate_after: float) -> Upkeep:
     """Decide what the sockets need now.
 
     A worn socket is closed as soon as a fresh one can take over and its own request is over, never earlier: while the

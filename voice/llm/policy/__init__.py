@@ -5,14 +5,14 @@ from voice.llm.policy.best_of import BestOf, FastFirst
 from voice.llm.policy.make import POLICIES, make_policy
 from voice.llm.policy.plan import Plan
 from voice.llm.policy.policies import Fallback, Hedged, Policy, Race, Single
-from voice.llm.policy.request import Request
 from voice.llm.policy.routed import Relay, Routed
-from voice.llm.policy.situation import Attempt, Decision, Outcome, Situation, Start
+from voice.llm.policy.situation import Decision, Outcome, RequestState, Situation, Start
+from voice.llm.policy.turn_info import TurnInfo
 
 __all__ = [
     "POLICIES",
     "Adaptive",
-    "Attempt",
+    "RequestState",
     "BestOf",
     "Decision",
     "Fallback",
@@ -23,7 +23,7 @@ __all__ = [
     "Policy",
     "Race",
     "Relay",
-    "Request",
+    "TurnInfo",
     "Routed",
     "Single",
     "Situation",

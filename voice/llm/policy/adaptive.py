@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 from voice.llm.policy.plan import Plan
 from voice.llm.policy.policies import large_first, second_delay
-from voice.llm.policy.request import ANY, Request
 from voice.llm.policy.routed import Choice, careful, choose, opened
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.policy.turn_info import ANY_TURN, TurnInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Adaptive:
         """The large tier."""
         return self.large
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier that the turn needs; an open turn asks a demoted large tier only on trial."""
         choice = choose(request, large=self.large, fast=self.fast)
         if choice is not None and choice.forced:
@@ -44,7 +44,7 @@ class Adaptive:
         )
         return replace(plan, escalation=self.large, route=choice.tier if choice else None)
 
-    def _open(self, book: TierBook, choice: Choice | None) -> Plan:
+    def _open(self, book: TierStatistics, choice: Choice | None) -> Plan:
         """A turn that is the large tier's if it is in time."""
         standing = book.standing[self.large]
         if standing.demoted and not standing.probe_due:
@@ -54,7 +54,7 @@ class Adaptive:
             reason = f"{self.large} is on trial"
         return large_first(self.name, self.large, self.fast, book, bridge=self.bridge, reason=reason)
 
-    def _fast_first(self, book: TierBook, reason: str) -> Plan:
+    def _fast_first(self, book: TierStatistics, reason: str) -> Plan:
         return Plan(
             policy=self.name,
             reason=reason,

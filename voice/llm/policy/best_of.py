@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from voice.llm.policy.plan import Plan
 from voice.llm.policy.policies import Policy
-from voice.llm.policy.request import ANY, Request
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.policy.turn_info import ANY_TURN, TurnInfo
 
 USUAL = 3
 """Candidates unless set: the fewest that can have a majority."""
@@ -31,7 +31,7 @@ class FastFirst:
         """Large, fast."""
         return self.large, self.fast
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask the fast tier; the large one when its tail has passed."""
         return Plan(
             policy=self.name,
@@ -74,7 +74,7 @@ class BestOf:
         """The other policy's."""
         return self.inner.judged
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """The other policy's plan, with several first requests where there is one, to the tier."""
         plan = self.inner.plan(book, request)
         if plan.first != (self.tier,) or plan.opener is not None:
@@ -83,7 +83,7 @@ class BestOf:
         return replace(plan, first=(self.tier,) * self.candidates, reason=reason, second_delay=None)
 
 
-def narrowed(plan: Plan, room: Mapping[str, int]) -> Plan:
+def within_rate_limits(plan: Plan, room: Mapping[str, int]) -> Plan:
     """The plan with no more candidates than their tier's rate limits leave room for, which its reason then says.
 
     Args:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from voice.llm.policy.best_of import FastFirst
 from voice.llm.policy.plan import Plan
-from voice.llm.policy.request import ANY, Request
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.policy.turn_info import ANY_TURN, TurnInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class DraftVerify:
         """Large, fast."""
         return self.large, self.fast
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask the fast tier; the large one for a verdict, or for the answer when the fast one's tail has passed."""
         plan = FastFirst(large=self.large, fast=self.fast, bridge=self.bridge, name=self.name).plan(book, request)
         return replace(plan, reason=f"{self.fast} drafts, {self.large} verifies", verifier=self.large)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from latency.record.requests import PhraseKind
-from voice.llm.policy.situation import Attempt, Decision, Situation, Start
+from voice.llm.policy.situation import Decision, RequestState, Situation, Start
 
 HOLD_GUARD = 0.02
 """Seconds before the deadline at which waiting for the preferred tier ends, since the event loop may run late."""
@@ -67,7 +67,7 @@ class Plan:
     bridge: bool = True
     """Whether filler phrases are said while no answer is ready."""
     leads: Mapping[str, float] = field(default_factory=dict)
-    """How long before an instant each tier is to be asked, seconds; see `TierBook.lead`."""
+    """How long before an instant each tier is to be asked, seconds; see `TierStatistics.lead`."""
     fast_p95: float | None = None
     """95th percentile of the fast tier in seconds, the basis of the deadline's floor."""
     opener: str | None = None
@@ -215,7 +215,7 @@ class Plan:
             return (self._start(s, self.rescue or self.first[-1]),)
         return ()
 
-    def _first_starts(self, s: Situation, opening: Attempt | None) -> tuple[Start, ...]:
+    def _first_starts(self, s: Situation, opening: RequestState | None) -> tuple[Start, ...]:
         """The first requests for an answer: at once, or once the opening's words are there or late."""
         if opening is not None and opening.ready is not None and not s.held:
             return self._first_requests(follows=opening.number)
@@ -232,7 +232,7 @@ class Plan:
             for number, tier in enumerate(self.first)
         )
 
-    def _undecided(self, answers: list[Attempt], best: Attempt) -> list[Attempt]:
+    def _undecided(self, answers: list[RequestState], best: RequestState) -> list[RequestState]:
         """The candidates that still run and whose end may change the pick: none once most of them agree."""
         if best.candidate is None or best.support * 2 > len(self.first):
             return []
@@ -245,7 +245,7 @@ class Plan:
         """Whether the first tier would usually not be ready by the deadline if it were asked now."""
         return self.usual is None or s.deadline is None or s.now + self.usual > s.deadline.at - HOLD_GUARD
 
-    def _opening_until(self, s: Situation, opening: Attempt | None) -> float | None:
+    def _opening_until(self, s: Situation, opening: RequestState | None) -> float | None:
         """When the opening's words are too late; None when they are not awaited."""
         if opening is None or not opening.running or opening.ready is not None or _answers(s):
             return None
@@ -274,7 +274,7 @@ class Plan:
             return s.now
         return max(asked[0].request + self.second_delay, s.deadline.at - self._lead(self.fast))
 
-    def _review(self, s: Situation, draft: Attempt) -> Decision:
+    def _review(self, s: Situation, draft: RequestState) -> Decision:
         """Decide while the first sentence of a draft is spoken and the others wait for the verdict."""
         asked = [a for a in s.attempts if a.verifies == draft.number]
         until = None
@@ -287,7 +287,7 @@ class Plan:
         start = (Start(tier=self.verifier, verifies=draft.number),) if due and self.verifier else ()
         return Decision(start=start, wake_at=_next(s.now, until))
 
-    def _follow(self, s: Situation, spoken: Attempt) -> Decision:
+    def _follow(self, s: Situation, spoken: RequestState) -> Decision:
         """Decide while an attempt is spoken: its next clause must come before playout runs dry."""
         if spoken.outcome == "complete":
             return Decision(cancel=_others(s, spoken))
@@ -319,7 +319,7 @@ class Plan:
     def _lead(self, tier: str) -> float:
         return self.leads.get(tier, UNKNOWN_LEAD)
 
-    def _successor(self, s: Situation, spoken: Attempt) -> str:
+    def _successor(self, s: Situation, spoken: RequestState) -> str:
         """The tier that continues a stalled answer: one that has not failed at it yet, and of those the quickest."""
         failures = [spoken.tier, *(a.tier for a in s.attempts if a.continues is not None)]
         if spoken.overreached and self.escalation is not None:
@@ -329,26 +329,26 @@ class Plan:
         asked = dict.fromkeys([*self.first, *([self.rescue] if self.rescue else [])])
         return min(asked, key=lambda tier: (failures.count(tier), self._lead(tier)))
 
-    def _rank(self, attempt: Attempt) -> int:
+    def _rank(self, attempt: RequestState) -> int:
         """0 for the preferred tier."""
         return self.first.index(attempt.tier) if attempt.tier in self.first else len(self.first)
 
-    def _order(self, attempt: Attempt) -> tuple[int, int, float]:
+    def _order(self, attempt: RequestState) -> tuple[int, int, float]:
         return self._rank(attempt), -attempt.support, attempt.ready or 0.0
 
 
-def _answers(s: Situation) -> list[Attempt]:
+def _answers(s: Situation) -> list[RequestState]:
     """The requests that were made for an answer, and not for an opening or a verdict."""
     return [a for a in s.attempts if not a.opens and a.verifies is None]
 
 
-def _can_be_spoken(attempt: Attempt) -> bool:
+def _can_be_spoken(attempt: RequestState) -> bool:
     """Whether it has words or calls that may be spoken, and goes on or is whole."""
     usable = attempt.ready is not None and attempt.dismissed is None and not attempt.overreached
     return usable and attempt.outcome not in ("cancelled", "failed")
 
 
-def _opening(s: Situation) -> Attempt | None:
+def _opening(s: Situation) -> RequestState | None:
     return next((a for a in s.attempts if a.opens), None)
 
 
@@ -357,7 +357,7 @@ def _followed(s: Situation) -> int | None:
     return next((a.follows for a in s.attempts if a.follows is not None), None)
 
 
-def _others(s: Situation, kept: Attempt | None) -> tuple[int, ...]:
+def _others(s: Situation, kept: RequestState | None) -> tuple[int, ...]:
     return tuple(a.number for a in s.attempts if a.running and a is not kept)
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from voice.llm.policy.plan import Plan
-from voice.llm.policy.request import ANY, Request
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.policy.turn_info import ANY_TURN, TurnInfo
 
 
 class Policy(Protocol):
@@ -26,7 +26,7 @@ class Policy(Protocol):
         """The tier whose being in time decides whether it goes on being asked first; None when that is fixed."""
         ...
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """The plan of a turn that begins now; the book stays as it is.
 
         Args:
@@ -50,7 +50,7 @@ class Single:
         """Its only one."""
         return (self.tier,)
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier, and once more when that failed."""
         return Plan(
             policy=self.name,
@@ -65,9 +65,9 @@ class Single:
 class Fallback:
     """The large tier answers; the fast one is asked as late as it can still make the deadline.
 
-    It is asked its measured tail and a guard before the deadline; see `TierBook.lead`. If the fast tier is then later
-    than its 95th percentile, or fails, it is asked once more: two requests are rarely both slow. The hedging allowance
-    limits such requests, so that an outage of the fast tier does not double its load. `Race` and `Adaptive` do so too.
+    It is asked its measured tail and a guard before the deadline; see `TierStatistics.lead`. If the fast tier is then
+    later than its 95th percentile, or fails, it is asked once more: two requests are rarely both slow. The hedging
+    allowance limits such requests, so that an outage of the fast tier does not double its load. `Race` and `Adaptive` do so too.
     """
 
     large: str
@@ -81,7 +81,7 @@ class Fallback:
         """Large, fast."""
         return self.large, self.fast
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask the large tier, and the fast one its tail and a guard before the deadline."""
         return large_first(self.name, self.large, self.fast, book, bridge=self.bridge, reason=f"{self.large} first")
 
@@ -106,7 +106,7 @@ class Hedged:
         """Its only one."""
         return (self.tier,)
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier; again after its quantile, if the allowance has a token."""
         if not book.hedges.allows:
             return Plan(
@@ -135,7 +135,7 @@ class Race:
         """Large, fast."""
         return self.large, self.fast
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask both."""
         return Plan(
             policy=self.name,
@@ -149,7 +149,7 @@ class Race:
         )
 
 
-def large_first(name: str, large: str, fast: str, book: TierBook, *, bridge: bool, reason: str) -> Plan:
+def large_first(name: str, large: str, fast: str, book: TierStatistics, *, bridge: bool, reason: str) -> Plan:
     """Ask the large tier, and the fast one as late as it can still make the deadline."""
     return Plan(
         policy=name, reason=reason, first=(large,), rescue=fast, fast=fast, fast_p95=book.p95(fast),
@@ -157,6 +157,6 @@ def large_first(name: str, large: str, fast: str, book: TierBook, *, bridge: boo
     )  # fmt: skip
 
 
-def second_delay(fast: str, book: TierBook) -> float | None:
+def second_delay(fast: str, book: TierStatistics) -> float | None:
     """How late the fast tier must be to be asked once more; None when the allowance is used up."""
     return book.p95(fast) if book.hedges.allows else None

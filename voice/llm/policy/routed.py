@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from voice.llm.policy.plan import Plan
-from voice.llm.policy.request import ANY, Request
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.policy.turn_info import ANY_TURN, TurnInfo
 from voice.llm.routing.assess import assess
 from voice.llm.routing.difficulty import Assessment, Difficulty
 
@@ -40,7 +40,7 @@ class Choice:
     easy: bool = False
 
 
-def choose(request: Request, *, large: str, fast: str) -> Choice | None:
+def choose(request: TurnInfo, *, large: str, fast: str) -> Choice | None:
     """Route a turn; None when its words are unknown, or not English.
 
     A careful turn goes to the large tier. Others change the tier only if it has had `SETTLED_AFTER` turns in a row.
@@ -58,7 +58,7 @@ def choose(request: Request, *, large: str, fast: str) -> Choice | None:
     return Choice(wanted, f"{_called(found)} goes to {wanted}", easy=found.is_checkable)
 
 
-def careful(name: str, large: str, fast: str, book: TierBook, *, bridge: bool, choice: Choice) -> Plan:
+def careful(name: str, large: str, fast: str, book: TierStatistics, *, bridge: bool, choice: Choice) -> Plan:
     """The large tier answers however long it takes; the fast one only if that fails twice."""
     return Plan(
         policy=name, reason=choice.reason, first=(large,), rescue=fast, rescued="failed twice", fast=fast,
@@ -66,7 +66,7 @@ def careful(name: str, large: str, fast: str, book: TierBook, *, bridge: bool, c
     )  # fmt: skip
 
 
-def opened(plan: Plan, fast: str, book: TierBook) -> Plan:
+def opened(plan: Plan, fast: str, book: TierStatistics) -> Plan:
     """The plan with an opening in the fast tier's words; a plan that says no phrases stays as it is."""
     return replace(plan, opener=fast, usual=book.quantile(plan.first[0], 0.5)) if plan.bridge else plan
 
@@ -90,7 +90,7 @@ class Routed:
         """Large, fast."""
         return self.large, self.fast
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask the tier that the turn needs."""
         choice = choose(request, large=self.large, fast=self.fast)
         if choice is None or choice.forced:
@@ -120,7 +120,7 @@ class Relay:
         """Large, fast."""
         return self.large, self.fast
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         """Ask the fast tier for an opening, and the large one for the answer that follows it."""
         choice = Choice(self.large, f"{self.large} after an opening")
         plan = careful(self.name, self.large, self.fast, book, bridge=self.bridge, choice=choice)

@@ -11,7 +11,7 @@ Outcome = Literal["complete", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class RequestState:
     """The state of one request to a tier; instants in seconds on the clock of `Situation.now`."""
 
     number: int
@@ -71,7 +71,7 @@ class Situation:
     deadline: Deadline | None
     """For the first speakable clause. Before the commit it is what the turn leaves, if its end is not later still;
     None when nothing is known of that."""
-    attempts: Sequence[Attempt] = ()
+    attempts: Sequence[RequestState] = ()
     speaking: int | None = None
     """The attempt whose text goes to synthesis."""
     dry_at: float | None = None

@@ -4,10 +4,10 @@ import logging
 from dataclasses import replace
 
 from latency.record.requests import Cap
-from voice.frames import AttemptsFrame
+from voice.frames import RequestsFrame
 from voice.llm.policy import Plan
 from voice.llm.policy.policies import Single
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.day_spending import DaySpending
 from voice.llm.spending.ledger import CallLedger, Caps
 
@@ -31,7 +31,7 @@ class Spending:
         self._call = CallLedger()
         self._said: set[str] = set()
 
-    def note(self, frame: AttemptsFrame) -> None:
+    def note(self, frame: RequestsFrame) -> None:
         """What the requests for an answer have cost so far."""
         if frame.answer.response is None:
             return
@@ -59,7 +59,7 @@ class Spending:
     def _reached(self) -> Cap | None:
         return self._caps.reached(call=self._call.usd, day=self._day.usd if self._day else 0.0)
 
-    def plan(self, cap: Cap, book: TierBook, *, bridge: bool) -> Plan:
+    def plan(self, cap: Cap, book: TierStatistics, *, bridge: bool) -> Plan:
         """The plan of a turn for which a cap was reached."""
         alone = Single(tier=self._cheapest, bridge=bridge).plan(book)
         return replace(alone, policy=CAPPED, reason=f"{self._why(cap)}{self._remark}")

@@ -29,7 +29,7 @@ from pipecat.utils.context.llm_context_summarization import LLMContextSummarizat
 
 from latency.record.requests import Price
 from voice.frames import LLMFailureFrame
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.provider_note import ProviderNote
 from voice.llm.ensemble.sampling import Sampling, sampling_of
 from voice.llm.rate_limits import rest_after
@@ -43,7 +43,7 @@ Relay = Callable[[Frame], Awaitable[None]]
 log = logging.getLogger(__name__)
 
 # Which request a frame belongs to: tasks that a service starts for a request inherit it.
-_asked: contextvars.ContextVar[tuple[LiveAttempt, Callable[[], None]] | None] = contextvars.ContextVar(
+_asked: contextvars.ContextVar[tuple[LLMRequest, Callable[[], None]] | None] = contextvars.ContextVar(
     "asked", default=None
 )
 
@@ -80,7 +80,7 @@ class ReadsAhead(Protocol):
 
 
 class Tier:
-    """Runs requests on a pipecat service and keeps what it pushes in their `LiveAttempt`s.
+    """Runs requests on a pipecat service and keeps what it pushes in their `LLMRequest`s.
 
     The service is not part of a pipeline. It receives the start and end of the call, and each request as an
     `LLMContextFrame`. Tools that it asks for are recorded, not run.
@@ -168,7 +168,7 @@ class Tier:
         instruction = getattr(settings, "system_instruction", None)
         return LLMContextSummarizationUtil.estimate_tokens(instruction) if isinstance(instruction, str) else 0
 
-    def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
+    def ask(self, attempt: LLMRequest, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
         """Make a request; `changed` is called whenever its attempt makes progress or ends."""
         busy = {service for task, service in self._running.items() if not task.cancelling()}
         service = next((service for service in self.services if service not in busy), self.service)
@@ -185,7 +185,7 @@ class Tier:
     async def _run(
         self,
         service: LLMService[Any],
-        attempt: LiveAttempt,
+        attempt: LLMRequest,
         context: LLMContext,
         changed: Callable[[], None],
         leaving: Sequence[asyncio.Task[None]],

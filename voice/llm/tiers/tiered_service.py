@@ -8,7 +8,7 @@ from pipecat.frames.frames import CancelFrame, EndFrame, Frame, LLMUpdateSetting
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessorSetup
 from pipecat.services.llm_service import LLMService
 
-from voice.llm.parts.service import PartsLLMService
+from voice.llm.long_answers.service import PartsLLMService
 from voice.llm.tiers.tier import Tier
 
 

@@ -7,7 +7,7 @@ spoken as well, or the draft has failed, and the plan has another tier answer, o
 from collections.abc import Sequence
 
 from latency.record.requests import Verification, VerificationOutcome
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.ensemble.checks import fault_in
 from voice.llm.ensemble.facts import facts_of
 from voice.llm.verification.request import verdict_of
@@ -27,7 +27,7 @@ class Review:
         self.fault: str | None = None
         """What was found to be wrong with the draft."""
 
-    def proceed(self, attempts: Sequence[LiveAttempt], now: float) -> None:
+    def proceed(self, attempts: Sequence[LLMRequest], now: float) -> None:
         """Decide about a draft, if enough is known for that."""
         draft = next((one for one in attempts if one.reviewed), None)
         if draft is None:
@@ -54,7 +54,7 @@ class Review:
 
     def release(
         self,
-        attempts: Sequence[LiveAttempt],
+        attempts: Sequence[LLMRequest],
         now: float,
         *,
         outcome: VerificationOutcome = "unverified",
@@ -66,7 +66,7 @@ class Review:
                 draft.release(now)
                 self._end(outcome, why)
 
-    def _refuse(self, draft: LiveAttempt, fault: str, why: str, now: float) -> None:
+    def _refuse(self, draft: LLMRequest, fault: str, why: str, now: float) -> None:
         self.fault = fault
         self._end("corrected" if draft.was_begun else "replaced", why)
         draft.refuse(f"its draft is wrong: {fault}", now)

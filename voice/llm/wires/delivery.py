@@ -24,7 +24,7 @@ from pipecat.metrics.metrics import LLMTokenUsage
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.services.llm_service import LLMService
 
-from voice.llm.answer.attempt import CHARS_PER_TOKEN
+from voice.llm.answer.llm_request import CHARS_PER_TOKEN
 from voice.llm.answer.provider_note import CUT_OFF, ProviderNote
 from voice.llm.tiers.tier import note
 from voice.llm.wires.events import CallPart, Event, Finish, Text, Usage, WireError

@@ -22,7 +22,7 @@ _OBJECTS = ("{", "[{")
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class StreamEvent:
     """One event.
 
     Parameters:
@@ -55,7 +55,7 @@ class EventLines:
         self.stray = ""
         """The first words that are no JSON."""
 
-    def feed(self, data: bytes) -> Iterator[Sent]:
+    def feed(self, data: bytes) -> Iterator[StreamEvent]:
         """The events that these bytes complete.
 
         Raises:
@@ -73,7 +73,7 @@ class EventLines:
             self._has_returned = False
             self._hold(data[start:])
 
-    def flush(self) -> Iterator[Sent]:
+    def flush(self) -> Iterator[StreamEvent]:
         """The last events, if no line's end follows them."""
         yield from self._line()
         yield from self._event()
@@ -84,7 +84,7 @@ class EventLines:
         if self._size > LARGEST_EVENT:
             raise WireError(f"sent an event that is longer than {LARGEST_EVENT:,} bytes")
 
-    def _line(self) -> Iterator[Sent]:
+    def _line(self) -> Iterator[StreamEvent]:
         line = b"".join(self._pieces).decode(self._encoding, "replace")
         self._pieces, self._encoding = [], "utf-8"
         field, colon, value = line.partition(":")
@@ -103,23 +103,23 @@ class EventLines:
         if not self._data:
             self._size = 0
 
-    def _add(self, text: str) -> Iterator[Sent]:
+    def _add(self, text: str) -> Iterator[StreamEvent]:
         if self._data:
             self._data.append(text)
         elif text == DONE:
-            yield Sent(self._name, None)
+            yield StreamEvent(self._name, None)
         elif (body := self._json(text)) is not None:
             self._is_plain = False
-            yield Sent(self._name, body)
+            yield StreamEvent(self._name, body)
         elif text:
             self._data = [text]
 
-    def _event(self) -> Iterator[Sent]:
+    def _event(self) -> Iterator[StreamEvent]:
         text, self._data = "\n".join(self._data), []
         if (body := self._json(text)) is not None:
-            yield Sent(self._name, body)
+            yield StreamEvent(self._name, body)
         elif text and self._name == "error":
-            yield Sent(self._name, {"error": text})
+            yield StreamEvent(self._name, {"error": text})
         elif text.startswith(_OBJECTS):
             raise WireError(f"answered with something that is no JSON, not with {self._noun}: check base_url")
         else:
@@ -146,7 +146,7 @@ class Reader(Protocol):
     is_begun: bool
     """Whether anything of an answer has come."""
 
-    def read(self, sent: Sent) -> Iterator[Event]:
+    def read(self, sent: StreamEvent) -> Iterator[Event]:
         """What an event says.
 
         Raises:

@@ -9,7 +9,7 @@ or the calls under way need what it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotNow:
+class AdmissionRefusal:
     """Why no call is taken now."""
 
     kind: Kind

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from voice.queue_waits import QueueWaits
-from voice.server.headroom.admission import NotNow
+from voice.server.headroom.admission import AdmissionRefusal
 from voice.server.headroom.loop_load import WINDOW, LoopLoad
 
 SCARCE_BUSY, FULL_BUSY = 0.7, 0.75
@@ -46,7 +46,7 @@ class Headroom:
             return True
         return any(self._tail(queue, now) >= SCARCE_WAIT[queue.stage] for queue in self.queues)
 
-    def refusal(self, now: float, *, ages: Sequence[float]) -> NotNow | None:
+    def refusal(self, now: float, *, ages: Sequence[float]) -> AdmissionRefusal | None:
         """Why no further call should be taken; None when one can be.
 
         A call that has just begun needs what the others need on average, although little of that is measured yet.
@@ -75,6 +75,6 @@ class Headroom:
         return queue.tail(now) or 0.0
 
 
-def _refused(why: str) -> NotNow:
+def _refused(why: str) -> AdmissionRefusal:
     reason = f"{why}; call again in {RETRY_AFTER} s"
-    return NotNow(kind="overloaded", reason=reason, retry_after=RETRY_AFTER)
+    return AdmissionRefusal(kind="overloaded", reason=reason, retry_after=RETRY_AFTER)

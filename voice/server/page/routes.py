@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from voice.server.access import Access
-from voice.server.bookkeeping import CallFigures
+from voice.server.accounting import CallFigures
 from voice.server.page.files import FILES_PATH, HEADERS, INDEX, PAGE_PATH, page_files
 from voice.server.page.head import take_head
 

@@ -18,10 +18,10 @@ from pipecat.services.settings import TTSSettings
 from pipecat.services.tts_service import TTSService
 from pipecat.utils.text.base_text_aggregator import TextType
 
-from voice.frames import AnswerTextFrame, SpeakAheadFrame
+from voice.frames import AnswerTextFrame, EarlySynthesisFrame
+from voice.tts.early_synthesis import EarlySynthesis
 from voice.tts.piper.pieces import Piece, Samples
 from voice.tts.piper.voice import LEAD_FIRST, LEAD_LATER, Voice
-from voice.tts.speak_ahead import SpeakAhead
 from voice.tts.synthesis_thread import Urgency
 
 PROMISED_WITHIN = 0.5
@@ -33,7 +33,7 @@ class PiperTTSService(TTSService):
     """Speaks each clause with a shared `Voice`, sending its audio while the rest of it is made.
 
     Prepared audio plays at once: a phrase that the voice has prepared (a `HoldPhraseFrame`), or the clause of the last
-    `SpeakAheadFrame`.
+    `EarlySynthesisFrame`.
 
     A word follows the audio that ends it, so that the words sent are the words heard. pipecat's timestamps, counted
     from an answer's first sample, ignore pauses and audio that has yet to be sent.
@@ -55,7 +55,7 @@ class PiperTTSService(TTSService):
         self._first_clause = True
         self._plays_until = 0.0
         """When the audio that has been made so far will have been played, if nobody interrupts it."""
-        self.ahead = SpeakAhead(voice)
+        self.ahead = EarlySynthesis(voice)
 
     def can_generate_metrics(self) -> bool:
         """Whether this service reports its times: yes."""
@@ -84,7 +84,7 @@ class PiperTTSService(TTSService):
         if isinstance(frame, InterruptionFrame):
             self._plays_until = 0.0
         await super().process_frame(frame, direction)
-        if isinstance(frame, SpeakAheadFrame):
+        if isinstance(frame, EarlySynthesisFrame):
             self.ahead.prepare(frame.text)
 
     async def push_frame(self, frame: Frame, direction: FrameDirection = FrameDirection.DOWNSTREAM) -> None:

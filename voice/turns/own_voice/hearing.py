@@ -6,7 +6,7 @@ during its answers therefore count as another's only when they surely are.
 
 import math
 
-from voice.turns.overlap.meaning import Meaning, meaning_of
+from voice.turns.barge_in.meaning import Meaning, meaning_of
 from voice.turns.own_voice.spoken_words import CLEARLY_NOT, SpokenWords
 
 AT_ONCE = 0.8

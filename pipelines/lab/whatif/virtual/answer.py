@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 
 from latency.budget import Deadline
 from latency.record.requests import AnswerRecord, Phrase
-from pipelines.lab.whatif.virtual.attempt import VirtualAttempt
-from voice.llm.answer.bridging import Bridging
+from pipelines.lab.whatif.virtual.attempt import VirtualRequest
+from voice.llm.answer.hold_phrases import HoldPhrases
 from voice.llm.answer.learning import judge, why_unanswered
 from voice.llm.answer.playout_estimate import PlayoutEstimate
 from voice.llm.ensemble.candidates import Candidates
 from voice.llm.policy import Decision, Plan, Situation, Start
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.verification.review import Review
 
-Ask = Callable[[Start, int, float, int], VirtualAttempt]
+Ask = Callable[[Start, int, float, int], VirtualRequest]
 """Makes a request: what to start, its number, when, and how many clauses of the answer it continues were heard."""
 
 
@@ -51,14 +51,14 @@ class VirtualAnswer:
 
     number: int
     plan: Plan
-    book: TierBook
+    book: TierStatistics
     times: Times
     ask: Ask
-    bridging: Bridging
+    bridging: HoldPhrases
     judged: str | None = None
     candidates: Candidates = field(default_factory=lambda: Candidates(None))
     review: Review = field(default_factory=lambda: Review(None))
-    attempts: list[VirtualAttempt] = field(default_factory=list)
+    attempts: list[VirtualRequest] = field(default_factory=list)
     said: list[Phrase] = field(default_factory=list)
     handed: float | None = None
     """When the answer's first clause went to synthesis; before the commit it waits there."""
@@ -67,7 +67,7 @@ class VirtualAnswer:
     _now: float = 0.0
     _commit: float | None = None
     _deadline: Deadline | None = None
-    _speaking: VirtualAttempt | None = None
+    _speaking: VirtualRequest | None = None
     _forwarded: int = 0
     _playout: PlayoutEstimate = field(default_factory=PlayoutEstimate)
 
@@ -206,6 +206,6 @@ class VirtualAnswer:
         return self._now
 
 
-def spoken(attempts: Sequence[VirtualAttempt]) -> VirtualAttempt | None:
+def spoken(attempts: Sequence[VirtualRequest]) -> VirtualRequest | None:
     """The request whose words were spoken first."""
     return next((attempt for attempt in attempts if attempt.spoken), None)

@@ -4,10 +4,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from latency.record.requests import AttemptRecord, Tokens
+from latency.record.requests import RequestRecord, Tokens
 from pipelines.lab.whatif.virtual.wording import Wording
-from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.streamed.speakable import ends_sentence
+from voice.llm.answer.llm_request import LLMRequest
+from voice.llm.streamed.clause_queue import ends_sentence
 from voice.simulator.timing.timetable import Action, Failure, ResetConnection, SendText
 
 
@@ -21,10 +21,10 @@ class Progress:
     failed: str | None = None
 
 
-class VirtualAttempt(LiveAttempt):
+class VirtualRequest(LLMRequest):
     """A request whose answer comes from a timetable instead of a socket.
 
-    What is ready, how it ended and what the statistics learn from it are `LiveAttempt`'s; only the streaming differs:
+    What is ready, how it ended and what the statistics learn from it are `LLMRequest`'s; only the streaming differs:
     the tokens of a text are counted, not parsed again for each request.
 
     Args:
@@ -86,7 +86,7 @@ class VirtualAttempt(LiveAttempt):
                 self.complete(event.at)
 
     def clauses_from(self, position: int) -> list[str]:
-        """The texts of its clauses that may be spoken, from a position on; see `LiveAttempt.take`."""
+        """The texts of its clauses that may be spoken, from a position on; see `LLMRequest.take`."""
         texts = [clause.text for clause in self._wording.clauses[: self.clauses]]
         until = len(texts)
         if self.reviewed and self.outcome is None:
@@ -98,7 +98,7 @@ class VirtualAttempt(LiveAttempt):
         """The clauses that have arrived."""
         return " ".join(clause.text for clause in self._wording.clauses[: self.clauses])
 
-    def record(self, *, response: int) -> AttemptRecord:
+    def record(self, *, response: int) -> RequestRecord:
         """As a real request's, with the tokens that the server had sent when it ended."""
         record = super().record(response=response)
         refused = self.failed is not None and self.first_token is None

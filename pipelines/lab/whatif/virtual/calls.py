@@ -5,20 +5,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from latency.budget import Budget, Commit, Deadline, what_a_turn_leaves
+from latency.budget import Budget, Commit, Deadline, remaining_turn_budget
 from latency.record.marks import Mark, Marks
 from latency.record.turn import TurnRecord
 from pipelines.lab.whatif.contestant import Cell, Contestant
 from pipelines.lab.whatif.turns.caller_turn import CallerTurn
 from pipelines.lab.whatif.virtual.answer import Times, VirtualAnswer
-from pipelines.lab.whatif.virtual.attempt import VirtualAttempt
-from pipelines.lab.whatif.virtual.same_luck import SameLuck
+from pipelines.lab.whatif.virtual.attempt import VirtualRequest
+from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
 from pipelines.lab.whatif.virtual.wording import Wording, wording
 from pipelines.tiers.models import ENOUGH, USUAL_FAST_P95, USUAL_P95
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.bridging import Bridging
-from voice.llm.policy import Plan, Policy, Request, Start, make_policy
-from voice.llm.policy.tier_stats import TierBook, Wait, quantile
+from voice.llm.answer.hold_phrases import HoldPhrases
+from voice.llm.policy import Plan, Policy, Start, TurnInfo, make_policy
+from voice.llm.policy.tier_statistics import TierStatistics, Wait, quantile
 from voice.llm.routing.settling import Route
 from voice.simulator.conversation import token_count
 from voice.simulator.timing.latency_model import STALL_CORRELATION, LatencyModel, StallState
@@ -39,7 +39,7 @@ MOST_REQUESTS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chance:
+class Randomness:
     """What is left to chance."""
 
     seed: int = 1
@@ -66,16 +66,16 @@ class VirtualCalls:
         self,
         cell: Cell,
         *,
-        chance: Chance,
+        chance: Randomness,
         budget: Budget,
         synthesis: Sequence[float] = (),
         call_turns: int = 10,
         policy: Policy | None = None,
-        luck: "Luck | SameLuck | None" = None,
+        luck: "LatencyDraws | PairedDraws | None" = None,
     ) -> None:
         self._policy = policy or make_policy(cell.policy, large="large", fast=None if cell.fast is None else "fast")
-        self._book = TierBook({role: USUAL_FAST_P95 if role == "fast" else USUAL_P95 for role in cell.tiers})
-        self._luck = luck or Luck(cell.tiers, chance)
+        self._book = TierStatistics({role: USUAL_FAST_P95 if role == "fast" else USUAL_P95 for role in cell.tiers})
+        self._luck = luck or LatencyDraws(cell.tiers, chance)
         self._budget, self._call_turns = budget, call_turns
         waits = [Wait(seconds, reached=True) for seconds in synthesis]
         self._synthesis_p95 = quantile(waits, 0.95) if len(waits) >= ENOUGH else None
@@ -89,7 +89,7 @@ class VirtualCalls:
         for position, turn in enumerate(turns):
             number = position % self._call_turns
             if number == 0:
-                history, bridging = fixed, Bridging(start=position // self._call_turns + 1)
+                history, bridging = fixed, HoldPhrases(start=position // self._call_turns + 1)
                 self._route, self._said_before = Route(), None
             words = wording(turn.answer)
             history += token_count(turn.question) + FRAMING
@@ -98,7 +98,7 @@ class VirtualCalls:
             history += words.tokens + FRAMING
 
     def _turn(
-        self, turn: CallerTurn, end: float, words: Wording, prompt: int, bridging: Bridging, position: int
+        self, turn: CallerTurn, end: float, words: Wording, prompt: int, bridging: HoldPhrases, position: int
     ) -> TurnRecord:
         answers = [
             self._answer(turn, end, words, prompt, bridging, asked=one.asked, dropped=one.dropped)
@@ -125,21 +125,21 @@ class VirtualCalls:
         end: float,
         words: Wording,
         prompt: int,
-        bridging: Bridging,
+        bridging: HoldPhrases,
         *,
         asked: float,
         dropped: float | None,
     ) -> VirtualAnswer:
-        about = Request(text=turn.question or None, asked=self._said_before, route=self._route)
+        about = TurnInfo(text=turn.question or None, asked=self._said_before, route=self._route)
         plan = self._policy.plan(self._book, about)
 
-        def ask(start: Start, number: int, now: float, heard: int) -> VirtualAttempt:
+        def ask(start: Start, number: int, now: float, heard: int) -> VirtualRequest:
             left = words if start.continues is None else words.after(heard)
             if start.opens:
                 left = wording(ENGLISH.openings[0], begun=True)
             if start.verifies is not None:
                 left = AGREED
-            return VirtualAttempt(
+            return VirtualRequest(
                 number=number,
                 tier=start.tier,
                 request=now,
@@ -169,7 +169,7 @@ class VirtualCalls:
 
     def _times(self, turn: CallerTurn, end: float, plan: Plan, *, asked: float, dropped: float | None) -> Times:
         noticed = None if turn.noticed is None else end + turn.noticed
-        ahead = None if noticed is None else what_a_turn_leaves(noticed, self._budget, self._synthesis_p95)
+        ahead = None if noticed is None else remaining_turn_budget(noticed, self._budget, self._synthesis_p95)
         usual = self._book.quantile(plan.preferred, 0.5) if plan.preferred else None
         commit = Commit(
             at=end + turn.commit,
@@ -188,7 +188,7 @@ class VirtualCalls:
         )
 
 
-class Luck:
+class LatencyDraws:
     """Latency models for single requests, seeded by the turn and the request.
 
     So a turn has the same luck with every policy, and with stalls and without, and their differences are no chance. The
@@ -199,7 +199,7 @@ class Luck:
         chance: the seed, and whether requests stall.
     """
 
-    def __init__(self, tiers: Mapping[str, Contestant], chance: Chance) -> None:
+    def __init__(self, tiers: Mapping[str, Contestant], chance: Randomness) -> None:
         correlation = STALL_CORRELATION if chance.correlated else 0.0
         self._seed, self._position, self._requests = chance.seed, 0, Counter[str]()
         self._profiles = {

@@ -3,12 +3,12 @@ from typing import Any
 import pytest
 
 from latency.record.json_form import from_json
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.report.llm.requests import cut_short, failures, had
 
 
-def request(outcome: str, **told: Any) -> AttemptRecord:
-    return from_json(AttemptRecord, {"tier": "large", "request": 2.0, "end": 2.4, "outcome": outcome, **told})
+def request(outcome: str, **told: Any) -> RequestRecord:
+    return from_json(RequestRecord, {"tier": "large", "request": 2.0, "end": 2.4, "outcome": outcome, **told})
 
 
 def test_each_failure_is_counted_as_it_was_observed() -> None:

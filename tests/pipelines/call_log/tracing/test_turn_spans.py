@@ -1,7 +1,7 @@
 """A turn's record as spans: which there are, and what they say."""
 
 from latency.record.marks import Mark, Marks
-from latency.record.requests import AttemptRecord
+from latency.record.requests import RequestRecord
 from latency.record.turn import HangRecord, ServerTurn
 from pipelines.call_log.call_account import CallAccount, ClosedTurn
 from pipelines.call_log.tracing.turn_spans import About, SpanRecord, turn_span
@@ -51,7 +51,7 @@ def test_a_rescued_turn_says_which_model_was_spoken_and_that_the_budget_was_kept
 
 
 def test_a_request_is_named_after_its_model_and_says_why_it_failed() -> None:
-    attempt = AttemptRecord(
+    attempt = RequestRecord(
         model="gpt-4.1", tier="large", request=10.3, first_token=10.5, end=11.0, outcome="failed", failed="it is down",
         finish="length",
     )  # fmt: skip
@@ -65,7 +65,7 @@ def test_a_request_is_named_after_its_model_and_says_why_it_failed() -> None:
 
 
 def test_tools_and_stages_are_spans_of_the_turn() -> None:
-    record = turn(0, attempts=(AttemptRecord(request=10.3, end=10.4, outcome="called", calls=("weather",)),))
+    record = turn(0, attempts=(RequestRecord(request=10.3, end=10.4, outcome="called", calls=("weather",)),))
     record.marks.update(
         {
             Mark.SPEECH_END: 10.0,

@@ -13,8 +13,8 @@ from pipelines.lab.curve.rules import calls, judge_call, our_rule
 from tests.pipelines.lab.curve.rig import models, recorded, sample
 from voice.client.fixtures.fixture import FixtureTurn
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE
+from voice.turns.end_of_turn import EndOfTurn
 from voice.turns.endpointing import Endpointing, Pauses
-from voice.turns.stop import TurnStop
 from voice.turns.words.sentence_end import SentenceEnds
 
 
@@ -26,7 +26,7 @@ class LiveTurns:
         self._vad = models().vad(VADParams(confidence=0.7, start_secs=0.2, stop_secs=0.2, min_volume=0.4))
         self._vad.set_sample_rate(RATE)
         self._detector = Detector(self._vad, 0.064)
-        self._stop = TurnStop(
+        self._stop = EndOfTurn(
             vad=self._vad,
             smart_turn=models().smart_turn(start_secs=0.2),
             endpointing=rule,

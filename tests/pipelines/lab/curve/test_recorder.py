@@ -11,8 +11,8 @@ from pipelines.lab.curve.recorder import record
 from pipelines.lab.curve.word_times import Word, WordAligner, spread
 from tests.pipelines.lab.curve.rig import recorded, sample
 from voice.errors import ComponentError
+from voice.turns.end_of_turn import JUDGE_AFTER
 from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
-from voice.turns.stop import JUDGE_AFTER
 
 
 def clip(folder: str, turn: int) -> Clip:

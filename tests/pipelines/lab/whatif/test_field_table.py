@@ -9,11 +9,11 @@ from latency.budget import Budget
 from latency.record.marks import Mark
 from pipelines.lab.whatif.contestant import Cell, Contestant
 from pipelines.lab.whatif.turns.caller_turn import CallerTurn
-from pipelines.lab.whatif.virtual.calls import Chance, VirtualCalls
+from pipelines.lab.whatif.virtual.calls import Randomness, VirtualCalls
 from pipelines.lab.whatif.virtual.wording import wording
 from voice.llm.policy import Plan
-from voice.llm.policy.request import ANY, Request
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
+from voice.llm.policy.turn_info import ANY_TURN, TurnInfo
 from voice.simulator.conversation import token_count
 from voice.simulator.timing.profiles import load_profiles
 
@@ -32,7 +32,7 @@ class At:
     name: str = "fixed delay"
     judged: str | None = None
 
-    def plan(self, book: TierBook, request: Request = ANY) -> Plan:
+    def plan(self, book: TierStatistics, request: TurnInfo = ANY_TURN) -> Plan:
         return Plan(
             policy=self.name, reason="", first=("large",), rescue=self.rescue, rescue_delay=self.seconds,
             leads=book.leads(),
@@ -46,7 +46,7 @@ def share_in_time(
     turn = CallerTurn(commit=0.0, asked=-lead, speech=1.0, answer=EIGHT)
     second = None if fast is None else Contestant(name=fast, profile=PROFILES[fast])
     cell = Cell(policy=policy, large=Contestant(name=large, profile=PROFILES[large]), fast=second)
-    calls = VirtualCalls(cell, chance=Chance(seed=1, stalls=False, correlated=False), budget=Budget(), policy=fixed)
+    calls = VirtualCalls(cell, chance=Randomness(seed=1, stalls=False, correlated=False), budget=Budget(), policy=fixed)
     records = list(calls.hold([turn] * DRAWS))
     waits = [
         record.marks[Mark.LLM_FIRST_CLAUSE] - record.marks[Mark.TURN_COMMIT]

@@ -11,9 +11,9 @@ from pipelines.lab.whatif.contestant import Cell, Contestant
 from pipelines.lab.whatif.fast import FastPlan, hold
 from pipelines.lab.whatif.turns.caller_turn import CallerTurn, Discarded
 from pipelines.lab.whatif.turns.recorded import recording
-from pipelines.lab.whatif.turns.usual import usual
-from pipelines.lab.whatif.virtual.calls import Chance
-from pipelines.lab.whatif.virtual.same_luck import SameLuck
+from pipelines.lab.whatif.turns.typical import usual
+from pipelines.lab.whatif.virtual.calls import Randomness
+from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
 from pipelines.settings import load
 from voice.simulator.timing.profiles import load_profiles
 
@@ -67,9 +67,9 @@ def test_with_the_same_luck_the_same_happens(policy: str) -> None:
     fast = Contestant(name="groq-fast", profile=PROFILES["groq-fast"]) if policy == "fallback" else None
     cell = Cell(policy=policy, large=Contestant(name="sonnet", profile=PROFILES["sonnet"]), fast=fast)
     turns = [one for one in usual().turns if not one.discarded]
-    plan = FastPlan(turns=turns, chance=Chance(seed=3, stalls=False), budget=Budget(), chain=10)
+    plan = FastPlan(turns=turns, chance=Randomness(seed=3, stalls=False), budget=Budget(), chain=10)
     drawn = hold(cell, plan)
-    again = hold(cell, plan, luck=SameLuck(cell.tiers, list(drawn.turns)))
+    again = hold(cell, plan, luck=PairedDraws(cell.tiers, list(drawn.turns)))
     # Records round instants, and the deadline depends on how fast the tiers have been.
     assert again.latencies == pytest.approx(drawn.latencies, abs=0.005)
 

@@ -7,7 +7,7 @@ from pipelines.lab.whatif.contestant import Cell, Contestant, Quality
 from pipelines.lab.whatif.fast import FastPlan, fast_row, hold
 from pipelines.lab.whatif.row import row, seconds_to_correct
 from pipelines.lab.whatif.turns.caller_turn import CallerTurn, Discarded
-from pipelines.lab.whatif.virtual.calls import Chance
+from pipelines.lab.whatif.virtual.calls import Randomness
 from pipelines.lab.whatif.window import window
 from voice.simulator.timing.profiles import load_profiles
 
@@ -28,11 +28,11 @@ def tier(name: str, quality: float | None = None, measure: str = "exam", usd: fl
 
 
 def plan(turns: int = 200, turn: CallerTurn = TURN, *, stalls: bool = True) -> FastPlan:
-    return FastPlan(turns=[turn] * turns, chance=Chance(stalls=stalls), budget=Budget(), chain=10)
+    return FastPlan(turns=[turn] * turns, chance=Randomness(stalls=stalls), budget=Budget(), chain=10)
 
 
 def test_65_tokens_a_second_fit_26_to_32_into_the_window_if_the_first_takes_no_time() -> None:
-    opus = window(tier("opus"), Chance())
+    opus = window(tier("opus"), Randomness())
     assert opus.zero == (26, 32)
     assert opus.own == (0, 0)
 

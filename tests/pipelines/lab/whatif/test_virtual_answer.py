@@ -15,12 +15,12 @@ from pipelines.lab.whatif.contestant import Cell, Contestant
 from pipelines.lab.whatif.turns.caller_turn import CallerTurn, Discarded
 from pipelines.lab.whatif.virtual import calls as virtual_call
 from pipelines.lab.whatif.virtual.answer import VirtualAnswer
-from pipelines.lab.whatif.virtual.calls import Chance, VirtualCalls
+from pipelines.lab.whatif.virtual.calls import Randomness, VirtualCalls
 from voice.frames import AnswerTextFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
-from voice.llm.answer.attempt import LiveAttempt
-from voice.llm.answer.bridging import Bridging
+from voice.llm.answer.hold_phrases import HoldPhrases
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.policy import Start
 from voice.simulator.timing.profiles import load_profiles
 from voice.simulator.timing.timetable import Failure, SendText
@@ -64,12 +64,12 @@ class ScriptedTier:
     def __init__(self, name: str, ask: Callable[[Start, int, float, int], Any]) -> None:
         self._name, self._ask = name, ask
 
-    def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
+    def ask(self, attempt: LLMRequest, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
         start = Start(tier=self._name, continues=attempt.continues, opens=attempt.opens, follows=attempt.follows)
         actions = self._ask(start, attempt.number, attempt.request, attempt.heard)
         return asyncio.get_running_loop().create_task(self._stream(attempt, actions, changed))
 
-    async def _stream(self, attempt: LiveAttempt, actions: Iterator[Any], changed: Callable[[], None]) -> None:
+    async def _stream(self, attempt: LLMRequest, actions: Iterator[Any], changed: Callable[[], None]) -> None:
         clock = asyncio.get_running_loop().time
         for action in actions:
             await asyncio.sleep(attempt.request + action.at - clock())
@@ -87,7 +87,7 @@ class ScriptedTier:
 class Listener:
     """Takes an answer, and notes when its first clause came."""
 
-    def __init__(self, bridging: Bridging, clock: Callable[[], float]) -> None:
+    def __init__(self, bridging: HoldPhrases, clock: Callable[[], float]) -> None:
         self._bridging, self._clock = bridging, clock
         self.handed: float | None = None
 
@@ -149,7 +149,7 @@ def live(virtual: VirtualAnswer, ask: Callable[[Start, int, float, int], Any]) -
         loop.close()
 
 
-def seen(attempt: LiveAttempt) -> tuple[Any, ...]:
+def seen(attempt: LLMRequest) -> tuple[Any, ...]:
     def about(at: float | None) -> float | None:
         return None if at is None else round(at, 3)
 
@@ -200,7 +200,7 @@ def test_it_does_what_a_live_answer_does(
     monkeypatch.setattr(virtual_call, "VirtualAnswer", Checked)
     second = None if fast is None else Contestant(name=fast, profile=PROFILES[fast])
     cell = Cell(policy=policy, large=Contestant(name=large, profile=PROFILES[large]), fast=second)
-    calls = VirtualCalls(cell, chance=Chance(seed=7), budget=Budget())
+    calls = VirtualCalls(cell, chance=Randomness(seed=7), budget=Budget())
     turns = [
         CallerTurn(commit=0.3, asked=0.3, noticed=0.0, hinted=0.1, speech=1.0, answer=SAID),
         CallerTurn(commit=0.7, asked=0.2, noticed=0.0, hinted=0.3, speech=1.0, answer=SAID),

@@ -47,8 +47,8 @@ async def test_a_worker_shares_the_processor_like_the_process_that_sends_audio(w
 
 
 async def test_a_worker_can_stand_behind_the_process_that_sends_audio(worker: SphinxWorker) -> None:
-    worker.stand_behind()
-    worker.stand_behind()
+    worker.lower_thread_priority()
+    worker.lower_thread_priority()
     assert worker.stands_behind
     assert psutil.Process(worker.pid).nice() == max(BEHIND, psutil.Process().nice())
 

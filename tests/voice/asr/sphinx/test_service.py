@@ -28,7 +28,13 @@ from voice.asr.sphinx import service
 from voice.asr.sphinx.language_model import LanguageModel
 from voice.asr.sphinx.overlap.search import UNKNOWN
 from voice.asr.sphinx.service import SphinxPool, SphinxSTTService
-from voice.frames import EagerHintFrame, LeaningFrame, NothingHeardFrame, RecogniserFailedFrame, SpeechResumedFrame
+from voice.frames import (
+    EagerHintFrame,
+    NothingHeardFrame,
+    OverlapEvidenceFrame,
+    RecogniserFailedFrame,
+    SpeechResumedFrame,
+)
 
 Speak = Callable[[str], bytes]
 
@@ -74,14 +80,14 @@ async def test_only_of_sounds_over_an_answer_it_tells_what_they_are_like(pool: S
     async with Call(pool) as call:
         await call.send(BotStartedSpeakingFrame(), *utterance(speak("stop")))
         await call.wait_for(TranscriptionFrame)
-        leanings = call.below.of(LeaningFrame)
+        leanings = call.below.of(OverlapEvidenceFrame)
         assert leanings[-1].nats >= UNKNOWN
-        assert call.below.of(LeaningFrame, TranscriptionFrame)[-2] is leanings[-1]
+        assert call.below.of(OverlapEvidenceFrame, TranscriptionFrame)[-2] is leanings[-1]
         texts = [frame.text for frame in call.below.of(InterimTranscriptionFrame)]
         assert all(first != second for first, second in zip(texts, texts[1:], strict=False))
         await call.send(BotStoppedSpeakingFrame(), *utterance(speak("stop")))
         await call.wait_for(TranscriptionFrame, count=2)
-        assert call.below.of(LeaningFrame) == leanings
+        assert call.below.of(OverlapEvidenceFrame) == leanings
 
 
 async def test_a_wrong_or_late_hint_brings_no_text(pool: SphinxPool, speak: Speak) -> None:

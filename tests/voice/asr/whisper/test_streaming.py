@@ -22,7 +22,7 @@ from pipecat.frames.frames import (
 from pipecat.tests.utils import SleepFrame, run_test
 
 from pipelines.engines.scripted.model import ScriptedWhisperModel, build_for_fixtures
-from voice.asr.pace import Pace
+from voice.asr.pace import PassPacing
 from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
@@ -345,14 +345,14 @@ async def test_every_recordings_final_text_is_right_though_partial_texts_are_not
 def test_a_partial_pass_waits_for_a_free_thread_and_for_its_share_of_time(model: Noting) -> None:
     may_listen = SharedWhisper.may_listen
     second = np.zeros(SAMPLE_RATE, np.float32)
-    model._pace = Pace(0.01)
+    model._pace = PassPacing(0.01)
     assert may_listen(model)
     model.gate.clear()
     final = model.submit(second)
     assert not may_listen(model)
     model.gate.set()
     final.result()
-    model._pace = Pace(0.01)
+    model._pace = PassPacing(0.01)
     now = time.monotonic()
     model._pace.took(now, now + 30)
     assert not may_listen(model)

@@ -19,10 +19,10 @@ from pipecat.tests.utils import SleepFrame
 from pipecat.workers.runner import WorkerRunner
 
 from latency.budget import Budget
-from voice.frames import AttemptsFrame, HoldPhraseFrame
+from voice.frames import HoldPhraseFrame, RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import Policy, make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.server.interventions import Interventions
 from voice.server.loop.loop_watch import LoopWatch
@@ -180,7 +180,7 @@ class Call:
     """A service under test, with the instant of every frame it pushed."""
 
     service: BudgetedLLMService
-    book: TierBook
+    book: TierStatistics
     tiers: list[Tier]
     pushed: list[tuple[float, Frame]] = field(default_factory=list)
 
@@ -219,8 +219,8 @@ class Call:
         return sum(isinstance(frame, kind) for _, frame in self.pushed)
 
     @property
-    def records(self) -> list[AttemptsFrame]:
-        return [frame for _, frame in self.pushed if isinstance(frame, AttemptsFrame) and frame.final]
+    def records(self) -> list[RequestsFrame]:
+        return [frame for _, frame in self.pushed if isinstance(frame, RequestsFrame) and frame.final]
 
     def first_words(self) -> list[float]:
         """When each answer's first text was pushed."""
@@ -245,7 +245,7 @@ def make_call(
     irreversible: Sequence[str] = (),
 ) -> Call:
     tiers = [Tier("large", chat(large))] + ([Tier("fast", chat(fast))] if fast else [])
-    book = TierBook({"large": 1.0, "fast": p95})
+    book = TierStatistics({"large": 1.0, "fast": p95})
     made = make_policy(policy, large="large", fast="fast" if fast else None) if isinstance(policy, str) else policy
     service = BudgetedLLMService(
         tiers, made, book=book, budget=Budget.with_llm(budget), irreversible=irreversible, large="large"

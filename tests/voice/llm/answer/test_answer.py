@@ -9,11 +9,11 @@ from pipecat.frames.frames import Frame, FunctionCallFromLLM
 from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Deadline
-from voice.frames import AttemptsFrame
+from voice.frames import RequestsFrame
 from voice.llm.answer.answer import Answer
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.policy import Adaptive, Single
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 
 NOW = 100.0
 
@@ -25,7 +25,7 @@ class AtOnce:
     price = None
     instruction_tokens = 0
 
-    def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Any) -> asyncio.Task[None]:
+    def ask(self, attempt: LLMRequest, context: LLMContext, changed: Any) -> asyncio.Task[None]:
         attempt.add("At once. ", NOW)
         attempt.complete(NOW)
         return asyncio.create_task(asyncio.sleep(0))
@@ -37,7 +37,7 @@ class Committing:
     def __init__(self, answer: Any, commit_at: int) -> None:
         self.answer = answer(speaker=self)
         self.commit_at, self.told = commit_at, 0
-        self.reports: list[AttemptsFrame] = []
+        self.reports: list[RequestsFrame] = []
 
     async def tell(self) -> None:
         self.told += 1
@@ -52,7 +52,7 @@ class Committing:
     async def speak(self, piece: str | Frame) -> None:
         await self.tell()
 
-    async def report(self, frame: AttemptsFrame) -> None:
+    async def report(self, frame: RequestsFrame) -> None:
         self.reports.append(frame)
         await self.tell()
 
@@ -70,7 +70,7 @@ class Committing:
 async def test_a_turn_that_ends_in_the_very_moment_its_answer_does_counts_once(
     commit_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    book = TierBook({"large": 1.0, "fast": 0.2})
+    book = TierStatistics({"large": 1.0, "fast": 0.2})
     turns: list[str] = []
     verdicts: list[bool] = []
     monkeypatch.setattr(book, "turn", lambda first, judged: turns.append(first))
@@ -107,7 +107,7 @@ class BreaksOff:
         self.gate = gate
         self.contexts: list[LLMContext] = []
 
-    def ask(self, attempt: LiveAttempt, context: LLMContext, changed: Any) -> asyncio.Task[None]:
+    def ask(self, attempt: LLMRequest, context: LLMContext, changed: Any) -> asyncio.Task[None]:
         self.contexts.append(context)
         if attempt.continues is not None:
             attempt.add("And a third.", NOW)
@@ -142,7 +142,7 @@ class Ear(Committing):
 
 @pytest.mark.parametrize("during", [False, True])
 async def test_a_clause_that_comes_just_before_its_request_fails_is_said_once(during: bool) -> None:
-    book, gate = TierBook({"large": 1.0}), asyncio.Event()
+    book, gate = TierStatistics({"large": 1.0}), asyncio.Event()
     tier = BreaksOff(gate)
 
     def answer(**speaker: Any) -> Answer:

@@ -23,7 +23,7 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import AnswerTextFrame, HoldPhraseFrame, LLMFailureFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.answer import Answer
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import Race
 
@@ -230,7 +230,7 @@ async def test_many_turns_leave_no_task_no_socket_and_no_memory_behind(
     assert max(descriptors[100:]) <= max(descriptors[10:50]) + 3
     assert requests[0] <= 10
     gc.collect()
-    assert sum(isinstance(kept, Answer | LiveAttempt) for kept in gc.get_objects()) <= turns // 10
+    assert sum(isinstance(kept, Answer | LLMRequest) for kept in gc.get_objects()) <= turns // 10
     assert not [task for task in asyncio.all_tasks() if is_request(task)]
 
 

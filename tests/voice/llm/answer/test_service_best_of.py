@@ -12,12 +12,12 @@ from pipecat.tests.utils import SleepFrame
 from latency.budget import Budget
 from latency.record.requests import Price, Vote
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.frames import AttemptsFrame
-from voice.llm.answer.provider_note import ProviderNote, Room
+from voice.frames import RequestsFrame
+from voice.llm.answer.provider_note import ProviderNote, RemainingRequests
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.policy import make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
@@ -151,10 +151,10 @@ async def test_a_tier_near_its_limit_gets_fewer_candidates() -> None:
     assert len(drafts.asked) == 1
     (record,) = call.records
     assert "the rate limit of fast is nearly used up (1 left)" in (record.answer.reason or "")
-    assert ProviderNote().updated(ProviderNote(room=Room(requests=1, seconds=2.0))).room is not None
+    assert ProviderNote().updated(ProviderNote(room=RemainingRequests(requests=1, seconds=2.0))).room is not None
 
 
-async def simulated(turns: int, spending: Spending | None = None) -> tuple[list[AttemptsFrame], list[float], Simulator]:
+async def simulated(turns: int, spending: Spending | None = None) -> tuple[list[RequestsFrame], list[float], Simulator]:
     """Turns of best_of = 3 with the real openai SDK, over the simulator's model of 1,000 tokens a second."""
     simulator = Simulator(seed=1)
     async with serving(simulator) as endpoint:
@@ -167,7 +167,7 @@ async def simulated(turns: int, spending: Spending | None = None) -> tuple[list[
         }  # fmt: skip
         prices = {"large": Price(input=3, output=15), "fast": Price(input=1, output=5)}
         tiers = [Tier(name, service, price=prices[name]) for name, service in services.items()]
-        book = TierBook({"large": 1.0, "fast": 0.3})
+        book = TierStatistics({"large": 1.0, "fast": 0.3})
         service = BudgetedLLMService(
             tiers, make_policy("best_of", large="large", fast="fast", best_of=3), book=book,
             budget=Budget.with_llm(0.45), spending=spending,

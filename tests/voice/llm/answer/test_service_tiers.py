@@ -13,7 +13,7 @@ from tests.voice.llm.answer import budgeted_rig as rig
 from voice.errors import ConfigurationError
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 
 
@@ -68,7 +68,7 @@ async def test_two_requests_to_one_service_are_kept_apart() -> None:
 
 async def test_a_spare_service_takes_the_second_request() -> None:
     async with rig.serving(rig.large(fault="silent")) as slow, rig.serving(rig.large()) as other:
-        book = TierBook({"large": 0.2})
+        book = TierStatistics({"large": 0.2})
         policy = make_policy("hedged", large="large", fast=None)
         tiers = [Tier("large", rig.chat(slow), spare=rig.chat(other))]
         down = await rig.Call(BudgetedLLMService(tiers, policy, book=book), book, tiers).run([rig.ask()])

@@ -20,11 +20,11 @@ from pipecat.services.llm_service import LLMService
 from pipecat.tests.utils import SleepFrame
 
 from tests.voice.llm.answer import budgeted_rig as rig
-from voice.frames import AttemptsFrame, LLMFailureFrame
+from voice.frames import LLMFailureFrame, RequestsFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
 from voice.llm.tools.rounds import MOST_ALIKE
@@ -72,7 +72,7 @@ async def test_a_tool_of_a_speculative_answer_waits_for_the_end_of_the_turn(
         asked = rig.ask(speculation=True, tools=tools)
 
         def called() -> bool:
-            frames = [frame for _, frame in call.pushed if isinstance(frame, AttemptsFrame)]
+            frames = [frame for _, frame in call.pushed if isinstance(frame, RequestsFrame)]
             return any(frame.attempts and frame.attempts[0].calls for frame in frames)
 
         await call.run([UserStartedSpeakingFrame(), asked, called, lambda: ran == [], verdict(), SleepFrame(0.2)])
@@ -92,7 +92,7 @@ class Raising(LLMService[Any]):
 
 
 async def test_a_service_that_breaks_after_its_tool_call_does_not_delay_the_turn() -> None:
-    book, tiers = TierBook({"large": 0.2}), [Tier("large", Raising())]
+    book, tiers = TierStatistics({"large": 0.2}), [Tier("large", Raising())]
     service = BudgetedLLMService(tiers, make_policy("single", large="large", fast=None), book=book)
     down = await rig.Call(service, book, tiers).run([rig.ask(), SleepFrame(0.5), InterruptionFrame()])
     assert [type(frame) for frame in down].count(FunctionCallResultFrame) == 1

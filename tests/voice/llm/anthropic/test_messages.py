@@ -11,7 +11,7 @@ from pipecat.frames.frames import LLMThoughtTextFrame
 
 from tests.voice.llm.openai.responses_rig import CAR, FAST, PROMPT, SLOW, Call, ended, in_call, until, weather
 from voice.frames import AnswerTextFrame
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.anthropic.client import make_client
 from voice.llm.anthropic.messages import FAST_BETA, AnthropicService
 from voice.llm.anthropic.speed import FastPool
@@ -50,7 +50,7 @@ async def _all(client: Any, simulator: Simulator, settings: Any, calls: int, mad
             yield
 
 
-def record(attempt: LiveAttempt) -> Any:
+def record(attempt: LLMRequest) -> Any:
     return attempt.record(response=0)
 
 

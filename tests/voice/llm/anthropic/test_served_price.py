@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from latency.record.requests import AttemptRecord, Price, bill
+from latency.record.requests import Price, RequestRecord, bill
 from tests.voice.llm.anthropic.test_messages import calling
 from tests.voice.llm.openai.responses_rig import CAR, FAST
 
 OPUS = Price(input=5, output=25, cached_input=0.5, cache_write=6.25, speeds={"fast": 6})
 
 
-async def asked(model: str = FAST, **options: Any) -> AttemptRecord:
+async def asked(model: str = FAST, **options: Any) -> RequestRecord:
     async with calling(model, **options) as (call,):
         record = (await call.ask(CAR)).record(response=0)
     return replace(record, usd=bill(record, OPUS))

@@ -1,9 +1,9 @@
 """A call keeps its speed; when it must leave the fast one, it does so once and does not come back."""
 
-from voice.llm.answer.provider_note import ProviderNote, Rest
+from voice.llm.answer.provider_note import ProviderNote, RateLimitPause
 from voice.llm.anthropic.speed import CallSpeed, FastPool
 
-FULL = Rest(seconds=20.0, why="it is full")
+FULL = RateLimitPause(seconds=20.0, why="it is full")
 
 
 def test_a_call_leaves_the_fast_speed_once_and_new_calls_wait_until_the_pool_is_whole() -> None:
@@ -35,7 +35,7 @@ def test_a_call_at_another_speed_never_looks_at_the_fast_pool() -> None:
 def test_a_shorter_wait_does_not_open_a_pool_that_is_closed_for_longer() -> None:
     pool = FastPool()
     pool.close(FULL, 0.0)
-    pool.close(Rest(seconds=1.0, why="again"), 2.0)
+    pool.close(RateLimitPause(seconds=1.0, why="again"), 2.0)
     assert pool.closed(19.0)
     assert pool.closed(20.0) is None
 

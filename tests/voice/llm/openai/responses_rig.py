@@ -22,7 +22,7 @@ from pipecat.utils.asyncio.task_manager import TaskManager
 from websockets.asyncio.server import Server
 
 from voice.frames import AnswerTextFrame
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.openai.responses import ResponsesService
 from voice.llm.tiers.tier import Tier
@@ -82,11 +82,11 @@ class Call:
         """What the server was asked, without warm-ups."""
         return [exchange for exchange in self.simulator.journal.exchanges if not exchange.warm_up]
 
-    def start(self, context: LLMContext | None = None) -> tuple[asyncio.Task[None], LiveAttempt]:
-        attempt = LiveAttempt(number=0, tier=self.tier.name, request=time.monotonic())
+    def start(self, context: LLMContext | None = None) -> tuple[asyncio.Task[None], LLMRequest]:
+        attempt = LLMRequest(number=0, tier=self.tier.name, request=time.monotonic())
         return self.tier.ask(attempt, context or self.context, lambda: None), attempt
 
-    async def ask(self, text: str | None = None) -> LiveAttempt:
+    async def ask(self, text: str | None = None) -> LLMRequest:
         """A turn; a whole answer is kept in the conversation."""
         if text is not None:
             self.messages.append({"role": "user", "content": text})
@@ -97,7 +97,7 @@ class Call:
             self.messages.append({"role": "assistant", "content": said(attempt)})
         return attempt
 
-    async def interrupt(self, text: str, *, tokens: int = 3) -> LiveAttempt:
+    async def interrupt(self, text: str, *, tokens: int = 3) -> LLMRequest:
         """A turn that is cancelled when so many tokens of its answer were sent."""
         self.messages.append({"role": "user", "content": text})
         count = len(self.requests)
@@ -114,7 +114,7 @@ class Call:
         await asyncio.sleep(0.02)
 
 
-def said(attempt: LiveAttempt) -> str:
+def said(attempt: LLMRequest) -> str:
     return "".join(piece.text for piece in attempt.take() if isinstance(piece, AnswerTextFrame))
 
 

@@ -23,12 +23,12 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from tests.pipelines import openai_server
-from voice.frames import AttemptsFrame, LLMFailureFrame
+from voice.frames import LLMFailureFrame, RequestsFrame
 from voice.language.phrases import ENGLISH
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.openai.chat import ChatService, make_client, warm_up
 from voice.llm.policy import make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.provider_errors import reason
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
@@ -63,7 +63,7 @@ async def connect() -> AsyncIterator[Callable[..., AsyncOpenAI]]:
 def service(client: AsyncOpenAI, model: str = MODEL, **options: Any) -> BudgetedLLMService:
     chat = ChatService(client, model=model, prompt="Be brief.", max_tokens=50, where="the test", **options)
     policy = make_policy("single", large="large", fast=None, bridge=False)
-    return BudgetedLLMService([Tier("large", chat)], policy, book=TierBook({"large": 0.4}))
+    return BudgetedLLMService([Tier("large", chat)], policy, book=TierStatistics({"large": 0.4}))
 
 
 def ask(text: str = "hello there") -> LLMContextFrame:
@@ -155,11 +155,11 @@ async def test_each_way_to_lose_a_server_has_its_own_words(connect: Any) -> None
 async def test_a_servers_first_sign_of_life_is_on_record(server: Any, connect: Any) -> None:
     async def attempt() -> Mapping[str, Any]:
         chat = service(connect(server.url, silence=0.3))
-        records: list[AttemptsFrame] = []
+        records: list[RequestsFrame] = []
 
         @chat.event_handler("on_before_push_frame")
         async def collect(_: BudgetedLLMService, frame: Frame) -> None:
-            if isinstance(frame, AttemptsFrame) and frame.final:
+            if isinstance(frame, RequestsFrame) and frame.final:
                 records.append(frame)
 
         await run(chat, ask())
@@ -191,11 +191,11 @@ async def test_a_connection_that_fails_after_the_whole_answer_costs_nothing(
 ) -> None:
     server.faults.append(fault)
     chat = service(connect(server.url))
-    records: list[AttemptsFrame] = []
+    records: list[RequestsFrame] = []
 
     @chat.event_handler("on_before_push_frame")
     async def collect(_: BudgetedLLMService, frame: Frame) -> None:
-        if isinstance(frame, AttemptsFrame) and frame.final:
+        if isinstance(frame, RequestsFrame) and frame.final:
             records.append(frame)
 
     down, _ = await run(chat, ask("one two three four five six"))

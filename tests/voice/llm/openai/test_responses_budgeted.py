@@ -15,10 +15,10 @@ from pipecat.tests.utils import SleepFrame, run_test
 
 from latency.budget import Budget
 from tests.voice.llm.openai.responses_rig import FAST, SLOW, make_service, until
-from voice.frames import AttemptsFrame
+from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
 from voice.simulator.app import serving
 from voice.simulator.simulator import Simulator
@@ -30,7 +30,7 @@ class Turns:
     """What a budgeted call did."""
 
     down: list[Frame]
-    records: list[AttemptsFrame]
+    records: list[RequestsFrame]
     simulator: Simulator
 
     @property
@@ -48,15 +48,15 @@ async def budgeted(frames: list[Frame], *, fault: Fault | None = None, large: st
         service = BudgetedLLMService(
             tiers,
             make_policy("fallback", large="large", fast="fast"),
-            book=TierBook({"large": 1.0, "fast": 0.15}),
+            book=TierStatistics({"large": 1.0, "fast": 0.15}),
             budget=Budget.with_llm(0.45),
         )
-        records: list[AttemptsFrame] = []
+        records: list[RequestsFrame] = []
         exchanges = simulator.journal.exchanges
 
         @service.event_handler("on_before_push_frame")  # type: ignore[untyped-decorator]
         async def record(_: BudgetedLLMService, frame: Frame) -> None:
-            if isinstance(frame, AttemptsFrame) and frame.final:
+            if isinstance(frame, RequestsFrame) and frame.final:
                 records.append(frame)
 
         @service.event_handler("on_before_process_frame")  # type: ignore[untyped-decorator]

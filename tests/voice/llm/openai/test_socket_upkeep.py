@@ -2,16 +2,24 @@
 
 import pytest
 
-from voice.llm.openai.socket_upkeep import LONGEST_RETRY_PAUSE, SHORTEST_RETRY_PAUSE, Held, State, Upkeep, pause, upkeep
+from voice.llm.openai.socket_upkeep import (
+    LONGEST_RETRY_PAUSE,
+    SHORTEST_RETRY_PAUSE,
+    OpenSocket,
+    State,
+    Upkeep,
+    pause,
+    upkeep,
+)
 
 LIFE = 3300.0
 
 
-def held(opened: float = 0.0, state: State = "free", used: float | None = None) -> Held:
-    return Held(opened, used, state)
+def held(opened: float = 0.0, state: State = "free", used: float | None = None) -> OpenSocket:
+    return OpenSocket(opened, used, state)
 
 
-def plan(*sockets: Held, now: float = 10.0, opening: int = 0) -> Upkeep:
+def plan(*sockets: OpenSocket, now: float = 10.0, opening: int = 0) -> Upkeep:
     return upkeep(sockets, opening=opening, now=now, rotate_after=LIFE)
 
 
@@ -29,7 +37,7 @@ def plan(*sockets: Held, now: float = 10.0, opening: int = 0) -> Upkeep:
         ((held(state="draining"), held(state="busy")), 1, 0),
     ],
 )
-def test_one_is_always_ready(sockets: tuple[Held, ...], opening: int, opened: int) -> None:
+def test_one_is_always_ready(sockets: tuple[OpenSocket, ...], opening: int, opened: int) -> None:
     todo = plan(*sockets, opening=opening)
     assert (todo.open, todo.retire) == (opened, ())
 

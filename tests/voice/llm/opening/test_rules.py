@@ -4,8 +4,8 @@ import pytest
 
 from voice.frames import AnswerTextFrame
 from voice.language.phrases import ENGLISH
-from voice.llm.answer.bridging import check_phrase
 from voice.llm.answer.clauses import has_words
+from voice.llm.answer.hold_phrases import check_phrase
 from voice.llm.opening.repair import Repair
 from voice.llm.opening.rules import contradicts, is_repair, objection
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from latency.budget import Budget, Commit
-from voice.llm.policy import Attempt, Plan, Situation
+from voice.llm.policy import Plan, RequestState, Situation
 
 COMMIT = 100.0
 CLAUSE_LASTS = 1.0
@@ -56,7 +56,7 @@ def play(
     played, now = Played(), COMMIT - speculated
     commit = Commit(at=COMMIT, speech_end=speech_end, fast_p95=plan.fast_p95).deadline(Budget())
     played.deadline = commit.at - COMMIT
-    attempts: list[Attempt] = []
+    attempts: list[RequestState] = []
     running: list[Script] = []
     speaking: int | None = None
     dry_at: float | None = None
@@ -96,7 +96,7 @@ def play(
                 assert attempts[start.follows].ready is not None
                 played.followed.append(len(attempts))
             attempts.append(
-                Attempt(
+                RequestState(
                     number=len(attempts), tier=start.tier, request=now, continues=start.continues, heard=heard,
                     opens=start.opens, follows=start.follows, candidate=start.candidate,
                 )
@@ -121,12 +121,12 @@ def play(
     return played
 
 
-def due(attempt: Attempt, script: Script) -> list[float]:
+def due(attempt: RequestState, script: Script) -> list[float]:
     offsets = [*script.clauses, script.end, script.fail, script.call, script.overreach]
     return [attempt.request + offset for offset in offsets if offset is not None]
 
 
-def advanced(attempt: Attempt, script: Script, now: float) -> Attempt:
+def advanced(attempt: RequestState, script: Script, now: float) -> RequestState:
     passed = now - attempt.request + 1e-9
     clauses = sum(offset <= passed for offset in script.clauses)
     first = attempt.request + script.clauses[0] if clauses else None

@@ -7,9 +7,9 @@ import pytest
 from latency.budget import Deadline
 from tests.voice.llm.policy.policy_play import Script, play
 from voice.errors import ConfigurationError
-from voice.llm.policy import Attempt, BestOf, Decision, Plan, Situation, make_policy
-from voice.llm.policy.best_of import narrowed
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy import BestOf, Decision, Plan, RequestState, Situation, make_policy
+from voice.llm.policy.best_of import within_rate_limits
+from voice.llm.policy.tier_statistics import TierStatistics
 
 QUICK = Script(clauses=(0.2,), end=0.24)
 HANGS = Script()
@@ -17,18 +17,20 @@ LARGE = Script(clauses=(0.3,), end=0.5)
 
 
 def plan(name: str = "best_of", best_of: int | None = 3) -> Plan:
-    return make_policy(name, large="large", fast="fast", best_of=best_of).plan(TierBook({"large": 1.0, "fast": 0.3}))
+    return make_policy(name, large="large", fast="fast", best_of=best_of).plan(
+        TierStatistics({"large": 1.0, "fast": 0.3})
+    )
 
 
-def candidate(number: int, *, clause: float | None = 0.2, end: float | None = 0.3, support: int = 1) -> Attempt:
+def candidate(number: int, *, clause: float | None = 0.2, end: float | None = 0.3, support: int = 1) -> RequestState:
     whole = end is not None
-    return Attempt(
+    return RequestState(
         number=number, tier="fast", request=0.0, first_clause=clause, clauses=clause is not None, candidate=number,
         outcome="complete" if whole else None, support=support if whole else 0,
     )  # fmt: skip
 
 
-def decided(*attempts: Attempt, now: float = 0.3) -> Decision:
+def decided(*attempts: RequestState, now: float = 0.3) -> Decision:
     deadline = Deadline(0.45, "llm")
     return plan().decide(Situation(now=now, commit=0.0, deadline=deadline, attempts=attempts))
 
@@ -80,7 +82,7 @@ def test_when_all_candidates_are_dead_the_large_tier_is_asked_at_once() -> None:
 def test_what_must_not_be_spoken_is_spoken_only_when_nothing_else_comes() -> None:
     unfit = [replace(candidate(n, support=0), dismissed="it refuses") for n in range(3)]
     assert [start.tier for start in decided(*unfit).start] == ["large"]
-    large = Attempt(number=3, tier="large", request=0.3)
+    large = RequestState(number=3, tier="large", request=0.3)
     assert decided(*unfit, large).speak is None
     dead = [replace(large, outcome="failed"), replace(large, number=4, outcome="failed")]
     assert decided(*unfit, *dead).speak == 0
@@ -98,22 +100,22 @@ def test_a_malformed_call_of_one_candidate_does_not_escalate() -> None:
 
 def test_rate_limits_leave_fewer_candidates_and_the_reason_says_so() -> None:
     whole = plan()
-    assert narrowed(whole, {}) is whole
-    assert narrowed(whole, {"fast": 3}) is whole
-    fewer = narrowed(whole, {"fast": 2})
+    assert within_rate_limits(whole, {}) is whole
+    assert within_rate_limits(whole, {"fast": 3}) is whole
+    fewer = within_rate_limits(whole, {"fast": 2})
     assert fewer.first == ("fast", "fast")
     assert "the rate limit of fast is nearly used up (2 left)" in fewer.reason
-    assert narrowed(whole, {"fast": 0}).first == ("fast",)
-    race = make_policy("race", large="large", fast="fast").plan(TierBook({"large": 1.0, "fast": 0.3}))
-    assert narrowed(race, {"large": 0}) is race
+    assert within_rate_limits(whole, {"fast": 0}).first == ("fast",)
+    race = make_policy("race", large="large", fast="fast").plan(TierStatistics({"large": 1.0, "fast": 0.3}))
+    assert within_rate_limits(race, {"large": 0}) is race
 
 
 def test_a_modifier_drafts_what_the_fast_tier_answers_and_leaves_the_rest() -> None:
     policy = make_policy("adaptive", large="large", fast="fast", best_of=4)
     assert isinstance(policy, BestOf)
     assert policy.name == "adaptive"
-    assert policy.plan(TierBook({"large": 1.0, "fast": 0.3})).first == ("large",)
-    assert make_policy("single", large=None, fast="fast", best_of=2).plan(TierBook({"fast": 0.3})).first == (
+    assert policy.plan(TierStatistics({"large": 1.0, "fast": 0.3})).first == ("large",)
+    assert make_policy("single", large=None, fast="fast", best_of=2).plan(TierStatistics({"fast": 0.3})).first == (
         "fast",
         "fast",
     )

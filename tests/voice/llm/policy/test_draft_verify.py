@@ -5,21 +5,21 @@ from dataclasses import replace
 import pytest
 
 from latency.budget import Deadline
-from voice.llm.policy import Attempt, Plan, Situation, make_policy
+from voice.llm.policy import Plan, RequestState, Situation, make_policy
 from voice.llm.policy.plan import HOLD_GUARD, VERDICT_PATIENCE
 from voice.llm.policy.situation import Decision, Start
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 
-DRAFT = Attempt(number=0, tier="fast", request=0.0, first_token=0.1, first_clause=0.12, clauses=2, reviewed=True)
+DRAFT = RequestState(number=0, tier="fast", request=0.0, first_token=0.1, first_clause=0.12, clauses=2, reviewed=True)
 WHOLE = replace(DRAFT, drafted=0.2)
-VERIFIER = Attempt(number=1, tier="large", request=0.2, verifies=0)
+VERIFIER = RequestState(number=1, tier="large", request=0.2, verifies=0)
 
 
 def plan() -> Plan:
-    return make_policy("draft_verify", large="large", fast="fast").plan(TierBook({"large": 1.0, "fast": 0.15}))
+    return make_policy("draft_verify", large="large", fast="fast").plan(TierStatistics({"large": 1.0, "fast": 0.15}))
 
 
-def decide(now: float, *attempts: Attempt, dry_at: float | None = 2.0, speaking: int | None = 0) -> Decision:
+def decide(now: float, *attempts: RequestState, dry_at: float | None = 2.0, speaking: int | None = 0) -> Decision:
     deadline = Deadline(0.45, "llm")
     return plan().decide(
         Situation(now=now, commit=0.0, deadline=deadline, attempts=attempts, speaking=speaking, dry_at=dry_at)
@@ -60,7 +60,7 @@ def test_when_the_draft_is_wrong_the_large_tier_answers(speaking: int | None) ->
 def test_a_late_draft_is_rescued_and_the_rescue_is_not_verified() -> None:
     first, *_ = decide(0.0, speaking=None, dry_at=None).start
     assert (first, plan().drafts(first)) == (Start(tier="fast"), True)
-    late = Attempt(number=0, tier="fast", request=0.0, reviewed=True)
+    late = RequestState(number=0, tier="fast", request=0.0, reviewed=True)
     (rescue,) = decide(0.4, late, speaking=None, dry_at=None).start
     assert (rescue, plan().drafts(rescue)) == (Start(tier="large"), False)
 

@@ -12,17 +12,17 @@ from voice.errors import ConfigurationError
 from voice.llm.policy import (
     POLICIES,
     Adaptive,
-    Attempt,
     Decision,
     Fallback,
     Hedged,
     Policy,
     Race,
+    RequestState,
     Single,
     Situation,
     make_policy,
 )
-from voice.llm.policy.tier_stats import PROBE_EVERY, TierBook
+from voice.llm.policy.tier_statistics import PROBE_EVERY, TierStatistics
 
 SILENT = Script()
 LARGE_OK = Script((0.2, 0.6), end=0.7)
@@ -31,8 +31,8 @@ FAST_OK = Script((0.1, 0.3), end=0.35)
 REFUSES = Script(fail=0.01)
 
 
-def book(**p95: float) -> TierBook:
-    return TierBook({"large": 1.5, "fast": 0.2, **p95})
+def book(**p95: float) -> TierStatistics:
+    return TierStatistics({"large": 1.5, "fast": 0.2, **p95})
 
 
 SINGLE = Single(tier="large")
@@ -134,9 +134,9 @@ def test_a_request_before_the_commit_only_gains_a_head_start() -> None:
 def test_before_a_late_commit_the_fast_tier_is_asked_by_what_the_turn_leaves() -> None:
     plan = FALLBACK.plan(book())
     due = Deadline(1.0, "turn")
-    large = Attempt(number=0, tier="large", request=0.0)
+    large = RequestState(number=0, tier="large", request=0.0)
 
-    def decided(now: float, *attempts: Attempt) -> Decision:
+    def decided(now: float, *attempts: RequestState) -> Decision:
         return plan.decide(Situation(now=now, commit=None, deadline=due, attempts=attempts))
 
     waiting = decided(0.1, large)
@@ -144,7 +144,7 @@ def test_before_a_late_commit_the_fast_tier_is_asked_by_what_the_turn_leaves() -
     assert waiting.wake_at is not None
     assert 0.1 < waiting.wake_at < 1.0 - 0.2
     assert [start.tier for start in decided(waiting.wake_at, large).start] == ["fast"]
-    fast = Attempt(number=1, tier="fast", request=waiting.wake_at, first_clause=0.9, clauses=1)
+    fast = RequestState(number=1, tier="fast", request=waiting.wake_at, first_clause=0.9, clauses=1)
     assert decided(0.9, large, fast).speak is None
     assert decided(0.99, large, fast).speak == 1
     # Nothing is said into a turn that goes on, and nothing is given up.
@@ -155,8 +155,8 @@ def test_before_a_late_commit_the_fast_tier_is_asked_by_what_the_turn_leaves() -
 def test_a_floored_turn_takes_whoever_is_ready() -> None:
     plan = FALLBACK.plan(book())
     attempts = [
-        Attempt(number=0, tier="large", request=0.0),
-        Attempt(number=1, tier="fast", request=0.5, first_clause=0.6, clauses=1),
+        RequestState(number=0, tier="large", request=0.0),
+        RequestState(number=1, tier="fast", request=0.5, first_clause=0.6, clauses=1),
     ]
 
     def spoken(deadline: Deadline) -> int | None:
@@ -307,7 +307,7 @@ def test_a_trial_that_was_withdrawn_is_made_up_for_in_the_next_turn() -> None:
 
 def test_the_fast_tier_is_not_asked_again_while_the_deadline_is_far_or_before_the_commit() -> None:
     plan = RACE.plan(book())
-    asked = [Attempt(number=n, tier=tier, request=COMMIT) for n, tier in enumerate(("large", "fast"))]
+    asked = [RequestState(number=n, tier=tier, request=COMMIT) for n, tier in enumerate(("large", "fast"))]
     late = Situation(now=COMMIT + 0.5, commit=COMMIT, deadline=Deadline(COMMIT + 2.0), attempts=asked)
     assert plan.decide(late).start == ()
     assert plan.decide(late).wake_at == pytest.approx(COMMIT + 2.0 - 0.23)
@@ -385,8 +385,8 @@ def test_a_turn_costs_a_policy_less_than_a_millisecond(policy: Policy) -> None:
         Situation(
             now=COMMIT + 0.43, commit=COMMIT, deadline=committed,
             attempts=[
-                Attempt(number=0, tier="large", request=COMMIT),
-                Attempt(number=1, tier="fast", request=COMMIT, first_clause=COMMIT + 0.1, clauses=1),
+                RequestState(number=0, tier="large", request=COMMIT),
+                RequestState(number=1, tier="fast", request=COMMIT, first_clause=COMMIT + 0.1, clauses=1),
             ],
         ),
     ]  # fmt: skip
@@ -401,12 +401,12 @@ def test_a_turn_costs_a_policy_less_than_a_millisecond(policy: Policy) -> None:
 
 @pytest.mark.parametrize("policy", ["fallback", "race", "adaptive"])
 def test_a_poor_tier_answers_only_when_the_other_one_failed(policy: str) -> None:
-    book = TierBook({"large": 1.0, "fast": 0.2})
+    book = TierStatistics({"large": 1.0, "fast": 0.2})
     plan = make_policy(policy, large="large", fast="fast").plan(book).failing_over("fast")
     assert (plan.first, plan.rescue, plan.rescued) == (("large",), "fast", "failed")
     assert plan.preferred is None
     late = Situation(
-        now=2.0, commit=0.5, deadline=Deadline(0.95), attempts=(Attempt(number=0, tier="large", request=0.4),)
+        now=2.0, commit=0.5, deadline=Deadline(0.95), attempts=(RequestState(number=0, tier="large", request=0.4),)
     )
     assert plan.decide(late).start == ()
     failed = replace(late, attempts=(replace(late.attempts[0], outcome="failed"),))
@@ -414,5 +414,5 @@ def test_a_poor_tier_answers_only_when_the_other_one_failed(policy: str) -> None
 
 
 def test_a_plan_that_never_asks_the_poor_tier_stays_as_it_is() -> None:
-    plan = make_policy("single", large="large", fast="fast").plan(TierBook({"large": 1.0, "fast": 0.2}))
+    plan = make_policy("single", large="large", fast="fast").plan(TierStatistics({"large": 1.0, "fast": 0.2}))
     assert plan.failing_over("fast") is plan

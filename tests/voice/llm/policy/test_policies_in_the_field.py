@@ -15,7 +15,7 @@ from latency.report.stats import percentile
 from tests.voice.llm.policy.policy_play import Played, Script, play
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.policy import Adaptive, Fallback, Hedged, Plan, Policy, Race, Single
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.simulator.conversation import Message
 from voice.simulator.simulator import Simulator
 from voice.simulator.timing.latency_model import LatencyModel, StallState
@@ -81,7 +81,7 @@ class Turns:
 
     def __init__(self, policy: Policy, *, preset: str = "field", seed: int = 1) -> None:
         self.policy, self.preset, self.seed = policy, preset, seed
-        self.book = TierBook({"large": 1.5, "fast": 0.3})
+        self.book = TierStatistics({"large": 1.5, "fast": 0.3})
         self.first: list[float] = []
         self.in_time = self.doubled = 0
         self.asked: Counter[str] = Counter()

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.voice.llm.policy.policy_play import Script, play
-from voice.llm.policy import Adaptive, Plan, Policy, Relay, Request, Routed
-from voice.llm.policy.tier_stats import TierBook
+from voice.llm.policy import Adaptive, Plan, Policy, Relay, Routed, TurnInfo
+from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.routing.settling import SETTLED_AFTER, Route
 
 ROUTED = Routed(large="large", fast="fast")
@@ -16,12 +16,12 @@ LARGE_LATE = Script((0.9, 1.2), end=1.3)
 SILENT, REFUSES = Script(), Script(fail=0.01)
 
 
-def book() -> TierBook:
-    return TierBook({"large": 1.5, "fast": 0.2})
+def book() -> TierStatistics:
+    return TierStatistics({"large": 1.5, "fast": 0.2})
 
 
 def plan(policy: Policy, text: str | None, route: Route = Route(), **about: object) -> Plan:  # noqa: B008
-    return policy.plan(book(), Request(text=text, route=route, **about))  # type: ignore[arg-type]
+    return policy.plan(book(), TurnInfo(text=text, route=route, **about))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("policy", [ROUTED, ADAPTIVE])
@@ -97,7 +97,7 @@ def test_an_easy_turn_is_rescued_by_the_large_tier() -> None:
     assert played.spoken[0][0] == "large"
 
 
-def known(usual: float) -> TierBook:
+def known(usual: float) -> TierStatistics:
     found = book()
     for _ in range(20):
         found.observe("large", usual, reached=True)
@@ -106,7 +106,7 @@ def known(usual: float) -> TierBook:
 
 @pytest.mark.parametrize("policy", [RELAY, ADAPTIVE])
 def test_an_opening_is_said_as_soon_as_it_is_there_and_the_answer_follows_it(policy: Policy) -> None:
-    made = policy.plan(known(0.9), Request(text="my chest hurts"))
+    made = policy.plan(known(0.9), TurnInfo(text="my chest hurts"))
     played = play(made, {"large": LARGE_LATE, "fast": Script((0.1,), end=0.12)})
     assert played.starts == [("fast", 0.0), ("large", pytest.approx(0.1))]
     assert played.said == [("opening", pytest.approx(0.1))]

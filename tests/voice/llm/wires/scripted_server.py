@@ -11,7 +11,7 @@ from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.services.llm_service import LLMService
 
 from tests.voice.llm.openai.responses_rig import in_call
-from voice.llm.answer.attempt import LiveAttempt
+from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.tools import describe
 from voice.simulator.simulator import Simulator
 
@@ -101,14 +101,14 @@ async def serving(pieces: Sequence[bytes | float | None], head: str | None = Non
         await asyncio.gather(*server.open, return_exceptions=True)
 
 
-async def answered(service: LLMService[Any]) -> LiveAttempt:
+async def answered(service: LLMService[Any]) -> LLMRequest:
     """A tier's request to the service, whose conversation offers two tools."""
     async with in_call(service, Simulator(seed=1)) as call:
         call.tools = tools()
         return await call.ask("what is the weather")
 
 
-def check(attempt: LiveAttempt, expected: Expected) -> None:
+def check(attempt: LLMRequest, expected: Expected) -> None:
     """Compare what became of a request: words, calls with ids of their own, and the failure."""
     calls = [(call.function_name, call.arguments) for call in attempt.calls]
     assert " ".join(attempt.text.split()) == expected.said

@@ -22,7 +22,7 @@ from pipecat.tests.utils import run_test
 
 from tests.voice.tts.piper import tts_rig
 from tests.voice.tts.piper import vits_graph as vits
-from voice.frames import HoldPhraseFrame, SpeakAheadFrame
+from voice.frames import EarlySynthesisFrame, HoldPhraseFrame
 from voice.tts.piper.pieces import samples_of
 from voice.tts.piper.service import PiperTTSService
 from voice.tts.piper.voice import Voice, embedded_voice
@@ -177,7 +177,7 @@ async def samples_before_words(voice: Voice, ahead: float) -> list[int]:
 
 async def test_a_prepared_clause_is_held_back_until_it_is_spoken(gated: tts_rig.GatedVoice) -> None:
     async with tts_rig.calling(gated) as call:
-        await call.say(SpeakAheadFrame(text=FIRST))
+        await call.say(EarlySynthesisFrame(text=FIRST))
         await until(lambda: gated.steps == 2)
         await idle(gated)
         assert [f for f in call.spoken.frames if isinstance(f, TTSAudioRawFrame | TTSTextFrame)] == []
@@ -195,7 +195,7 @@ async def test_a_clause_still_being_prepared_is_spoken_as_it_is_made(flowing: tt
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
-        await call.say(SpeakAheadFrame(text=COUNT), SpeakAheadFrame(text=COUNT))
+        await call.say(EarlySynthesisFrame(text=COUNT), EarlySynthesisFrame(text=COUNT))
         await until(lambda: flowing.steps == 1)
         await call.answer([COUNT])
         await until(lambda: call.loudspeaker.played)
@@ -209,10 +209,10 @@ async def test_preparing_the_next_clause_does_not_disturb_the_one_being_spoken(f
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
-        await call.say(SpeakAheadFrame(text=COUNT))
+        await call.say(EarlySynthesisFrame(text=COUNT))
         await call.answer([COUNT])
         await until(lambda: call.loudspeaker.played)
-        await call.say(EagerEndOfTurnCancelFrame(), SpeakAheadFrame(text=SECOND))
+        await call.say(EagerEndOfTurnCancelFrame(), EarlySynthesisFrame(text=SECOND))
         await until(lambda: call.tts.ahead.started == 2)
         flowing.gate.set()
         await call.out.until(LLMFullResponseEndFrame)
@@ -222,21 +222,23 @@ async def test_preparing_the_next_clause_does_not_disturb_the_one_being_spoken(f
 async def test_a_hold_phrase_comes_before_the_prepared_clause(gated: tts_rig.GatedVoice) -> None:
     await gated.prepare(["One moment."])
     async with tts_rig.calling(gated) as call:
-        await call.say(SpeakAheadFrame(text=FIRST), HoldPhraseFrame("One moment."))
+        await call.say(EarlySynthesisFrame(text=FIRST), HoldPhraseFrame("One moment."))
         await call.answer([FIRST])
         await call.out.until(LLMFullResponseEndFrame)
     assert gated.asked == ["One moment.", FIRST]
     assert call.tts.ahead.used == 1
 
 
-@pytest.mark.parametrize("drop", [EagerEndOfTurnCancelFrame, InterruptionFrame, lambda: SpeakAheadFrame(text=SECOND)])
+@pytest.mark.parametrize(
+    "drop", [EagerEndOfTurnCancelFrame, InterruptionFrame, lambda: EarlySynthesisFrame(text=SECOND)]
+)
 async def test_a_prepared_clause_is_discarded_with_its_turn(
     flowing: tts_rig.GatedVoice, drop: Callable[[], Frame]
 ) -> None:
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
-        await call.say(SpeakAheadFrame(text=COUNT))
+        await call.say(EarlySynthesisFrame(text=COUNT))
         await until(lambda: flowing.steps == 1)
         await call.say(drop())
         await until(lambda: call.tts.ahead.dropped == 1)
@@ -254,7 +256,7 @@ async def test_the_end_of_a_call_discards_the_prepared_clause(flowing: tts_rig.G
     flowing.held_from = 1
     flowing.gate.clear()
     async with tts_rig.calling(flowing) as call:
-        await call.say(SpeakAheadFrame(text=COUNT))
+        await call.say(EarlySynthesisFrame(text=COUNT))
         await until(lambda: flowing.steps == 1)
     await idle(flowing)
     assert call.tts.ahead.dropped == 1

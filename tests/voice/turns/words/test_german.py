@@ -4,7 +4,7 @@ import pytest
 
 from voice.conversation.farewell import is_farewell
 from voice.llm.answer.clauses import ClauseSplitter, sentences
-from voice.turns.overlap.meaning import Meaning, meaning_of
+from voice.turns.barge_in.meaning import Meaning, meaning_of
 from voice.turns.own_voice.spoken_words import SpokenWords, plain_words
 from voice.turns.words.agent_question import Asked, asked
 from voice.turns.words.dictation import symbols_at_end

@@ -1,0 +1,135 @@
+"""The passes that wait for a model, the one that runs, and those that nobody waits for any more."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from voice.priority import lower_thread_priority
+
+Text = TypeVar("Text")
+IsWanted = Callable[[], bool]
+"""Whether anybody still waits for the pass that asks; called in the pass's thread."""
+
+
+class WithdrawnError(Exception):
+    """Raised inside a pass that has noticed that nobody waits for it any more."""
+
+
+class InferenceJob(Future[Text]):
+    """The future of one pass; cancelling it withdraws the pass, also while it runs.
+
+    `asyncio.wrap_future` of a pass does so when the asyncio future is cancelled.
+    """
+
+    def __init__(self, decode: Callable[[IsWanted], Text], on_withdrawn: Callable[[], None]) -> None:
+        super().__init__()
+        self._decode = decode
+        self._on_withdrawn = on_withdrawn
+        self._withdrawn = threading.Event()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it has not been withdrawn."""
+        return not self._withdrawn.is_set()
+
+    def cancel(self) -> bool:
+        """Withdraw the pass; returns whether it is over already, because it had not begun."""
+        self._withdrawn.set()
+        dropped = super().cancel()
+        self._on_withdrawn()
+        return dropped
+
+    def decode(self) -> Callable[[], None]:
+        """Do the work in this thread; returns what delivers the result to those who wait."""
+        if not self.set_running_or_notify_cancel():
+            return lambda: None
+        try:
+            text = self._decode(lambda: self.is_wanted)
+        except WithdrawnError:
+            return lambda: self.set_exception(CancelledError())
+        except BaseException as error:
+            # An engine raises errors of any type; each goes to whoever waits.
+            failure = error
+            return lambda: self.set_exception(failure)
+        return lambda: self.set_result(text)
+
+
+class InferenceQueue:
+    """Runs one wanted pass at a time, in order of arrival, in threads of its own.
+
+    A withdrawn pass that has not begun is dropped. One that runs gives up at its next step, and the next pass does not
+    wait for that: it begins at once in a spare thread. At most `threads` passes run, so that a series of withdrawn
+    ones cannot take every core.
+
+    Args:
+        name: The beginning of the threads' names.
+        threads: How many passes may run, withdrawn ones included.
+    """
+
+    def __init__(self, name: str, *, threads: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=lower_thread_priority)
+        self._threads = threads
+        self._lock = threading.RLock()
+        self._waiting: deque[InferenceJob[Any]] = deque()
+        self._running: set[InferenceJob[Any]] = set()
+        self._closed = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no pass runs or waits."""
+        with self._lock:
+            return not self._running and not any(passing.is_wanted for passing in self._waiting)
+
+    def submit(self, decode: Callable[[IsWanted], Text]) -> InferenceJob[Text]:
+        """Queue a pass.
+
+        Args:
+            decode: Does the work in a thread of the queue; raises `WithdrawnError` when its argument returns False.
+
+        Raises:
+            RuntimeError: The queue is closed.
+        """
+        passing = InferenceJob(decode, self._begin)
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the model has been closed")
+            self._waiting.append(passing)
+        self._begin()
+        return passing
+
+    def close(self, *, wait: bool = False) -> None:
+        """Withdraw every pass and let the threads end; `wait` blocks until they have."""
+        with self._lock:
+            self._closed = True
+            passes = [*self._waiting, *self._running]
+        for passing in passes:
+            passing.cancel()
+        self._executor.shutdown(wait=wait)
+
+    def _begin(self) -> None:
+        """Begin the next pass in a thread that is free, if it need not wait."""
+        with self._lock:
+            if passing := self._next():
+                self._executor.submit(self._work, passing)
+
+    def _work(self, passing: InferenceJob[Any] | None) -> None:
+        """Run a pass in this thread, and then those that follow."""
+        while passing:
+            deliver = passing.decode()
+            with self._lock:
+                self._running.discard(passing)
+                passing = self._next()
+            deliver()
+
+    def _next(self) -> InferenceJob[Any] | None:
+        """The pass that may begin now, if there is one; it counts as running. The lock must be held."""
+        while self._waiting and not self._waiting[0].is_wanted:
+            self._waiting.popleft()
+        is_busy = any(passing.is_wanted for passing in self._running)
+        if not self._waiting or is_busy or len(self._running) >= self._threads:
+            return None
+        passing = self._waiting.popleft()
+        self._running.add(passing)
+        return passing

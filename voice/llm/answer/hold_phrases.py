@@ -1,0 +1,95 @@
+"""Filler phrases while no answer is ready: short, true, and never an answer.
+
+A phrase may only say that the answer is being worked on. It may not agree, deny, promise, name a result or claim that
+something is being looked up, because none of that is known yet.
+"""
+
+import re
+from collections.abc import Sequence
+
+from latency.record.requests import PhraseKind
+from voice.errors import ConfigurationError
+from voice.language import Language
+from voice.language.phrases import PHRASES
+from voice.llm.answer.clauses import has_words
+
+MOST_WORDS = 9
+"""Words that a phrase may have."""
+
+# What only an answer may say; the first word that matches is named in the error.
+_CLAIMS: dict[Language, re.Pattern[str]] = {
+    "en": re.compile(
+        r"\b(yes|yeah|no|nope|sure|okay|ok|right|correct|of course|certainly|absolutely|checking|looking|searching|"
+        r"found|find|booked|booking|done|sent|sending|called|calling|will|'ll|promise|because|is that|actually)\b|\d",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"\b(ja|jawohl|nein|nee|klar|sicher|okay|ok|richtig|stimmt|genau|natürlich|selbstverständlich|gern|gerne|"
+        r"prüfe|suche|schaue|sehe nach|gefunden|finde|gebucht|buche|erledigt|gesendet|geschickt|sende|schicke|"
+        r"angerufen|rufe|werde|verspreche|weil|nämlich|eigentlich)\b|\d",
+        re.IGNORECASE,
+    ),
+}
+
+
+def check_phrase(phrase: str, language: Language = "en") -> str:
+    """The phrase, stripped, if it claims nothing.
+
+    Raises:
+        ConfigurationError: it is empty, too long, or says what only an answer may say.
+    """
+    text = phrase.strip()
+    if not text:
+        raise ConfigurationError("A hold phrase is empty; write a short sentence such as “One moment.”")
+    if not has_words(text):
+        raise ConfigurationError(
+            f"The hold phrase “{text}” has no words, so nothing would be heard; write one such as “One moment.”"
+        )
+    if len(text.split()) > MOST_WORDS:
+        raise ConfigurationError(f"The hold phrase “{text}” has more than {MOST_WORDS} words; it must be short.")
+    if claim := _CLAIMS[language].search(text):
+        raise ConfigurationError(
+            f"The hold phrase “{text}” claims something (“{claim.group()}”) before there is an answer; "
+            "it may only say that one is being worked on."
+        )
+    return text
+
+
+class HoldPhrases:
+    """The phrases of one call in rotation, so that none is heard twice in a row.
+
+    Args:
+        hold: phrases for a spent budget; without any, the usual ones.
+        start: the position of the first phrase, so that calls can begin with different ones.
+        language: that of the call.
+
+    Raises:
+        ConfigurationError: a phrase that `check_phrase` refuses.
+    """
+
+    def __init__(self, hold: Sequence[str] = (), *, start: int = 0, language: Language = "en") -> None:
+        self.language = language
+        self.usual = PHRASES[language]
+        """All that the agent says of its own accord."""
+        self._phrases: dict[PhraseKind, tuple[str, ...]] = {
+            "hold": tuple(check_phrase(phrase, language) for phrase in hold or self.usual.hold),
+            "delay": self.usual.delay,
+            "opening": self.usual.openings,
+            "progress": self.usual.progress,
+        }
+        self._next = dict.fromkeys(self._phrases, start)
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """All of them, to be synthesised before the call."""
+        return tuple(phrase for phrases in self._phrases.values() for phrase in phrases)
+
+    def progress(self, *, again: bool) -> str:
+        """What is said while a tool runs, first or after that."""
+        return self.usual.progress[again]
+
+    def phrase(self, kind: PhraseKind) -> str:
+        """The next phrase of its kind."""
+        phrases = self._phrases[kind]
+        position, self._next[kind] = self._next[kind], self._next[kind] + 1
+        return phrases[position % len(phrases)]

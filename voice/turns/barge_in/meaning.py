@@ -1,0 +1,102 @@
+"""What words said during an answer mean for the answer. Pure."""
+
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from functools import cache
+
+from voice.turns.barge_in.likeness import likeness
+from voice.turns.evidence import ANSWERS
+from voice.turns.words.agent_question import Asked
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.going_on import answering
+from voice.turns.words.laughter import ends_in_laughter
+from voice.turns.words.turn_words import TurnWords, alternatives, words_of
+
+
+class Meaning(StrEnum):
+    """What the caller's words so far mean for the answer that they are said over."""
+
+    NOTHING = "nothing"
+    """There are no words, or none that are words: laughter."""
+    BACKCHANNEL = "backchannel"
+    """Nothing but assent ("yeah, right"), or words like it ("of core"): the caller listens."""
+    OWN = "own words"
+    """The agent's own voice, heard through the microphone."""
+    WORDS = "words"
+    """Other words: the longer they go on, the likelier the caller wants the floor."""
+    STOP = "stop"
+    """They begin with what stops a speaker ("stop", "wait", "no"), or are like it ("gold on")."""
+    ANSWER = "answer"
+    """The answer to what the agent is just asking."""
+    REQUEST = "request"
+    """A whole request."""
+
+
+TAKES_THE_FLOOR = frozenset({Meaning.STOP, Meaning.ANSWER})
+"""Meanings that interrupt however short the words are."""
+
+
+_OTHER_SPELLINGS = frozenset(("ok", "nevermind"))
+SAID_OVER_ANSWERS = tuple(one for one in (*ENGLISH.backchannels, *ENGLISH.stops) if one not in _OTHER_SPELLINGS)
+"""What a recogniser of English may expect to hear during an answer, in one spelling."""
+
+
+def meaning_of(
+    text: str,
+    *,
+    final: bool = True,
+    asked: Asked | None = None,
+    whole_request: Callable[[str], bool | None] | None = None,
+    is_own: Callable[[str], bool] | None = None,
+    language: TurnWords = ENGLISH,
+) -> Meaning:
+    """What `text`, in any recogniser's spelling, means for the answer it is said over.
+
+    Args:
+        text: the words so far.
+        final: whether no others follow; else the last word may still become another one.
+        asked: what the agent asks for in the sentence that it is speaking; None when it asks nothing.
+        whole_request: whether words are a whole request for the agent; None if it cannot tell.
+        is_own: whether words are the agent's own, heard through the microphone; None where nothing tells.
+        language: the words of the language that is spoken.
+    """
+    words, (backchannel, stop) = words_of(text), _patterns(language)
+    if not words:
+        return Meaning.NOTHING
+    if is_own is not None and is_own(words):
+        return Meaning.OWN
+    if asked is not None and answering(text, asked, language) in ANSWERS.get(asked, ()):
+        return Meaning.ANSWER
+    rest = words
+    while said := backchannel.match(rest):
+        rest = rest[said.end() :]
+    if not rest:
+        return Meaning.BACKCHANNEL
+    if stop.match(rest):
+        return Meaning.STOP
+    if ends_in_laughter(rest, language):
+        return Meaning.NOTHING
+    if whole_request is not None and whole_request(words):
+        return Meaning.REQUEST
+    listens, interrupts = (
+        likeness(rest, language.backchannels, begun=not final),
+        likeness(words, language.stops),
+    )
+    if listens > interrupts:
+        return Meaning.BACKCHANNEL
+    if not final:
+        # "Okay by" may become "okay right", and one word may be the beginning of laughter.
+        before = words.rpartition(" ")[0]
+        return meaning_of(before, is_own=is_own, language=language) if before else Meaning.NOTHING
+    return Meaning.STOP if interrupts else Meaning.WORDS
+
+
+@cache
+def _patterns(language: TurnWords) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What begins with a backchannel, and what with a stop."""
+    return _starts_with(language.backchannels), _starts_with(language.stops)
+
+
+def _starts_with(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?:{alternatives(phrases)})(?!\S)\s*")

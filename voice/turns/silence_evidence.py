@@ -1,0 +1,127 @@
+"""Gathers the evidence of one silence at a time: Smart Turn judges in the background, and the words are read."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from pipecat.utils.asyncio.task_manager import BaseTaskManager
+
+from voice.turns.evidence import Evidence
+from voice.turns.smart_turn import SmartTurn, SmartTurnVerdict
+from voice.turns.words.agent_question import Asked
+from voice.turns.words.dictation import symbols_at_end
+from voice.turns.words.english import ENGLISH
+from voice.turns.words.going_on import answering
+from voice.turns.words.turn_words import TurnWords
+
+FADE_COUNTS = 0.35
+"""Seconds for which Smart Turn's verdict on a fade counts; the words are there in less."""
+SENTENCE_MARKS = ".?!… "
+
+
+class SilenceEvidence:
+    """The evidence of one silence at a time.
+
+    Args:
+        smart_turn: the call's end-of-turn detector.
+        reads: how finished words read (see `Evidence.read`); None without a model of the language.
+        whole_request: whether words are a whole request for the agent (see `Evidence.whole`); None if it cannot tell.
+        language: the words of the language that is spoken.
+    """
+
+    def __init__(
+        self,
+        smart_turn: SmartTurn,
+        *,
+        reads: Callable[[str], float | None] | None,
+        whole_request: Callable[[str], bool | None] | None,
+        language: TurnWords = ENGLISH,
+    ) -> None:
+        self._smart_turn, self._reads, self._whole_request = smart_turn, reads, whole_request
+        self._language = language
+        self._judging: asyncio.Task[None] | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._faded: SmartTurnVerdict | None = None
+        self._faded_at = 0.0
+        self.verdict: SmartTurnVerdict | None = None
+        """Smart Turn's verdict on the turn so far; None before it comes, and when Smart Turn gives none."""
+        self.judged = False
+        """Whether Smart Turn has answered."""
+        self.asked: Asked | None = None
+        """What the agent asked for in the words of its that the caller heard last."""
+        self.committed = ""
+        """The words with which the turn was taken for over, before the caller went on; empty if it was not."""
+        self._evidence: tuple[str, float | None, Evidence] | None = None
+
+    def judge(self, tasks: BaseTaskManager, on_judged: Callable[[], Awaitable[None]]) -> None:
+        """Have Smart Turn judge the turn so far, once a silence; returns at once and calls `on_judged` later."""
+        if self._judging is None and not self.judged:
+            work = self._await_verdict(on_judged)
+            self._judging = tasks.create_task(work, f"{type(self).__name__}#{id(self)}::judge")
+
+    def forget(self) -> None:
+        """Forget the evidence: the silence has ended."""
+        self.stop_listening()
+        task, self._judging = self._judging, None
+        self.verdict, self.judged, self._evidence = None, False, None
+        if task is not None:
+            # Not awaited: the end of a turn must not be interrupted halfway.
+            task.cancel()
+
+    def weigh(self, text: str, spoken: float | None) -> Evidence:
+        """The evidence so far if `text` are the turn's words and it has taken `spoken` seconds."""
+        if self._evidence is None or self._evidence[:2] != (text, spoken):
+            evidence = Evidence(
+                sound=self.verdict.probability if self.verdict else None,
+                read=self._reads(text) if self._reads else None,
+                spoken=spoken,
+                whole=self._whole(text),
+                lead_in=answering(text, self.asked, self._language),
+                asked=self.asked,
+                symbols=symbols_at_end(text, self._language),
+            )
+            self._evidence = text, spoken, evidence
+        return self._evidence[2]
+
+    def _whole(self, text: str) -> bool | None:
+        """Whether the words, or those that follow on a request which was taken for over, are a whole request."""
+        if not self._whole_request or not text:
+            return None
+        before = self.committed.rstrip(SENTENCE_MARKS)
+        added = text[len(before) :].lstrip(SENTENCE_MARKS) if before and text.startswith(before) else ""
+        return bool(added and self._whole_request(added)) or self._whole_request(text)
+
+    def listen(self, tasks: BaseTaskManager, spoken: float, on_heard: Callable[[], Awaitable[None]]) -> None:
+        """Have Smart Turn judge the turn as if it ended now, where the voice fades; calls `on_heard` later.
+
+        Args:
+            tasks: of the call.
+            spoken: seconds that the turn has lasted.
+            on_heard: called when Smart Turn has answered.
+        """
+        self.stop_listening()
+        self._faded_at = spoken
+        self._listening = tasks.create_task(self._listen(on_heard), f"{type(self).__name__}#{id(self)}::listen")
+
+    def stop_listening(self) -> None:
+        """Forget the latest fade: the voice has risen since."""
+        task, self._listening, self._faded = self._listening, None, None
+        if task is not None:
+            task.cancel()
+
+    def foresee(self, text: str, spoken: float) -> Evidence:
+        """The evidence if `text` were all of the turn's words, judged by the sound of its latest fade."""
+        sound = self.verdict or (self._faded if spoken - self._faded_at < FADE_COUNTS else None)
+        return replace(self.weigh(text, spoken), sound=sound.probability if sound else None)
+
+    async def _await_verdict(self, on_judged: Callable[[], Awaitable[None]]) -> None:
+        verdict = await self._smart_turn.judge()
+        # From here on the task may commit the turn, and must not be cancelled.
+        self._judging = None
+        self.verdict, self.judged, self._evidence = verdict, True, None
+        await on_judged()
+
+    async def _listen(self, on_heard: Callable[[], Awaitable[None]]) -> None:
+        self._faded = await self._smart_turn.judge()
+        self._listening = None
+        await on_heard()

@@ -67,7 +67,8 @@ class Fallback:
 
     It is asked its measured tail and a guard before the deadline; see `TierStatistics.lead`. If the fast tier is then
     later than its 95th percentile, or fails, it is asked once more: two requests are rarely both slow. The hedging
-    allowance limits such requests, so that an outage of the fast tier does not double its load. `Race` and `Adaptive` do so too.
+    allowance limits such requests, so that an outage of the fast tier does not double its load. `Race` and `Adaptive`
+    do so too.
     """
 
     large: str

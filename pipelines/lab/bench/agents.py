@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 
 from pipelines.child import Server, listening, own_server
-from pipelines.engines.scripted.engine import whisper_engine
+from pipelines.engines.scripted import whisper_engine
 from pipelines.lab.bench.peer import Parts
 from pipelines.lab.bench.variants import FAST_URL, PEER_PACKAGES, TUNED, Variant
 from pipelines.versions import simulated, version, versions

@@ -223,7 +223,7 @@ def _whisper(model: str, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
         ComponentError: it is not here, or the folder is no Whisper model.
     """
     if model == SCRIPTED:
-        from pipelines.engines.scripted.model import build_for_fixtures
+        from pipelines.lab.scripted.model import build_for_fixtures
 
         return build_for_fixtures(scratch / "whisper", sorted({fixture.source for fixture in fixtures}), size="tiny")
     from voice.asr.whisper.weights import resolve

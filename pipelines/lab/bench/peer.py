@@ -14,7 +14,7 @@ from fastapi import FastAPI, WebSocket
 from loguru import logger
 
 from pipelines.engines.scripted import SCRIPT
-from pipelines.engines.scripted.model import ScriptedWhisperModel
+from pipelines.lab.scripted.model import ScriptedWhisperModel
 from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import CALL_PATH, call_url
 

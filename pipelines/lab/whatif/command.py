@@ -16,11 +16,11 @@ from latency.record.run import Run, RunError
 from voice.errors import AlreadyReported, ConfigurationError, VoiceError
 
 if TYPE_CHECKING:
-    from pipelines.lab.whatif.contestant import Cell
+    from pipelines.lab.whatif.caller_turns import CallerTurn
+    from pipelines.lab.whatif.contestants import Cell
     from pipelines.lab.whatif.fast import FastPlan
     from pipelines.lab.whatif.finding import Finding
     from pipelines.lab.whatif.row import Row
-    from pipelines.lab.whatif.turns.caller_turn import CallerTurn
 
 TURNS = 2000
 SAY_EVERY = 5.0
@@ -113,13 +113,11 @@ def _find(args: argparse.Namespace) -> "Finding":
         _refuse_options(args, "with --fast only", turns=TURNS, no_stalls=False, no_correlation=False)
     from latency.budget import Budget
     from pipelines.lab.whatif.advice import advice
-    from pipelines.lab.whatif.cells import cells, usual_policies
-    from pipelines.lab.whatif.contestants import DEFAULT, DEFAULT_AUDIO, contestants
+    from pipelines.lab.whatif.contestants import DEFAULT, DEFAULT_AUDIO, cells, contestants, usual_policies
+    from pipelines.lab.whatif.draws import Randomness
     from pipelines.lab.whatif.fast import FastPlan, fast_rows
-    from pipelines.lab.whatif.finding import Finding
-    from pipelines.lab.whatif.turns.typical import drawn
-    from pipelines.lab.whatif.virtual.calls import Randomness
-    from pipelines.lab.whatif.window import window
+    from pipelines.lab.whatif.finding import Finding, window
+    from pipelines.lab.whatif.typical_turns import drawn
 
     known = contestants(args.preset)
     entries = args.tiers or (DEFAULT if args.fast else DEFAULT_AUDIO)
@@ -189,8 +187,8 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
 def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
     """The turns to draw from, and where they come from."""
     from latency.render.numbers import plural
-    from pipelines.lab.whatif.turns.recorded import recording
-    from pipelines.lab.whatif.turns.typical import usual, with_words
+    from pipelines.lab.whatif.caller_turns import recording
+    from pipelines.lab.whatif.typical_turns import usual, with_words
 
     if args.run:
         found = recording(Run.load(args.run))

@@ -264,3 +264,5 @@ async def _produce(answer: Answer, times: Times) -> None:
         await asyncio.sleep(times.commit - loop.time())
         answer.commit(times.commit, times.deadline)
     await running
+    # An answer that was there before the commit has not reported it.
+    await answer.report()

@@ -15,7 +15,7 @@ from latency.record.run import Status
 from latency.record.run_writer import RunWriter
 from pipelines.child import Server, announced
 from pipelines.lab.bench.agents import serving
-from pipelines.lab.bench.call import Journal, Observed, observe
+from pipelines.lab.bench.call import Journal, ObservedCall, observe
 from pipelines.lab.bench.peer import Parts
 from pipelines.lab.bench.plan import FAST, BenchmarkPlan, Trial, trials_of
 from pipelines.lab.bench.variants import BASELINE
@@ -79,7 +79,7 @@ async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str,
         if trial.writer is None:
             with writing(folder):
                 trial.writer = RunWriter(folder, header=run_header(server, plan.command))
-        visit = Visit(plan, trial, trial.writer, round_, server, Journal(simulator), say)
+        visit = AgentRound(plan, trial, trial.writer, round_, server, Journal(simulator), say)
         try:
             async with asyncio.TaskGroup() as group:
                 for caller in range(plan.callers.at_once):
@@ -90,7 +90,7 @@ async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str,
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class AgentRound:
     """The calls to one agent in one round."""
 
     plan: BenchmarkPlan
@@ -118,7 +118,7 @@ class Visit:
         if seen.result.closed:
             self.say(f"  {name}: the call ended early: {seen.result.closed}")
 
-    async def _call(self, fixture: Fixture, name: str) -> Observed:
+    async def _call(self, fixture: Fixture, name: str) -> ObservedCall:
         """Make one call, and repeat it if it could not begin or its audio could not be sent in real time."""
         at_once = self.plan.callers.at_once
         for _ in range(TRIES - 1):

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pipelines.lab.curve.recorded import Clip
-from pipelines.lab.curve.recorded_file import load
+from pipelines.lab.curve.recorded import Clip, load
 from pipelines.lab.curve.recorder import current_detectors
 from voice.turns.evidence import LEAST_PROBABILITY, LEAST_READ, LEAST_SPOKEN, MOST_READ, MOST_SPOKEN
 from voice.turns.words.sentence_end import SentenceEnds

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipelines.lab.curve.fit import FEATURES, Observation, fit, observations, weights
-from pipelines.lab.curve.recorded import Clip, Silence
-from pipelines.lab.curve.recorded_file import load
+from pipelines.lab.curve.recorded import Clip, Silence, load
 from pipelines.lab.curve.recorder import current_detectors
 from pipelines.lab.curve.rules import TurnOutcome, calls, evidence, judge_call
 from pipelines.lab.curve.sweep import counted_pauses

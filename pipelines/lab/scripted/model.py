@@ -168,7 +168,7 @@ class ScriptedWhisperModel(WhisperModel):  # type: ignore[misc]
         pcm = np.rint(samples * 32768).astype(np.int16)
         words = self._spoken.heard_in(pcm)
         windows = [
-            [word for word in words if start <= round((word.start + word.end) / 2 * RATE) < start + _WINDOW]
+            [word for word in words if start <= round(word.middle * RATE) < start + _WINDOW]
             for start in range(0, max(1, len(pcm)), _WINDOW)
         ]
         windows[-1] = self._mishear(windows[-1], len(pcm))

@@ -26,6 +26,11 @@ class Word:
     start: float
     end: float
 
+    @property
+    def middle(self) -> float:
+        """When half of it has been spoken."""
+        return (self.start + self.end) / 2
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
@@ -90,7 +95,7 @@ class SpokenWords:
             heard += [
                 Word(word.text, word.start + shift, word.end + shift)
                 for word in recording.words
-                if first / RATE <= (word.start + word.end) / 2 + shift < last / RATE
+                if first / RATE <= word.middle + shift < last / RATE
             ]
         return heard
 

@@ -7,13 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.command_line import FINE, INTERRUPTED, RUNS, Parser, complain, count, printing, seed
-from latency.record.run import Run, RunError
-from voice.errors import AlreadyReported, ConfigurationError, VoiceError
+from latency.command_line import FINE, Parser, count, printing, seed
+from latency.record.run import Run
+from pipelines.lab.command_line import results_folder, run, say
+from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pipelines.lab.whatif.caller_turns import CallerTurn
@@ -39,19 +39,7 @@ def main(argv: Sequence[str]) -> int:
     """
     args = _parser().parse_args(argv)
     args.argv = list(argv)
-    try:
-        from pipelines.process import prepare_process
-
-        prepare_process(verbose=args.verbose)
-        return _show(_find(args), as_json=args.json)
-    except AlreadyReported as error:
-        return error.exit_code
-    except (VoiceError, RunError) as error:
-        complain("latency", str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("latency", "interrupted")
-        return INTERRUPTED
+    return run(lambda: _show(_find(args), as_json=args.json))
 
 
 def _parser() -> Parser:
@@ -103,6 +91,9 @@ def _parser() -> Parser:
 
 
 def _find(args: argparse.Namespace) -> "Finding":
+    from pipelines.process import prepare_process
+
+    prepare_process(verbose=args.verbose)
     if args.fixtures and args.run:
         raise ConfigurationError("--run already says which turns to hold; leave the recordings out.")
     if args.run and not args.fast:
@@ -163,12 +154,8 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
     with loading_code():
         from pipelines.lab.whatif.audio import AudioPlan, audio_row, play
         from pipelines.replaying.replay import chosen_fixtures
-        from pipelines.replaying.run_folder import check_folder
     fixtures = chosen_fixtures(args.fixtures, everything=False)
-    folder = Path(args.out) if args.out else RUNS / f"whatif-{datetime.now():%Y%m%d-%H%M%S}"
-    check_folder(str(folder))
-    if folder.exists() and any(folder.iterdir()):
-        raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
+    folder = results_folder(args.out, "whatif")
     plan = AudioPlan(
         folder=folder,
         fixtures=fixtures,
@@ -177,8 +164,8 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
         seed=args.seed,
         command=["latency", "whatif", *args.argv],
     )
-    asyncio.run(play(chosen, plan, _say))
-    _say(f"runs: {folder}")
+    asyncio.run(play(chosen, plan, say))
+    say(f"runs: {folder}")
     rows = [audio_row(cell, plan, fast, turns=TURNS) for cell in chosen]
     names = ", ".join(fixture.name for fixture in fixtures)
     return rows, f"{names}, played {args.rounds} time{'s' if args.rounds > 1 else ''} to each line; runs in {folder}"
@@ -218,10 +205,6 @@ def _progress(rows: int) -> Callable[[int], None]:
             print(f"{done} of {rows} lines", file=sys.stderr, flush=True)
 
     return said
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _show(finding: "Finding", *, as_json: bool) -> int:

@@ -6,29 +6,28 @@ from pathlib import Path
 import pytest
 
 from pipelines.lab.curve.command import main
-from pipelines.lab.curve.recorded import Recorded
-from pipelines.lab.curve.recorded_file import load, save
+from pipelines.lab.curve.recorded import DetectorReports, load, save
 from tests.pipelines.lab.curve.rig import recorded
 from voice.errors import FixtureError
 
 
 @pytest.fixture
-def reports() -> Recorded:
+def reports() -> DetectorReports:
     return recorded("pauses", 1)
 
 
-def test_what_is_saved_is_read_again(reports: Recorded, tmp_path: Path) -> None:
+def test_what_is_saved_is_read_again(reports: DetectorReports, tmp_path: Path) -> None:
     save(reports, tmp_path / "new" / "reports.jsonl")
     assert load(tmp_path / "new" / "reports.jsonl", reports.detectors) == (reports, [])
 
 
-def test_another_model_is_refused(reports: Recorded, tmp_path: Path) -> None:
+def test_another_model_is_refused(reports: DetectorReports, tmp_path: Path) -> None:
     save(replace(reports, detectors=replace(reports.detectors, smart_turn="0" * 64)), tmp_path / "reports.jsonl")
     with pytest.raises(FixtureError, match="Smart Turn has changed since it was recorded"):
         load(tmp_path / "reports.jsonl", reports.detectors)
 
 
-def test_another_recording_is_refused_and_a_missing_one_is_said(reports: Recorded, tmp_path: Path) -> None:
+def test_another_recording_is_refused_and_a_missing_one_is_said(reports: DetectorReports, tmp_path: Path) -> None:
     wav = tmp_path / "other.wav"
     (clip,) = reports.clips
     save(replace(reports, clips=(replace(clip, wav=str(wav)),)), tmp_path / "reports.jsonl")

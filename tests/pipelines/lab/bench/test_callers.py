@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.lab.bench.callers import callers, unfitted
 from pipelines.lab.bench.pauses import with_pauses
-from pipelines.lab.bench.speakers import callers, unfitted
 from pipelines.samples import PEOPLE
 from voice.client.fixtures.fixture import Fixture, load_fixtures
 from voice.turns.fitted import fitted_speakers

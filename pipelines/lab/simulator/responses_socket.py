@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from starlette.types import Receive, Scope, Send
@@ -116,30 +116,18 @@ class ResponseCall:
     """Answers one `response.create`, up to the response's last event; it is the `Reply` of its call.
 
     Args:
-        simulator: the simulator that answers.
+        session: the connection that it came on.
         request: the request.
         served: the model that serves it.
         exchange: the request's record.
-        connection: the connection that it came on.
-        lanes: the connection's lanes.
-        send: sends an event.
     """
 
     def __init__(
-        self,
-        simulator: Simulator,
-        request: ResponseRequest,
-        served: ServedModel,
-        *,
-        exchange: Exchange,
-        connection: Connection,
-        lanes: Lanes,
-        send: Callable[[Mapping[str, Any]], Awaitable[None]],
+        self, session: "SocketSession", request: ResponseRequest, served: ServedModel, exchange: Exchange
     ) -> None:
         self.request, self.exchange = request, exchange
         self.response_id = f"resp_sim_{exchange.number:06d}"
-        self._simulator, self._served, self._connection = simulator, served, connection
-        self._lanes, self._send = lanes, send
+        self._session, self._served, self._journal = session, served, session.simulator.journal
         self._messages: tuple[Message, ...] = ()
         self._said = ""
         self._writer: ResponseWriter | None = None
@@ -153,14 +141,15 @@ class ResponseCall:
     async def run(self) -> None:
         """Wait until the lane is free, then answer."""
         request = self.request
-        async with self._lanes.turn(request.lane), self._lanes.in_flight:
-            before = () if request.previous is None else self._lanes.find(request.previous)
+        lanes = self._session.lanes
+        async with lanes.turn(request.lane), lanes.in_flight:
+            before = () if request.previous is None else lanes.find(request.previous)
             if before is not None:
                 self._messages = (*before, *request.messages)
                 await self._answer()
                 return
-            self._simulator.journal.end(self.exchange, "failed")
-            await self._send(
+            self._journal.end(self.exchange, "failed")
+            await self._session.send(
                 error_event(
                     400,
                     message=f"Previous response with id '{request.previous}' not found.",
@@ -172,20 +161,20 @@ class ResponseCall:
 
     async def cancel(self) -> None:
         """End the response because the client cancelled it; a silent server does not confirm that."""
-        self._simulator.journal.end(self.exchange, "cancelled")
+        self._journal.end(self.exchange, "cancelled")
         if self._writer is not None and self._served.fault is not Fault.SILENT:
-            await self._send(self._writer.cancelled())
+            await self._session.send(self._writer.cancelled())
 
     async def _answer(self) -> None:
         # Times count from here, because the request may have waited for its lane.
         start, profile = asyncio.get_running_loop().time(), self._served.latency.profile
         call = Call(
-            self._simulator,
+            self._session.simulator,
             self.request,
             self._messages,
             served=self._served,
             exchange=self.exchange,
-            connection=self._connection,
+            connection=self._session.connection,
         )
         said = call.answer
         self._said = said.text if said.tool is None else call_text(said.tool, said.text)
@@ -197,8 +186,8 @@ class ResponseCall:
             await call.send(self, start=start)
             return
         await asyncio.sleep(call.uncached / profile.prefill_tokens_per_s)
-        self._simulator.journal.end(self.exchange, "completed")
-        self._lanes.keep(self.request.lane, self.response_id, self._messages)
+        self._journal.end(self.exchange, "completed")
+        self._session.lanes.keep(self.request.lane, self.response_id, self._messages)
         await self._all(self._writer.completed(self.exchange, cut_off=False))
 
     async def text(self, text: str) -> None:
@@ -210,58 +199,58 @@ class ResponseCall:
 
     async def alive(self) -> None:
         """Say that the response is still in progress."""
-        await self._send(self.writer.alive())
+        await self._session.send(self.writer.alive())
 
     async def fail(self, status: int, message: str | None) -> None:
         """Report an error, instead of the response or at its end."""
         lane = self.request.lane
-        self._lanes.evict(lane)
+        self._session.lanes.evict(lane)
         if self._served.fault in STATUSES:
-            await self._send(error_event(status, message=message, lane=lane, headers=error_headers(status)))
+            await self._session.send(error_event(status, message=message, lane=lane, headers=error_headers(status)))
         else:
-            await self._send(self.writer.failed(status))
+            await self._session.send(self.writer.failed(status))
 
     async def complete(self, *, cut_off: bool) -> None:
         """End the response, which further ones may continue."""
         conversation = (*self._messages, Message("assistant", self._said))
-        self._lanes.keep(self.request.lane, self.response_id, conversation)
+        self._session.lanes.keep(self.request.lane, self.response_id, conversation)
         await self._all(self.writer.completed(self.exchange, cut_off=cut_off))
 
     async def _all(self, events: Iterable[Mapping[str, Any]]) -> None:
         for event in events:
-            await self._send(event)
+            await self._session.send(event)
 
 
 class SocketSession:
     """Serves one open connection."""
 
     def __init__(self, simulator: Simulator, websocket: WebSocket, connection: Connection) -> None:
-        self._simulator = simulator
+        self.simulator = simulator
         self._websocket = websocket
-        self._connection = connection
-        self._lanes = Lanes()
+        self.connection = connection
+        self.lanes = Lanes()
         self._running: dict[str, tuple[ResponseCall, asyncio.Task[None]]] = {}
 
     async def run(self) -> None:
         """Serve until the client disconnects or the connection has reached its longest life."""
         outcome: Literal["cancelled", "cut"] = "cancelled"
         try:
-            async with asyncio.timeout(self._simulator.socket_life):
+            async with asyncio.timeout(self.simulator.socket_life):
                 while (message := await self._websocket.receive())["type"] != "websocket.disconnect":
                     await self._take(message.get("text") or message.get("bytes") or "")
         except TimeoutError:
             outcome = "cut"
             why = "This connection has reached its longest life; open a new one."
-            await self._send(error_event(400, message=why, code="websocket_connection_limit_reached"))
+            await self.send(error_event(400, message=why, code="websocket_connection_limit_reached"))
             await self._websocket.close(_GOING_AWAY)
         finally:
             for call, _task in self._running.values():
-                self._simulator.journal.end(call.exchange, outcome)
+                self.simulator.journal.end(call.exchange, outcome)
             await self._stop([task for _call, task in self._running.values()])
 
     async def _take(self, text: str | bytes) -> None:
         """Handle one client event; a faulty event is answered with an error and changes nothing."""
-        self._connection.requests += 1
+        self.connection.requests += 1
         lane = None
         try:
             event = json.loads(text)
@@ -271,31 +260,23 @@ class SocketSession:
             kind = event.get("type")
             if kind == "response.create":
                 self._start(event, len(text))
-            elif kind == "response.cancel" and self._simulator.on_cancel != "unknown":
+            elif kind == "response.cancel" and self.simulator.on_cancel != "unknown":
                 await self._cancel(event.get("response_id"))
             else:
                 raise ConfigurationError(f"The simulator does not know the event {kind}.")
         except ConfigurationError as error:
             code = error.code if isinstance(error, RefusedError) else None
-            await self._send(error_event(status_of(error), message=str(error), code=code, lane=lane))
+            await self.send(error_event(status_of(error), message=str(error), code=code, lane=lane))
         except (ValueError, RecursionError) as error:
             # Half a character, or nested too deeply.
-            await self._send(error_event(400, message=f"The event is not JSON: {error}."))
+            await self.send(error_event(400, message=f"The event is not JSON: {error}."))
 
     def _start(self, event: Mapping[str, Any], size: int) -> None:
         request = read_create(event)
-        served = self._simulator.serve(request.model, url_options(self._websocket.scope), speed=request.speed)
-        self._lanes.turn(request.lane)
-        exchange = self._simulator.begin("responses", served, self._connection, size=size, warm_up=not request.generate)
-        call = ResponseCall(
-            self._simulator,
-            request,
-            served,
-            exchange=exchange,
-            connection=self._connection,
-            lanes=self._lanes,
-            send=self._send,
-        )
+        served = self.simulator.serve(request.model, url_options(self._websocket.scope), speed=request.speed)
+        self.lanes.turn(request.lane)
+        exchange = self.simulator.begin("responses", served, self.connection, size=size, warm_up=not request.generate)
+        call = ResponseCall(self, request, served, exchange)
         task = asyncio.create_task(call.run())
         self._running[call.response_id] = (call, task)
         task.add_done_callback(lambda _task: self._running.pop(call.response_id, None))
@@ -310,7 +291,7 @@ class SocketSession:
         """
         if not isinstance(response_id, str | None):
             raise ConfigurationError("response_id must be a text.")
-        if self._simulator.on_cancel == "ignore":
+        if self.simulator.on_cancel == "ignore":
             return
         if response_id is None and len(self._running) == 1:
             response_id = next(iter(self._running))
@@ -319,15 +300,15 @@ class SocketSession:
             call, task = found
             await self._stop([task])
             await call.cancel()
-            if self._simulator.on_cancel == "forget":
-                self._lanes.evict(call.request.lane)
+            if self.simulator.on_cancel == "forget":
+                self.lanes.evict(call.request.lane)
 
     async def _stop(self, tasks: list[asyncio.Task[None]]) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _send(self, event: Mapping[str, Any]) -> None:
+    async def send(self, event: Mapping[str, Any]) -> None:
         """Send an event unless the client has disconnected; `run` then receives the disconnection."""
         states = (self._websocket.client_state, self._websocket.application_state)
         if states == (WebSocketState.CONNECTED, WebSocketState.CONNECTED):

@@ -74,10 +74,10 @@ class Finding:
 def window(tier: Contestant, chance: Randomness) -> Window:
     """The tokens that a tier delivers in the windows, over `DRAWS` requests."""
     profile = tier.profile
-    luck, first = LatencyDraws({"large": tier}, chance), []
+    draws, first = LatencyDraws({"large": tier}, chance), []
     for number in range(DRAWS):
-        luck.turn(number)
-        first.append(luck.model("large").first_token((number + 1) * APART).after)
+        draws.turn(number)
+        first.append(draws.model("large").first_token((number + 1) * APART).after)
     rate = profile.tokens_per_s
     return Window(
         tier=tier.label,

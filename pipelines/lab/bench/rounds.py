@@ -51,7 +51,7 @@ async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
             for round_ in range(plan.rounds):
                 for trial in rotated(trials, round_):
                     say(f"round {round_ + 1}/{plan.rounds}  LLM {trial.speed}  {trial.variant.name}")
-                    await _visit(plan, trial, round_, simulator, say)
+                    await _call_agent(plan, trial, round_, simulator, say)
                     update()
 
 
@@ -61,7 +61,7 @@ def rotated(items: Sequence[Item], by: int) -> list[Item]:
     return [*items[first:], *items[:first]]
 
 
-async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
+async def _call_agent(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
     """Start one agent, call it with every conversation, once for each caller, and stop it."""
     parts = Parts(
         whisper=plan.whisper,
@@ -79,11 +79,11 @@ async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str,
         if trial.writer is None:
             with writing(folder):
                 trial.writer = RunWriter(folder, header=run_header(server, plan.command))
-        visit = AgentRound(plan, trial, trial.writer, round_, server, Journal(simulator), say)
+        calls = AgentRound(plan, trial, trial.writer, round_, server, Journal(simulator), say)
         try:
             async with asyncio.TaskGroup() as group:
                 for caller in range(plan.callers.at_once):
-                    group.create_task(visit.speak(caller))
+                    group.create_task(calls.speak(caller))
         except ExceptionGroup as errors:
             # The first one ended the other calls.
             raise errors.exceptions[0] from errors

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from pipelines.lab.simulator.call import Call
-from pipelines.lab.simulator.connections import url_options
+from pipelines.lab.simulator.connections import Connection, url_options
 from pipelines.lab.simulator.conversation import ModelRequest
 from pipelines.lab.simulator.errors import status_of
 from pipelines.lab.simulator.journal import Exchange, Wire
@@ -106,17 +106,26 @@ class HttpWire(ABC):
             self.simulator.journal.end(exchange, "failed")
             await self.refuse(429, None, served)(scope, receive, send)
             return
+        await self._answer(request, served, exchange, connection, (scope, receive, send))
+
+    async def _answer(
+        self,
+        request: ModelRequest,
+        served: ServedModel,
+        exchange: Exchange,
+        connection: Connection,
+        asgi: tuple[Scope, Receive, Send],
+    ) -> None:
+        """Answer until the answer is complete or the client has closed the connection."""
         # Loopback opens connections at once, so the first request waits for as long as a real opening takes.
         start = asyncio.get_running_loop().time() + (served.opening(websocket=False) if exchange.opened else 0.0)
         call = Call(self.simulator, request, request.messages, served=served, exchange=exchange, connection=connection)
         # What is read from the cache does not count against the limits.
         served.spend(given=(exchange.input_tokens or 0) - (exchange.cached_tokens or 0))
         writer = self.writer(request, served, exchange, call.answer.tool)
-        reply = (StreamedReply if request.stream else WholeReply)(
-            self, writer, (scope, receive, send), self.headers(served)
-        )
+        reply = (StreamedReply if request.stream else WholeReply)(self, writer, asgi, self.headers(served))
         answering = asyncio.create_task(call.send(reply, start=start))
-        leaving = asyncio.create_task(_gone(receive))
+        leaving = asyncio.create_task(_gone(asgi[1]))
         try:
             await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not answering.done():

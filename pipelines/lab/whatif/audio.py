@@ -53,14 +53,16 @@ async def play(cells: Sequence[Cell], plan: AudioPlan, say: Callable[[str], None
             first = round_ % len(cells)
             for cell in [*cells[first:], *cells[:first]]:
                 say(f"round {round_ + 1}/{plan.rounds}  {cell.policy}  {cell.name}")
-                await _visit(cell, plan, round_, writers, progress)
+                await _play_to(cell, plan, round_, writers, progress)
         status = "complete"
     finally:
         for writer in writers.values():
             _finish(writer, status)
 
 
-async def _visit(cell: Cell, plan: AudioPlan, round_: int, writers: dict[Path, RunWriter], progress: Progress) -> None:
+async def _play_to(
+    cell: Cell, plan: AudioPlan, round_: int, writers: dict[Path, RunWriter], progress: Progress
+) -> None:
     pipeline, settings = settings_of(cell, preset=plan.preset, seed=plan.seed + round_)
     folder = folder_of(plan, cell)
     async with own_server(pipeline, settings) as server:

@@ -195,9 +195,11 @@ def _virtual_loop() -> Iterator[VirtualLoop]:
     loop = VirtualLoop()
     try:
         yield loop
-        # Requests that were cancelled last end now.
-        loop.run_until_complete(asyncio.sleep(0))
     finally:
+        # What is left was cancelled lately, or interrupted.
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
         loop.close()
         log.setLevel(level)
 

@@ -20,3 +20,7 @@ def test_it_has_whispers_settings_and_needs_a_script(tmp_path: Path) -> None:
     assert need.startswith(f"There is no scripted model in the folder {tmp_path}: make one with")
     (tmp_path / SCRIPT).touch()
     assert asr.needs() == []
+
+
+def test_the_class_that_hears_by_script_is_found_by_its_name() -> None:
+    assert ScriptedWhisper(engine="scripted").model_class().__name__ == "ScriptedWhisperModel"

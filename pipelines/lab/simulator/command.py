@@ -3,7 +3,8 @@
 import argparse
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 
 from latency.command_line import folded
 from pipelines.lab.simulator.app import serving
@@ -30,35 +31,6 @@ def parse_faults(settings: Sequence[str]) -> dict[str, Fault]:
     return faults
 
 
-async def simulate(
-    simulator: Simulator,
-    *,
-    port: int,
-    announce: Callable[[str], None] = print,
-    until_stdin_closes: bool = False,
-) -> None:
-    """Serve until SIGINT or SIGTERM.
-
-    Args:
-        announce: called with each line of the announcement: addresses, preset and models.
-        until_stdin_closes: also stop when standard input closes, so that a child process never outlives its parent.
-    """
-    async with serving(simulator, port=port) as endpoint:
-        announce(f"Listening on {endpoint.base_url} (Chat Completions)")
-        announce(f"         and {endpoint.ws_url} (Responses)")
-        announce(f"         and {endpoint.root_url} (Messages)")
-        announce(f"Preset {simulator.preset}, seed {simulator.seed}; simulated; time to first token, p50/p95 in ms:")
-        for profile in {profile.name: profile for profile in simulator.profiles.values()}.values():
-            times = f"{profile.p50 * 1000:.0f}/{profile.p95 * 1000:.0f}"
-            announce(folded(profile.stands_for, first=f"  {MODEL_PREFIX + profile.name:31}{times:>10}  ", indent=45))
-        if not until_stdin_closes:
-            await endpoint.stopped
-            return
-        watching = asyncio.create_task(stdin_closed())
-        await asyncio.wait({endpoint.stopped, watching}, return_when=asyncio.FIRST_COMPLETED)
-        watching.cancel()
-
-
 def run_simulate(args: argparse.Namespace) -> int:
     """`voice simulate`."""
     if not args.until_stdin_closes:
@@ -72,9 +44,27 @@ def run_simulate(args: argparse.Namespace) -> int:
         answer=args.answer,
         fast_needs_header=not args.no_fast_header,
     )
-
-    def announce(line: str) -> None:
-        print(line, flush=True)
-
-    asyncio.run(simulate(simulator, port=args.port, announce=announce, until_stdin_closes=args.until_stdin_closes))
+    asyncio.run(_serve(simulator, args))
     return 0
+
+
+async def _serve(simulator: Simulator, args: argparse.Namespace) -> None:
+    """Announce the addresses, the preset and the models, and serve until SIGINT or SIGTERM.
+
+    A child process also stops when its standard input closes, so that it never outlives its parent.
+    """
+    async with serving(simulator, port=args.port) as endpoint:
+        print(f"Listening on {endpoint.base_url} (Chat Completions)")
+        print(f"         and {endpoint.ws_url} (Responses)")
+        print(f"         and {endpoint.root_url} (Messages)")
+        print(f"Preset {simulator.preset}, seed {simulator.seed}; simulated; time to first token, p50/p95 in ms:")
+        for profile in {profile.name: profile for profile in simulator.profiles.values()}.values():
+            times = f"{profile.p50 * 1000:.0f}/{profile.p95 * 1000:.0f}"
+            print(folded(profile.stands_for, first=f"  {MODEL_PREFIX + profile.name:31}{times:>10}  ", indent=45))
+        sys.stdout.flush()
+        if not args.until_stdin_closes:
+            await endpoint.stopped
+            return
+        watching = asyncio.create_task(stdin_closed())
+        await asyncio.wait({endpoint.stopped, watching}, return_when=asyncio.FIRST_COMPLETED)
+        watching.cancel()

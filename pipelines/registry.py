@@ -5,7 +5,7 @@ Settings, listings, `voice check` and the assembly of calls learn of it from its
 
 from pipelines.engines.engine import AsrTable, TtsTable
 from pipelines.engines.piper import Piper
-from pipelines.engines.scripted.engine import ScriptedWhisper
+from pipelines.engines.scripted import ScriptedWhisper
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
 from pipelines.pipecat_services.tables import PipecatAsr, PipecatTier, PipecatTts

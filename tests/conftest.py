@@ -51,7 +51,7 @@ CONVERSATIONS = frozenset(
 COMPUTES = (
     "tests/latency/",
     "tests/voice/",
-    *(f"tests/pipelines/{name}/" for name in ("calibrating", "catalog", "lab/curve", "lab/whatif")),
+    *(f"tests/pipelines/{name}/" for name in ("calibrating", "catalog", "lab/curve", "lab/simulator", "lab/whatif")),
 )
 """Folders whose tests mostly compute, and hold no whole calls: they give way to those that do."""
 GIVES_WAY = 10

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from latency.command_line import folded
 from pipelines.calibrating.decision import TOO_MANY_ERRORS, too_little, undecided, ways
-from pipelines.calibrating.measuring import Weights, measure_all
-from pipelines.calibrating.recordings import utterances
+from pipelines.calibrating.measuring import Weights, measure_all, utterances
 from pipelines.calibrating.stored import Calibration, Conditions, load, save
 from pipelines.samples import PEOPLE, SAMPLES
 from voice.asr.whisper.decoding import LEAST_CONTEXT

@@ -1,7 +1,7 @@
-"""Lets weights hear recordings in several ways of decoding, and notes words and times."""
+"""Lets weights hear labelled recordings, ours or the user's, in several ways of decoding, and notes words and times."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latency.judge.scoring import word_errors
+from latency.judge.scoring import normalised, word_errors
 from pipelines.calibrating.decision import (
     LEAST_UTTERANCES,
     PATIENCE,
@@ -18,9 +18,9 @@ from pipelines.calibrating.decision import (
     thread_counts,
     with_threads,
 )
-from pipelines.calibrating.recordings import Utterance, spread
-from voice.asr.whisper.decoding import Decoding, WhisperPasses
+from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding, WhisperPasses
 from voice.asr.whisper.model import load_model, loading
+from voice.client.fixtures.fixture import Fixture
 from voice.priority import core_count
 
 Hear = Callable[[Decoding, NDArray[np.float32]], str]
@@ -31,6 +31,43 @@ weights hear fewer recordings, but at least `LEAST_UTTERANCES`."""
 TIMED = 6
 """Recordings on which times are measured, on each number of threads. Words, which threads do not change, are counted on
 more, with all cores."""
+BEFORE, AFTER = 0.5, 0.1
+"""Seconds around the speech that a final pass is given in a call: what is kept from before it, and a hint's silence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Utterance:
+    """What somebody says in a turn.
+
+    Parameters:
+        text: its words.
+        samples: float32 in -1..1, 16 kHz mono, shape (samples,), cut as the recogniser is given it in a call.
+    """
+
+    text: str
+    samples: NDArray[np.float32]
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+        return len(normalised(self.text).split())
+
+
+def utterances(fixtures: Iterable[Fixture]) -> list[Utterance]:
+    """The turns whose words and speech are known."""
+    found = []
+    for turn in (turn for fixture in fixtures for turn in fixture.turns if turn.text and turn.speech):
+        start = round(max(0.0, turn.onset - BEFORE) * SAMPLE_RATE)
+        cut = turn.samples[start : round((turn.end + AFTER) * SAMPLE_RATE)]
+        found.append(Utterance(text=turn.text, samples=(cut / 32768).astype(np.float32)))
+    return found
+
+
+def spread(found: Sequence[Utterance], most: int) -> list[Utterance]:
+    """At most so many of the utterances, evenly spaced."""
+    if len(found) <= most:
+        return list(found)
+    return [found[index * len(found) // most] for index in range(most)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

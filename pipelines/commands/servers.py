@@ -1,10 +1,14 @@
 """The commands that serve: `voice serve` and `simulate`."""
 
 import argparse
+import importlib
 
 from latency.command_line import INTERRUPTED, Parser, count, one_of, seed
 from pipelines.commands.options import add_command, add_pipeline_options, duration, port, seconds
 from pipelines.process import leave, loading_code
+
+SIMULATOR = "pipelines.lab.simulator.command"
+"""The module of `voice simulate`: a part of the lab, which is loaded only when the command runs."""
 
 
 def add_servers(top: Parser) -> None:
@@ -107,6 +111,5 @@ def _add_simulate(top: Parser) -> None:
 
 def _simulate(args: argparse.Namespace) -> int:
     with loading_code():
-        from pipelines.serving.simulate import run_simulate
-
-    return run_simulate(args)
+        command = importlib.import_module(SIMULATOR)
+    return int(command.run_simulate(args))

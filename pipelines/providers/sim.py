@@ -96,12 +96,12 @@ class SimTier(WireTable):
 
     def check(self, name: str, llm: "Tiers") -> None:
         """Refuse a model that the simulator does not have: each of its requests would fail."""
-        from voice.simulator.timing.profiles import load_profiles
+        from voice.llm.catalog.catalog import STEADY, load_catalog
 
-        profiles = load_profiles(llm.simulator.preset)
-        if self._name not in profiles:
+        models = [*load_catalog().simulated(llm.simulator.preset), STEADY]
+        if self._name not in models:
             raise ConfigurationError(
-                f"llm.{name}: there is no simulated model {self._name}; choose one of {', '.join(profiles)}."
+                f"llm.{name}: there is no simulated model {self._name}; choose one of {', '.join(models)}."
             )
         known = get_args(Speed if self.wire == "messages" else ServiceTier)
         if self.speed is not None and self.speed not in known:

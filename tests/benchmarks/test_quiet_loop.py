@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.engines.scripted.model import build_for_fixtures
+from pipelines.lab.scripted.model import build_for_fixtures
 from tests.pipelines.openai_server import OpenAIServer, serving
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from pipelines.lab.simulator.app import serving
+from pipelines.lab.simulator.simulator import Simulator
 from tests.voice.llm.openai.responses_rig import FAST, SLOW, calling, chat_sizes, ended, in_call, make_service, until
 from voice.llm.answer.llm_request import LLMRequest
-from voice.simulator.app import serving
-from voice.simulator.simulator import Simulator
 
 
 @pytest.mark.slow

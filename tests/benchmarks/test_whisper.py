@@ -30,7 +30,7 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.workers.runner import WorkerRunner
 
-from pipelines.engines.scripted.model import ScriptedWhisperModel, build_for_fixtures
+from pipelines.lab.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.whisper.decoding import SAMPLE_RATE, Context, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService

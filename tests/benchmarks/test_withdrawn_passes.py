@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.engines.scripted import model_folder
+from pipelines.lab.scripted import model_folder
 from voice.asr.whisper.decoding import SAMPLE_RATE, Context, Decoding
 from voice.asr.whisper.model import SharedWhisper
 

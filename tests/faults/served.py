@@ -20,7 +20,7 @@ from pipecat.utils.time import time_now_iso8601
 
 from pipelines import Agent
 from pipelines.child import announced
-from pipelines.engines.scripted.model_folder import build
+from pipelines.lab.scripted.model_folder import build
 from pipelines.serving.address import Address
 from pipelines.serving.serve import serve_agent
 from tests.faults.breaking import DISK, TOOL, Broken, failing_pieces

@@ -15,6 +15,9 @@ from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnReport
 from pipelines import settings
+from pipelines.lab.simulator.chat import read_request as read_chat
+from pipelines.lab.simulator.messages import read_request as read_messages
+from pipelines.lab.simulator.responses import read_create
 from tests.latency.conversations import HEADER, SESSION, first_turn, unanswered_turn
 from voice.client.fixtures.audio_file import read_audio
 from voice.client.fixtures.fixture import load_fixtures
@@ -22,9 +25,6 @@ from voice.client.fixtures.labels import parse_labels
 from voice.errors import ConfigurationError, FixtureError, WireError
 from voice.llm.catalog.catalog import read_catalog
 from voice.server.transport import StrictSerializer
-from voice.simulator.chat.request import read_request as read_chat
-from voice.simulator.messages.request import read_request as read_messages
-from voice.simulator.responses.request import read_create
 from voice.wire import framing
 from voice.wire.messages import read_rtvi
 from voice.wire.requests import read_request

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.engines.scripted.model_folder import build
+from pipelines.lab.scripted.model_folder import build
 from tests.pipelines.conversations import write_conversation
 from tests.pipelines.openai_server import OpenAIServer, serving
 from tests.pipelines.server_process import ServerProcess, running_server

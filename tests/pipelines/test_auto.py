@@ -8,14 +8,14 @@ import pytest
 from pipelines import auto
 from pipelines.engines.sphinx import Sphinx
 from pipelines.engines.whisper import Whisper
+from pipelines.lab.simulator.app import serving
+from pipelines.lab.simulator.simulator import Simulator
 from pipelines.providers import local_servers
 from pipelines.providers.openai import OpenAITier
 from pipelines.providers.own import OwnTier
 from pipelines.providers.responder import ResponderTable
 from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
-from voice.simulator.app import serving
-from voice.simulator.simulator import Simulator
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from pipelines import auto, settings
-from pipelines.engines.scripted.model import build_for_fixtures
+from pipelines.lab.scripted.model import build_for_fixtures
 from tests.pipelines.openai_server import MODEL, OpenAIServer
 from voice.errors import ConfigurationError
 from voice.language.phrases import GERMAN

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from pipelines.engines.scripted.model import build_for_fixtures
+from pipelines.lab.scripted.model import build_for_fixtures
 from tests.pipelines.openai_server import MODEL, OpenAIServer
 from voice.language.phrases import ENGLISH
 

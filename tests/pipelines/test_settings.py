@@ -9,10 +9,10 @@ import pytest
 
 from pipelines import settings
 from pipelines.engines.whisper import Whisper
+from pipelines.lab.simulator.timetable import Fault as SimulatorFault
 from pipelines.providers.sim import Fault
 from pipelines.tiers.table import Tiers
 from voice.errors import ConfigurationError
-from voice.simulator.timing.timetable import Fault as SimulatorFault
 
 ROOT = Path(__file__).resolve().parents[2]
 

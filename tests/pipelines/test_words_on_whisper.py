@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from pipelines.engines.scripted.model import build_for_fixtures
+from pipelines.lab.scripted.model import build_for_fixtures
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples" / "overlaps"

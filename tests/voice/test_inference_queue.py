@@ -12,7 +12,7 @@ import pytest
 from faster_whisper import WhisperModel
 from numpy.typing import NDArray
 
-from pipelines.engines.scripted import model_folder
+from pipelines.lab.scripted import model_folder
 from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
 from voice.asr.whisper.model import SharedWhisper
 from voice.inference_queue import InferenceQueue, IsWanted, WithdrawnError

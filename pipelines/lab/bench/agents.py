@@ -9,9 +9,10 @@ from typing import Any
 import psutil
 
 from pipelines.child import Server, listening, own_server
-from pipelines.engines.scripted.engine import whisper_engine
+from pipelines.engines.scripted import whisper_engine
+from pipelines.lab.bench.bots import BOTS
 from pipelines.lab.bench.peer import Parts
-from pipelines.lab.bench.variants import FAST_URL, PEER_PACKAGES, TUNED, Variant
+from pipelines.lab.bench.variants import FAST_URL, Variant
 from pipelines.versions import simulated, version, versions
 from voice.asr.whisper.weights import from_folder
 from voice.errors import ComponentError
@@ -42,7 +43,7 @@ async def serving(
         parts = replace(parts, llm_url=fast_url)
     options = ("--whisper", str(parts.whisper), "--voice", str(parts.voice), "--prompt", parts.prompt)
     model = ("--llm-url", parts.llm_url, "--llm-model", parts.llm_model)
-    own = None if variant.bot in TUNED else environment
+    own = None if BOTS[variant.bot].tuned else environment
     with log.open("ab") as file:
         peer = listening("pipelines.lab.bench.peer", variant.bot, *options, *model, environment=own, log=file)
         async with peer as (url, process):
@@ -72,8 +73,9 @@ def overrides(parts: Parts) -> list[str]:
 def status(variant: Variant, parts: Parts) -> dict[str, Any]:
     """What /healthz would report about a peer if it were our own server."""
     assert variant.bot is not None
+    package = BOTS[variant.bot].package
     components = {
-        "agent": f"{variant.bot} ({PEER_PACKAGES[variant.bot]} {version(PEER_PACKAGES[variant.bot])})",
+        "agent": f"{variant.bot} ({package} {version(package)})",
         "asr": f"{from_folder(parts.whisper).name}, faster-whisper {version('faster-whisper')}",
         "llm": f"{parts.llm_model} at {parts.llm_url}",
         "tts": f"Piper {version('piper-tts')} {parts.voice.stem}",

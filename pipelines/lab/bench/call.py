@@ -27,7 +27,7 @@ LOOK_EVERY = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Observed:
+class ObservedCall:
     """A call, and what was observed during it.
 
     Parameters:
@@ -85,7 +85,7 @@ class Journal:
         return found
 
 
-async def observe(server: Server, fixture: Fixture, journal: Journal, *, at_once: int = 1) -> Observed:
+async def observe(server: Server, fixture: Fixture, journal: Journal, *, at_once: int = 1) -> ObservedCall:
     """Make a call.
 
     Args:
@@ -109,7 +109,7 @@ async def observe(server: Server, fixture: Fixture, journal: Journal, *, at_once
     if load and after:
         share = None if load.cpu_cores is None else round(load.cpu_cores / at_once, 3)
         load = replace(load, cpu_cores=share, rss_peak_mb=round(max(*peaks, after.resident_bytes) / 1e6, 1))
-    return Observed(result=result, turn_ends=ends.at or None, requests=await journal.fresh(), load=load)
+    return ObservedCall(result=result, turn_ends=ends.at or None, requests=await journal.fresh(), load=load)
 
 
 class TurnEnds(CallListener):

@@ -9,14 +9,14 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.command_line import INTERRUPTED, RUNS, Parser, complain, count, printing
+from latency.command_line import Parser, count, printing
 from latency.record.run import RunError
 from latency.render.numbers import plural
-from voice.errors import AlreadyReported, ConfigurationError, VoiceError
+from pipelines.lab.command_line import recordings, results_folder, run, say
+from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from latency.benchmark.benchmark import Benchmark, Callers
@@ -40,17 +40,7 @@ def main(argv: Sequence[str]) -> int:
         SystemExit: For `--help` (0) and for invalid arguments (2).
     """
     args = _parser().parse_args(argv)
-    try:
-        folder = Path(args.read) if args.read else _measure(args, argv)
-        return _show(folder, as_json=args.json)
-    except AlreadyReported as error:
-        return error.exit_code
-    except (VoiceError, RunError) as error:
-        complain("latency", str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("latency", "interrupted")
-        return INTERRUPTED
+    return run(lambda: _show(Path(args.read) if args.read else _measure(args, argv), as_json=args.json))
 
 
 def _parser() -> Parser:
@@ -141,8 +131,9 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
         from pipelines.lab.bench.rounds import run_rounds
     speeds = parse_speeds(args.llm)
     variants, skipped = _variants(args.only)
-    folder = Path(args.out) if args.out else RUNS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
-    fixtures, callers = _fixtures(args, folder)
+    found = recordings(args.fixtures)
+    folder = results_folder(args.out, "bench")
+    fixtures, callers = _fixtures(args, found, folder)
     with tempfile.TemporaryDirectory() as scratch:
         plan = BenchmarkPlan(
             folder=folder,
@@ -158,9 +149,9 @@ def _measure(args: argparse.Namespace, argv: Sequence[str]) -> Path:
             command=["latency", "bench", *argv],
         )
         try:
-            asyncio.run(run_rounds(plan, _say))
+            asyncio.run(run_rounds(plan, say))
         finally:
-            _say(_where(folder))
+            say(_where(folder))
     return folder
 
 
@@ -178,40 +169,34 @@ def _variants(only: Sequence[str]) -> "tuple[list[Variant], dict[str, str]]":
     wanted = chosen(read_variants(), only)
     skipped = {variant.name: why for variant in wanted if (why := variant.missing)}
     for name, why in skipped.items():
-        _say(f"{name} is left out: {why}")
+        say(f"{name} is left out: {why}")
     if len(skipped) == len(wanted):
         raise ConfigurationError("no agent is left to call.")
     return [variant for variant in wanted if variant.name not in skipped], skipped
 
 
-def _fixtures(args: argparse.Namespace, folder: Path) -> "tuple[list[Fixture], Callers]":
+def _fixtures(
+    args: argparse.Namespace, found: "Sequence[Fixture]", folder: Path
+) -> "tuple[Sequence[Fixture], Callers]":
     """What the callers say, and when, and who they are; what is made of recordings is written to the folder."""
     from latency.benchmark.tables import about_callers
-    from pipelines.lab.bench.barge_ins import interrupting
+    from pipelines.lab.bench.callers import callers, interrupting, spoken, unfitted
     from pipelines.lab.bench.pauses import with_pauses
-    from pipelines.lab.bench.speakers import callers, spoken, unfitted
-    from pipelines.replaying.run_folder import check_folder
-    from pipelines.samples import PEOPLE, installed
-    from voice.client.fixtures.fixture import load_fixtures
     from voice.turns.fitted import fitted_speakers
 
-    found = load_fixtures(args.fixtures or [installed(PEOPLE)])
     fixtures = found if args.fitted else unfitted(found, fitted_speakers())
     left_out = len(spoken(found)) - len(spoken(fixtures))
-    check_folder(str(folder))
-    if folder.exists() and any(folder.iterdir()):
-        raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
     if args.barge_in:
         fixtures = interrupting(fixtures, copies=args.barge_in)
     elif args.pauses:
-        fixtures = load_fixtures([with_pauses(fixtures, folder / "fixtures", copies=args.pauses)])
-        recordings = plural(sum(len(fixture.turns) for fixture in fixtures), "recording")
-        _say(f"{recordings} with a pause inserted: {folder / 'fixtures'}")
+        fixtures = recordings([str(with_pauses(fixtures, folder / "fixtures", copies=args.pauses))])
+        made = plural(sum(len(fixture.turns) for fixture in fixtures), "recording")
+        say(f"{made} with a pause inserted: {folder / 'fixtures'}")
     names = {fixture.name for fixture in found}
     found_callers = callers(fixtures, fitted=fitted_speakers(), conversations=names)
     who = replace(found_callers, left_out=left_out, at_once=args.callers)
     for line in about_callers(who):
-        _say(line)
+        say(line)
     return fixtures, who
 
 
@@ -223,7 +208,7 @@ def _whisper(model: str, fixtures: "Sequence[Fixture]", scratch: Path) -> Path:
         ComponentError: it is not here, or the folder is no Whisper model.
     """
     if model == SCRIPTED:
-        from pipelines.engines.scripted.model import build_for_fixtures
+        from pipelines.lab.scripted.model import build_for_fixtures
 
         return build_for_fixtures(scratch / "whisper", sorted({fixture.source for fixture in fixtures}), size="tiny")
     from voice.asr.whisper.weights import resolve
@@ -262,10 +247,6 @@ def parse_speeds(text: str) -> "list[ModelSpeed]":
             f'--llm takes milliseconds to the first token and tokens per second, such as {SPEEDS}, not "{text}".'
         )
     return speeds
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _show(folder: Path, *, as_json: bool) -> int:

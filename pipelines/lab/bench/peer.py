@@ -14,18 +14,11 @@ from fastapi import FastAPI, WebSocket
 from loguru import logger
 
 from pipelines.engines.scripted import SCRIPT
-from pipelines.engines.scripted.model import ScriptedWhisperModel
+from pipelines.lab.bench.bots import BOTS
+from pipelines.lab.scripted.model import ScriptedWhisperModel
 from voice.server.listening import listen, stdin_closed
 from voice.wire.endpoint import CALL_PATH, call_url
 
-BOTS = {
-    "stock-pipecat": "pipelines.lab.bench.stock_pipecat:run_bot",
-    "tuned-pipecat": "pipelines.lab.bench.tuned_pipecat:run_bot",
-    "tuned-pipecat-words": "pipelines.lab.bench.tuned_pipecat:run_bot_of_words",
-    "livekit-agents": "pipelines.lab.bench.livekit_agents:run_bot",
-    "tuned-livekit": "pipelines.lab.bench.tuned_livekit:run_bot",
-}
-"""Each bot's module, and in it the function `(websocket, parts)` that serves one accepted call."""
 DECODING = {"beam_size": 1, "temperature": 0.0, "condition_on_previous_text": False, "without_timestamps": True}
 """How our recogniser decodes, as faster-whisper's `transcribe` takes it; for tuned bots."""
 
@@ -91,7 +84,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if (parts.whisper / SCRIPT).is_file():
         # Replaced before the bot imports it.
         faster_whisper.WhisperModel = ScriptedWhisperModel
-    module, _, function = BOTS[name].partition(":")
+    module, _, function = BOTS[name].function.partition(":")
     bot = importlib.import_module(module)
     if hasattr(bot, "prewarm"):
         bot.prewarm(parts)

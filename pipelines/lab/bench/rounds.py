@@ -15,7 +15,7 @@ from latency.record.run import Status
 from latency.record.run_writer import RunWriter
 from pipelines.child import Server, announced
 from pipelines.lab.bench.agents import serving
-from pipelines.lab.bench.call import Journal, Observed, observe
+from pipelines.lab.bench.call import Journal, ObservedCall, observe
 from pipelines.lab.bench.peer import Parts
 from pipelines.lab.bench.plan import FAST, BenchmarkPlan, Trial, trials_of
 from pipelines.lab.bench.variants import BASELINE
@@ -51,7 +51,7 @@ async def run_rounds(plan: BenchmarkPlan, say: Say) -> None:
             for round_ in range(plan.rounds):
                 for trial in rotated(trials, round_):
                     say(f"round {round_ + 1}/{plan.rounds}  LLM {trial.speed}  {trial.variant.name}")
-                    await _visit(plan, trial, round_, simulator, say)
+                    await _call_agent(plan, trial, round_, simulator, say)
                     update()
 
 
@@ -61,7 +61,7 @@ def rotated(items: Sequence[Item], by: int) -> list[Item]:
     return [*items[first:], *items[:first]]
 
 
-async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
+async def _call_agent(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str, say: Say) -> None:
     """Start one agent, call it with every conversation, once for each caller, and stop it."""
     parts = Parts(
         whisper=plan.whisper,
@@ -79,18 +79,18 @@ async def _visit(plan: BenchmarkPlan, trial: Trial, round_: int, simulator: str,
         if trial.writer is None:
             with writing(folder):
                 trial.writer = RunWriter(folder, header=run_header(server, plan.command))
-        visit = Visit(plan, trial, trial.writer, round_, server, Journal(simulator), say)
+        calls = AgentRound(plan, trial, trial.writer, round_, server, Journal(simulator), say)
         try:
             async with asyncio.TaskGroup() as group:
                 for caller in range(plan.callers.at_once):
-                    group.create_task(visit.speak(caller))
+                    group.create_task(calls.speak(caller))
         except ExceptionGroup as errors:
             # The first one ended the other calls.
             raise errors.exceptions[0] from errors
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class AgentRound:
     """The calls to one agent in one round."""
 
     plan: BenchmarkPlan
@@ -118,7 +118,7 @@ class Visit:
         if seen.result.closed:
             self.say(f"  {name}: the call ended early: {seen.result.closed}")
 
-    async def _call(self, fixture: Fixture, name: str) -> Observed:
+    async def _call(self, fixture: Fixture, name: str) -> ObservedCall:
         """Make one call, and repeat it if it could not begin or its audio could not be sent in real time."""
         at_once = self.plan.callers.at_once
         for _ in range(TRIES - 1):

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from latency.command_line import did_you_mean
+from pipelines.lab.bench.bots import BOTS
 from pipelines.settings import load
 from voice.errors import ConfigurationError
 
@@ -15,16 +16,6 @@ BASELINE = "stock-pipecat"
 """The variant that the others are compared with."""
 FAST_URL = "{fast_url}"
 """Placeholder in a variant's settings for the fast model's address."""
-PEER_PACKAGES = {
-    "stock-pipecat": "pipecat-ai",
-    "tuned-pipecat": "pipecat-ai",
-    "tuned-pipecat-words": "pipecat-ai",
-    "livekit-agents": "livekit-agents",
-    "tuned-livekit": "livekit-agents",
-}
-"""The package that each bot is built with."""
-TUNED = ("tuned-pipecat", "tuned-pipecat-words", "tuned-livekit")
-"""The bots that get our environment variables, which limit native threads as for our own server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +43,11 @@ class Variant:
     @property
     def missing(self) -> str | None:
         """Why it cannot take part here, and what to install; None when it can."""
-        package = PEER_PACKAGES.get(self.bot or "")
+        if self.bot is None:
+            return None
+        package = BOTS[self.bot].package
         try:
-            if package:
-                version(package)
+            version(package)
         except PackageNotFoundError:
             return f"{package} is not installed; pip install '.[peers]'"
         return None
@@ -71,11 +63,11 @@ def read_variants(path: Path = TABLE) -> list[Variant]:
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
         keys = entry.keys()
         is_ours = keys in ({"about", "set"}, {"about", "set", "without", "of"})
-        is_peer = keys - {"llm"} == {"about", "bot"} and entry["bot"] in PEER_PACKAGES
+        is_peer = keys - {"llm"} == {"about", "bot"} and entry["bot"] in BOTS
         if not is_ours and not (is_peer and entry.get("llm", "fast") == "fast"):
             raise ConfigurationError(
                 f"{path.name}: [{name}] needs about and set (perhaps without and of), or about and bot (perhaps "
-                f'llm = "fast"), one of {", ".join(PEER_PACKAGES)}.'
+                f'llm = "fast"), one of {", ".join(BOTS)}.'
             )
         variant = Variant(
             name=name,

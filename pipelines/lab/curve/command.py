@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latency.command_line import FINE, INTERRUPTED, NO_DATA, Parser, complain, count, printing, seed
-from pipelines.lab.curve.recorded import Detectors, Recorded
-from voice.errors import ConfigurationError, VoiceError
+from pipelines.lab.command_line import recordings, refuse_filled, run, say
+from pipelines.lab.curve.recorded import DetectorReports, Detectors, load, save
+from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from voice.turns.endpointing import Endpointing
@@ -29,16 +30,11 @@ def main(argv: Sequence[str]) -> int:
         SystemExit: For `--help` (0) and for invalid arguments (2).
     """
     args = _parser().parse_args(argv)
-    try:
-        recorded = _recorded(args)
-        return _show(recorded, args)
-    except VoiceError as error:
-        complain("latency", str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("latency", "interrupted")
+    status = run(lambda: _show(_recorded(args), args))
+    if status == INTERRUPTED:
         # Python would wait for the pool of detectors, whose processes may have ended while they held a lock of it.
         os._exit(INTERRUPTED)
+    return status
 
 
 def _parser() -> Parser:
@@ -74,13 +70,13 @@ def _parser() -> Parser:
     return parser
 
 
-def _recorded(args: argparse.Namespace) -> Recorded:
+def _recorded(args: argparse.Namespace) -> DetectorReports:
     """The detectors' reports: read from a file, or made now."""
     from pipelines.process import loading_code, prepare_process
 
     prepare_process(verbose=args.verbose)
     with loading_code():
-        from pipelines.lab.curve import recorded_file, recorder
+        from pipelines.lab.curve import recorder
     files = [Path(name) for name in args.recordings if name.endswith(RECORDED)]
     if not files:
         return _record(args)
@@ -89,37 +85,33 @@ def _recorded(args: argparse.Namespace) -> Recorded:
     for option in ("save", "pauses"):
         if getattr(args, option) is not None:
             raise ConfigurationError(f"--{option} needs recordings, not {files[0]}.")
-    recorded, notices = recorded_file.load(files[0], recorder.current_detectors())
+    recorded, notices = load(files[0], recorder.current_detectors())
     for notice in notices:
-        _say(notice)
+        say(notice)
     return recorded
 
 
-def _record(args: argparse.Namespace) -> Recorded:
+def _record(args: argparse.Namespace) -> DetectorReports:
     from pipelines.lab.bench.pauses import with_pauses
-    from pipelines.lab.curve.recorded_file import save
     from pipelines.lab.curve.recorder import record
-    from pipelines.samples import PEOPLE, installed
-    from voice.client.fixtures.fixture import load_fixtures
 
     if args.save is not None and args.save.suffix != RECORDED:
         raise ConfigurationError(f"--save takes a file that ends in {RECORDED}, not {args.save}.")
-    fixtures = load_fixtures(args.recordings or [installed(PEOPLE)])
+    fixtures = recordings(args.recordings)
     with tempfile.TemporaryDirectory() as scratch:
         if args.pauses is not None:
             # Kept beside the file, which names them.
             folder = args.save.with_suffix("") if args.save else Path(scratch) / "pauses"
-            if folder.exists() and any(folder.iterdir()):
-                raise ConfigurationError(f"{folder} is not empty; name another file with --save.")
-            fixtures = load_fixtures([with_pauses(fixtures, folder, copies=args.pauses)])
+            refuse_filled(folder, "--save")
+            fixtures = recordings([str(with_pauses(fixtures, folder, copies=args.pauses))])
         recorded = record(fixtures, inserted=args.pauses is not None, progress=_progress)
     if args.save is not None:
         save(recorded, args.save)
-        _say(f"saved: {args.save}")
+        say(f"saved: {args.save}")
     return recorded
 
 
-def _show(recorded: Recorded, args: argparse.Namespace) -> int:
+def _show(recorded: DetectorReports, args: argparse.Namespace) -> int:
     """Print the curves of people and of synthesisers."""
     from pipelines.lab.curve import render
     from pipelines.lab.curve.curve import groups, is_heard, make_curve
@@ -161,7 +153,3 @@ def _progress(done: int, of: int) -> None:
     if sys.stderr.isatty():
         end = "\n" if done == of else ""
         print(f"\r{done} of {of} recordings heard", end=end, file=sys.stderr, flush=True)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pipelines.lab.curve.recorded import Clip
-from pipelines.lab.curve.recorded_file import load
+from pipelines.lab.curve.recorded import Clip, load
 from pipelines.lab.curve.recorder import current_detectors
 from voice.turns.evidence import LEAST_PROBABILITY, LEAST_READ, LEAST_SPOKEN, MOST_READ, MOST_SPOKEN
 from voice.turns.words.sentence_end import SentenceEnds
@@ -66,6 +65,16 @@ FEATURES: dict[str, Callable[[Observation], list[float]]] = {
 }
 
 
+def bounded(sound: float, read: float, spoken: float) -> tuple[float, float, float]:
+    """The logit of Smart Turn's probability, how the words read, and the logarithm of the seconds spoken, in bounds."""
+    sound = min(max(sound, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
+    return (
+        math.log(sound / (1 - sound)),
+        min(max(read, LEAST_READ), MOST_READ),
+        math.log(min(max(spoken, LEAST_SPOKEN), MOST_SPOKEN)),
+    )
+
+
 def observations(clip: Clip) -> list[Observation]:
     """The silences of a recording that tell ends from pauses; of an inserted pause's recording, the pause alone."""
     reads, found = SentenceEnds.shared().log_probability, []
@@ -78,16 +87,16 @@ def observations(clip: Clip) -> list[Observation]:
             continue
         if sound is None or read is None or spoken is None:
             continue
-        sound = min(max(sound, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
+        logit, read, logarithm = bounded(sound, read, spoken)
         found.append(
             Observation(
                 speaker=clip.speaker,
                 is_end=is_end,
                 synthetic=clip.synthetic,
                 inserted=clip.inserted,
-                sound=math.log(sound / (1 - sound)),
-                read=min(max(read, LEAST_READ), MOST_READ),
-                spoken=math.log(min(max(spoken, LEAST_SPOKEN), MOST_SPOKEN)),
+                sound=logit,
+                read=read,
+                spoken=logarithm,
             )
         )
     return found

@@ -12,14 +12,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pipelines.lab.curve.fit import FEATURES, Observation, fit, observations, weights
-from pipelines.lab.curve.recorded import Clip, Silence
-from pipelines.lab.curve.recorded_file import load
+from pipelines.lab.curve.fit import FEATURES, Observation, bounded, fit, observations, weights
+from pipelines.lab.curve.recorded import Clip, Silence, load
 from pipelines.lab.curve.recorder import current_detectors
 from pipelines.lab.curve.rules import TurnOutcome, calls, evidence, judge_call
 from pipelines.lab.curve.sweep import counted_pauses
 from voice.turns.endpointing import Endpointing, Pauses
-from voice.turns.evidence import LEAST_PROBABILITY, LEAST_READ, LEAST_SPOKEN, MOST_READ, MOST_SPOKEN, Evidence
+from voice.turns.evidence import LEAST_READ, LEAST_SPOKEN, Evidence
 
 SEED = 1
 
@@ -32,10 +31,8 @@ class RefittedEvidence(Evidence):
     """The bias, and the weights of sound, read and spoken."""
 
     def _weighed(self, sound: float) -> float:
-        sound = min(max(sound, LEAST_PROBABILITY), 1 - LEAST_PROBABILITY)
-        read = min(max(LEAST_READ if self.read is None else self.read, LEAST_READ), MOST_READ)
-        spoken = math.log(min(max(self.spoken or LEAST_SPOKEN, LEAST_SPOKEN), MOST_SPOKEN))
-        known = (1.0, math.log(sound / (1 - sound)), read, spoken)
+        read = LEAST_READ if self.read is None else self.read
+        known = (1.0, *bounded(sound, read, self.spoken or LEAST_SPOKEN))
         return 1 / (1 + math.exp(-sum(weight * one for weight, one in zip(self.weights, known, strict=True))))
 
 

@@ -9,8 +9,8 @@ from pipecat.frames.frames import Frame, InputAudioRawFrame, VADUserStartedSpeak
 from pipecat.processors.frame_processor import FrameDirection
 
 from pipelines.lab.bench.pauses import noise_of
-from pipelines.lab.curve.recorded import STEP, Asked, Kind, Run, Silence
-from pipelines.lab.curve.word_times import Word
+from pipelines.lab.curve.recorded import STEP, Kind, MessageRun, Silence, TimedVerdict
+from pipelines.lab.scripted.spoken_words import Word
 from voice.client.fixtures.fixture import FixtureTurn
 from voice.client.sound.pcm import MESSAGE_SAMPLES, RATE, Pcm
 from voice.errors import ComponentError
@@ -51,7 +51,7 @@ class Detector(HintingVADProcessor):
 
 
 @dataclass(slots=True)
-class Heard:
+class HeardSilence:
     """A silence as the detectors report it, before it is compared with the labels."""
 
     began: float
@@ -61,17 +61,17 @@ class Heard:
     stopped: float | None = None
     resumed: float | None = None
     counted: float = 0.0
-    runs: list[Run] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
+    runs: list[MessageRun] = field(default_factory=list)
+    asked: list[TimedVerdict] = field(default_factory=list)
 
     def consider(self, at: float, counted: float, *, doubtful: bool) -> None:
         """Turn taking considers the silence now."""
         last = self.runs[-1] if self.runs else None
         follows = last is not None and abs(last.at + last.messages * STEP - at) < STEP / 2
         if last is None or not follows or last.doubtful is not doubtful:
-            self.runs.append(Run(at=round(at, 4), counted=round(counted, 4), messages=1, doubtful=doubtful))
+            self.runs.append(MessageRun(at=round(at, 4), counted=round(counted, 4), messages=1, doubtful=doubtful))
         else:
-            self.runs[-1] = Run(at=last.at, counted=last.counted, messages=last.messages + 1, doubtful=doubtful)
+            self.runs[-1] = MessageRun(at=last.at, counted=last.counted, messages=last.messages + 1, doubtful=doubtful)
 
 
 class Listener:
@@ -91,10 +91,10 @@ class Listener:
         self._start = params.start_secs
         self._turn = TurnSoFar()
         self._spoken, self._since = 0.0, 0.0
-        self._heard: Heard | None = None
-        self._done: list[Heard] = []
+        self._heard: HeardSilence | None = None
+        self._done: list[HeardSilence] = []
 
-    async def listen(self, samples: Pcm) -> list[Heard]:
+    async def listen(self, samples: Pcm) -> list[HeardSilence]:
         """The silences after the start of speech; the last one goes on if nothing ends it."""
         for first in range(0, len(samples) - MESSAGE_SAMPLES + 1, MESSAGE_SAMPLES):
             at = (first + MESSAGE_SAMPLES) / RATE
@@ -126,7 +126,7 @@ class Listener:
                 self._turn.speech_may_have_stopped(report.silence)
                 began = at - report.silence
                 spoken = self._spoken + began - self._since
-                self._heard = Heard(
+                self._heard = HeardSilence(
                     began=began, spoken=self._turn.spoken, speech=spoken, pauses=tuple(self._turn.pauses)
                 )
                 await self._ask(self._heard)
@@ -153,17 +153,17 @@ class Listener:
             self._end(self._heard, at)
         self._since = since
 
-    def _end(self, heard: Heard, resumed: float | None) -> None:
+    def _end(self, heard: HeardSilence, resumed: float | None) -> None:
         heard.resumed, heard.counted = resumed, self._counted
         self._done.append(heard)
         self._heard = None
 
-    async def _ask(self, heard: Heard) -> None:
+    async def _ask(self, heard: HeardSilence) -> None:
         """Ask Smart Turn if it is time."""
         asked = len(heard.asked)
         if asked < len(ASK_AFTER) and self._counted >= ASK_AFTER[asked]:
             verdict = await self._verdict()
-            heard.asked.append(Asked(after=round(self._counted, 4), probability=round(verdict.probability, 6)))
+            heard.asked.append(TimedVerdict(after=round(self._counted, 4), probability=round(verdict.probability, 6)))
 
     async def _verdict(self) -> SmartTurnVerdict:
         """Smart Turn's verdict. Its time limit is that of a call; here nobody waits, so it is asked again."""
@@ -184,7 +184,7 @@ def with_silence(turn: FixtureTurn) -> Pcm:
     return np.concatenate([turn.samples, noise_of(turn, missing / RATE)])
 
 
-def labelled(heard: list[Heard], turn: FixtureTurn, words: list[Word]) -> tuple[Silence, ...]:
+def labelled(heard: list[HeardSilence], turn: FixtureTurn, words: list[Word]) -> tuple[Silence, ...]:
     """The silences with what the labels and the transcript say of them; those before the first label are left out."""
     found = []
     for one in heard:
@@ -210,7 +210,7 @@ def labelled(heard: list[Heard], turn: FixtureTurn, words: list[Word]) -> tuple[
     return tuple(found)
 
 
-def _kind(heard: Heard, turn: FixtureTurn) -> tuple[Kind, int | None]:
+def _kind(heard: HeardSilence, turn: FixtureTurn) -> tuple[Kind, int | None]:
     """What a silence is, by the labels it overlaps."""
     if heard.resumed is None or heard.resumed > turn.end + SOFT_END:
         return "end", None

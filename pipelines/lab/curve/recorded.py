@@ -1,13 +1,21 @@
 """What the detectors reported while recordings were played to them. All times are in seconds of the recording's audio.
 
-Everything that an endpointing rule may look at is here, so that a rule can be evaluated without the recordings.
+Everything that an endpointing rule may look at is here, so that a rule can be evaluated without the recordings. A file
+of reports has a JSON line for the detectors, then one for each recording. It is used only while nothing has changed:
+recordings and models are compared by checksum.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+import msgspec
+
+from latency.record.json_form import TurnError, from_json, parse
 from latency.record.turn import Truth
+from voice.errors import FixtureError
 
 FORM = 1
 """Version of the format; another one is not read."""
@@ -22,7 +30,7 @@ letters, because it failed; or not at all, because the recording has no transcri
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class TimedVerdict:
     """A verdict of Smart Turn."""
 
     after: float
@@ -32,7 +40,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class MessageRun:
     """Consecutive messages after each of which the silence is considered, `STEP` apart."""
 
     at: float
@@ -59,9 +67,9 @@ class Silence:
     """When the detector reported that speech went on; None when it did not."""
     counted: float
     """How long it was as turn taking counts it, which leaves out sounds that may start speech."""
-    runs: tuple[Run, ...]
+    runs: tuple[MessageRun, ...]
     """When it was considered, from the reported end of speech on; the last run of a silence without an end goes on."""
-    asked: tuple[Asked, ...]
+    asked: tuple[TimedVerdict, ...]
     """Smart Turn's verdicts, as far as the silence lasts."""
     spoken: float | None
     """Seconds from the turn's first speech to the silence as turn taking counts them, pauses included."""
@@ -153,8 +161,86 @@ class Detectors:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class DetectorReports:
     """The detectors' reports on a set of recordings."""
 
     detectors: Detectors
     clips: tuple[Clip, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileHeader:
+    """The first line of a file."""
+
+    form: int
+    detectors: Detectors
+
+
+def save(recorded: DetectorReports, path: Path) -> None:
+    """Write a file, or replace it.
+
+    Raises:
+        FixtureError: it cannot be written.
+    """
+    lines = [FileHeader(form=FORM, detectors=recorded.detectors), *recorded.clips]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    except OSError as error:
+        raise FixtureError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def load(path: Path, detectors: Detectors) -> tuple[DetectorReports, list[str]]:
+    """Read a file; returns sentences for the user as well.
+
+    Args:
+        path: the file.
+        detectors: those of this installation.
+
+    Raises:
+        FixtureError: it is no such file, or a recording or a detector has changed since.
+    """
+    recorded = _read(path)
+    if changed := _difference(recorded.detectors, detectors):
+        raise FixtureError(f"{path}: {changed} since it was recorded; record it again with --save.")
+    missing = 0
+    for clip in recorded.clips:
+        wav = Path(clip.wav)
+        if not wav.is_file():
+            missing += 1
+        elif hashlib.sha256(wav.read_bytes()).hexdigest() != clip.sha256:
+            raise FixtureError(f"{path}: {wav} has changed since it was recorded; record it again with --save.")
+    if missing:
+        return recorded, [f"{missing} of {len(recorded.clips)} recordings are not here, so they were not compared"]
+    return recorded, []
+
+
+def _read(path: Path) -> DetectorReports:
+    clips: list[Clip] = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        first = parse(lines[0]) if lines else None
+        if not isinstance(first, dict) or "form" not in first:
+            raise FixtureError(f"{path} holds no reports of detectors; record them with --save.")
+        if first["form"] != FORM:
+            raise FixtureError(f"{path} was written by another version; record it again with --save.")
+        header = from_json(FileHeader, first)
+        for line in lines[1:]:
+            clips.append(from_json(Clip, parse(line)))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FixtureError(f"{path} cannot be read: {error}.") from error
+    except TurnError as error:
+        raise FixtureError(f"{path} after {len(clips)} recordings: {error}.") from error
+    return DetectorReports(detectors=header.detectors, clips=tuple(clips))
+
+
+def _difference(then: Detectors, now: Detectors) -> str | None:
+    """What has changed, as the beginning of a sentence; None if nothing has."""
+    if then.silero != now.silero:
+        return "the voice detector (Silero) has changed"
+    if then.smart_turn != now.smart_turn:
+        return "Smart Turn has changed"
+    for package, version in then.versions.items():
+        if now.versions.get(package) != version:
+            return f"{package} has changed from {version} to {now.versions.get(package, 'none')}"
+    return None if then == now else "the voice detector's settings have changed"

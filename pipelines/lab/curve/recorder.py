@@ -14,7 +14,7 @@ from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.lab.curve.recorded import Clip, Detectors, Recorded
+from pipelines.lab.curve.recorded import Clip, DetectorReports, Detectors
 from pipelines.settings import Turns, Vad
 from pipelines.versions import versions
 from voice.client.fixtures.fixture import Fixture, FixtureTurn
@@ -38,7 +38,7 @@ class Task:
     inserted: bool
 
 
-def record(fixtures: Sequence[Fixture], *, inserted: bool, progress: Callable[[int, int], None]) -> Recorded:
+def record(fixtures: Sequence[Fixture], *, inserted: bool, progress: Callable[[int, int], None]) -> DetectorReports:
     """Listen to every turn that wants an answer.
 
     Args:
@@ -63,7 +63,7 @@ def record(fixtures: Sequence[Fixture], *, inserted: bool, progress: Callable[[i
     for done, clip in enumerate(_listened(tasks, detectors), 1):
         clips.append(clip)
         progress(done, len(tasks))
-    return Recorded(detectors=detectors, clips=tuple(clips))
+    return DetectorReports(detectors=detectors, clips=tuple(clips))
 
 
 def current_detectors() -> Detectors:

@@ -1,6 +1,6 @@
 """The curve for people, as tables of at most 80 columns, and for programs, as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -152,20 +152,18 @@ def _whole(seconds: float | None) -> str:
 
 
 def _ms(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "not reached"
-    between = ""
-    if estimate.interval:
-        low, high = estimate.interval
-        between = f" ({_whole(low)} or more)" if high is None else f" ({_whole(low)} to {_whole(high)})"
-    return f"{_whole(estimate.value)} ms{between}"
+    return _with_interval(estimate, lambda seconds: f"{_whole(seconds)} ms", _whole)
 
 
 def _share(estimate: Estimate) -> str:
+    return _with_interval(estimate, percent, lambda share: f"{share * 100:.1f}")
+
+
+def _with_interval(estimate: Estimate, shown: Callable[[float], str], end: Callable[[float], str]) -> str:
+    """A figure with its interval, whose ends are shown without the unit."""
     if estimate.value is None:
         return "not reached"
-    between = ""
-    if estimate.interval:
-        low, high = estimate.interval
-        between = f" ({low * 100:.1f} or more)" if high is None else f" ({low * 100:.1f} to {high * 100:.1f})"
-    return f"{percent(estimate.value)}{between}"
+    if estimate.interval is None:
+        return shown(estimate.value)
+    low, high = estimate.interval
+    return f"{shown(estimate.value)} ({end(low)} {'or more' if high is None else f'to {end(high)}'})"

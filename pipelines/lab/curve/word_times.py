@@ -3,13 +3,13 @@
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pocketsphinx
 from num2words import num2words
 
 from pipelines.lab.curve.recorded import Alignment
+from pipelines.lab.scripted.spoken_words import Word
 from voice.client.fixtures.fixture import FixtureTurn, Stretch
 
 FRAME = 0.01
@@ -24,20 +24,6 @@ LONGEST_NUMBER = 4
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _VARIANT = re.compile(r"\(\d+\)$")
 """The decoder's mark of a pronunciation, as in "your(2)"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word and when it is spoken, in seconds of the recording."""
-
-    text: str
-    start: float
-    end: float
-
-    @property
-    def middle(self) -> float:
-        """When half of it has been spoken."""
-        return (self.start + self.end) / 2
 
 
 class WordAligner:

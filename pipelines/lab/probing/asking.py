@@ -28,7 +28,7 @@ FEW_TOKENS = 8
 
 
 async def ask_tier(
-    name: str, table: TierTable, llm: Tiers, *, times: int, told: Callable[[Sample], None]
+    name: str, table: TierTable, llm: Tiers, *, times: int, report: Callable[[Sample], None]
 ) -> list[Sample]:
     """The samples of so many requests. One before them opens the connection and does not count.
 
@@ -37,7 +37,7 @@ async def ask_tier(
         table: its settings.
         llm: the table that it is part of.
         times: how many requests count.
-        told: called with each sample.
+        report: called with each sample.
 
     Raises:
         ComponentError: something that runs on this machine is missing.
@@ -53,7 +53,7 @@ async def ask_tier(
                 sample = await _ask(tier, number)
                 if number:
                     samples.append(sample)
-                    told(sample)
+                    report(sample)
                 elif sample.failed:
                     return [sample]
     finally:

@@ -1,16 +1,18 @@
 """`latency probe`: says what it will cost, asks for consent, measures, and keeps the figures."""
 
+import argparse
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from latency.command_line import FINE, INTERRUPTED, MISSING, Parser, complain, count, folded
+from latency.command_line import FINE, MISSING, Parser, complain, count, folded
 from latency.record.requests import is_same
-from pipelines.lab.probing.figures import Measured, Sample, for_catalog, measured, most
+from pipelines.lab.command_line import run
+from pipelines.lab.probing.figures import Measured, Sample, for_catalog, keep, measured, most
 from pipelines.providers.provider import TierTable
 from pipelines.tiers.table import Tiers
-from voice.errors import AlreadyReported, ConfigurationError, VoiceError
+from voice.errors import ConfigurationError
 from voice.llm.catalog.catalog import SIM_PREFIX
 
 REQUESTS = 5
@@ -28,30 +30,29 @@ def main(argv: Sequence[str]) -> int:
         SystemExit: For `--help` (0) and for invalid arguments (2).
     """
     args = _parser().parse_args(argv)
-    try:
-        from pipelines import auto
-        from pipelines.process import prepare_process
+    return run(lambda: _probe(_tiers(args), requests=args.requests, agreed=args.yes))
 
-        prepare_process(verbose=args.verbose)
-        if args.pipeline and args.named:
-            raise ConfigurationError("Two pipelines are named; name one, with or without --pipeline.")
-        pipeline = args.named or args.pipeline or "auto"
-        llm = auto.resolve(pipeline, args.overrides).settings.llm
-        if not isinstance(llm, Tiers) or not llm.tiers:
-            raise ConfigurationError(
-                f"The pipeline {pipeline} has no language model; name one that has, as in "
-                "`latency probe sim-fallback` "
-                "(see `voice pipelines`)."
-            )
-        return _probe(llm, requests=args.requests, agreed=args.yes)
-    except AlreadyReported as error:
-        return error.exit_code
-    except VoiceError as error:
-        complain("latency", str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("latency", "interrupted")
-        return INTERRUPTED
+
+def _tiers(args: argparse.Namespace) -> Tiers:
+    """The language models of the pipeline that is named.
+
+    Raises:
+        ConfigurationError: two are named, or it has none.
+    """
+    from pipelines import auto
+    from pipelines.process import prepare_process
+
+    prepare_process(verbose=args.verbose)
+    if args.pipeline and args.named:
+        raise ConfigurationError("Two pipelines are named; name one, with or without --pipeline.")
+    pipeline = args.named or args.pipeline or "auto"
+    llm = auto.resolve(pipeline, args.overrides).settings.llm
+    if not isinstance(llm, Tiers) or not llm.tiers:
+        raise ConfigurationError(
+            f"The pipeline {pipeline} has no language model; name one that has, as in `latency probe sim-fallback` "
+            "(see `voice pipelines`)."
+        )
+    return llm
 
 
 def _parser() -> Parser:
@@ -132,11 +133,11 @@ def _consent(llm: Tiers, tiers: Mapping[str, TierTable], *, requests: int, agree
 async def _samples(name: str, tier: TierTable, llm: Tiers, *, requests: int) -> list[Sample]:
     from pipelines.lab.probing.asking import ask_tier
 
-    def told(sample: Sample) -> None:
+    def report(sample: Sample) -> None:
         if sample.failed:
             complain("latency", f"{name}: {sample.failed}")
 
-    return await ask_tier(name, tier, llm, times=requests, told=told)
+    return await ask_tier(name, tier, llm, times=requests, report=report)
 
 
 def _result(tier: TierTable, samples: Sequence[Sample], figures: Measured | None) -> str:
@@ -166,7 +167,5 @@ def _keep(found: Mapping[str, Measured]) -> None:
     if not found:
         print('Nothing was kept: only a tier that is named (tier = "claude-haiku-4-5"), and not simulated, is.')
         return
-    from pipelines.lab.probing.keeping import keep
-
     path = keep({name: for_catalog(figures, on=date.today()) for name, figures in found.items()})
     print(f"Kept in {path}: {', '.join(found)}; `voice tiers` shows them.")

@@ -1,15 +1,22 @@
-"""What a few requests to a tier say about it: its figures for the catalogue, and their price beforehand. Pure."""
+"""The figures of a tier, from a few requests to it: their price beforehand, and the file in which they are kept."""
 
+import json
 import statistics
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from latency.record.requests import Price, Tokens
 from latency.report.thresholds import P95_NEEDS
+from voice.errors import ComponentError
+from voice.llm.catalog.catalog import load_catalog, measured_file
+from voice.text_file import read_text
 
 CHARS_PER_TOKEN = 4
+HEAD = "# Written by latency probe; remove a table, or the file, to go back to the published figures.\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +86,35 @@ def most(price: Price | None, *, speed: str | None, requests: int, prompt: str, 
     at_speed = price.at(speed) if price else None
     usd = at_speed.usd(Tokens(prompt=-(-len(prompt) // CHARS_PER_TOKEN), completion=max_tokens)) if at_speed else None
     return None if usd is None else requests * usd
+
+
+def keep(figures: Mapping[str, Mapping[str, Any]]) -> Path:
+    """Keep figures beside the user's catalogue, in place of earlier ones of the same tiers; returns the file.
+
+    Raises:
+        ConfigurationError: what was kept before is no catalogue.
+        ComponentError: the file cannot be written.
+    """
+    load_catalog()
+    path = measured_file()
+    try:
+        before = tomllib.loads(read_text(path)) if path.exists() else {}
+        tables = {**before.get("tiers", {}), **figures}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(HEAD + "".join(_table(name, table) for name, table in tables.items()), encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise ComponentError(f"The measured figures could not be kept in {path}: {error}.") from error
+    return path
+
+
+def _table(name: str, table: Mapping[str, Any]) -> str:
+    return "\n".join(
+        [f"\n[tiers.{json.dumps(name)}]", *(f"{key} = {_inline(part)}" for key, part in table.items()), ""]
+    )
+
+
+def _inline(part: Mapping[str, Any]) -> str:
+    # A quoted string and a number are the same in JSON and in TOML.
+    return f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in part.items())} }}"

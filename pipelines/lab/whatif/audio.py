@@ -9,12 +9,12 @@ from latency.record.run import Run, RunError, Status, file_name
 from latency.record.run_writer import RunWriter
 from latency.report.build import build
 from pipelines.child import own_server
-from pipelines.lab.whatif.contestant import Cell
+from pipelines.lab.whatif.caller_turns import recording
+from pipelines.lab.whatif.contestants import Cell
+from pipelines.lab.whatif.draws import PairedDraws
 from pipelines.lab.whatif.fast import FastPlan, fast_row, hold
-from pipelines.lab.whatif.row import Held, Row, row
-from pipelines.lab.whatif.turns.recorded import recording
-from pipelines.lab.whatif.turns.typical import drawn
-from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
+from pipelines.lab.whatif.row import HeldTurns, Row, row
+from pipelines.lab.whatif.typical_turns import drawn
 from pipelines.replaying.progress import Progress
 from pipelines.replaying.replay import one_call
 from pipelines.replaying.run_folder import run_header, writing
@@ -53,14 +53,16 @@ async def play(cells: Sequence[Cell], plan: AudioPlan, say: Callable[[str], None
             first = round_ % len(cells)
             for cell in [*cells[first:], *cells[:first]]:
                 say(f"round {round_ + 1}/{plan.rounds}  {cell.policy}  {cell.name}")
-                await _visit(cell, plan, round_, writers, progress)
+                await _play_to(cell, plan, round_, writers, progress)
         status = "complete"
     finally:
         for writer in writers.values():
             _finish(writer, status)
 
 
-async def _visit(cell: Cell, plan: AudioPlan, round_: int, writers: dict[Path, RunWriter], progress: Progress) -> None:
+async def _play_to(
+    cell: Cell, plan: AudioPlan, round_: int, writers: dict[Path, RunWriter], progress: Progress
+) -> None:
     pipeline, settings = settings_of(cell, preset=plan.preset, seed=plan.seed + round_)
     folder = folder_of(plan, cell)
     async with own_server(pipeline, settings) as server:
@@ -94,7 +96,7 @@ def _finish(writer: RunWriter, status: Status) -> None:
             writer.finish(status, load_after=os.getloadavg()[0])
 
 
-def heard(folder: Path) -> Held:
+def heard(folder: Path) -> HeldTurns:
     """The turns of a run that count, as in a benchmark.
 
     They are warm, want an answer, do not interrupt, and were not cut off.
@@ -112,7 +114,7 @@ def heard(folder: Path) -> Held:
         if one.turn.wants_answer and not (one.turn.cold or one.turn.barge_in or one.cut_off)
     ]
     kept = [one for one in counted if one.is_unanswered or one.latency is not None]
-    return Held(
+    return HeldTurns(
         turns=[one.turn for one in kept],
         latencies=[None if one.is_unanswered else one.latency if one.answer is None else one.answer for one in kept],
         sounds=[one.latency for one in kept],
@@ -132,6 +134,6 @@ def audio_row(cell: Cell, plan: AudioPlan, fast: FastPlan, *, turns: int) -> Row
     found = row(cell, heard(folder), budget=fast.budget.llm, chain=fast.chain)
     recorded = recording(Run.load(folder))
     virtual = fast_row(cell, replace(fast, turns=drawn(recorded.turns, turns, seed=plan.seed)))
-    again = replace(fast, turns=recorded.turns)
-    same = row(cell, hold(cell, again, luck=PairedDraws(cell.tiers, recorded.records)), budget=fast.budget.llm, chain=1)
+    again = hold(cell, replace(fast, turns=recorded.turns), draws=PairedDraws(cell.tiers, recorded.records))
+    same = row(cell, again, budget=fast.budget.llm, chain=1)
     return replace(found, fast_p50_ms=virtual.turn_p50_ms, same_luck_p50_ms=same.turn_p50_ms)

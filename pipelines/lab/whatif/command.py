@@ -7,20 +7,20 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latency.command_line import FINE, INTERRUPTED, RUNS, Parser, complain, count, printing, seed
-from latency.record.run import Run, RunError
-from voice.errors import AlreadyReported, ConfigurationError, VoiceError
+from latency.command_line import FINE, Parser, count, printing, seed
+from latency.record.run import Run
+from pipelines.lab.command_line import results_folder, run, say
+from voice.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from pipelines.lab.whatif.contestant import Cell
+    from pipelines.lab.whatif.caller_turns import CallerTurn
+    from pipelines.lab.whatif.contestants import Cell
     from pipelines.lab.whatif.fast import FastPlan
     from pipelines.lab.whatif.finding import Finding
     from pipelines.lab.whatif.row import Row
-    from pipelines.lab.whatif.turns.caller_turn import CallerTurn
 
 TURNS = 2000
 SAY_EVERY = 5.0
@@ -39,19 +39,7 @@ def main(argv: Sequence[str]) -> int:
     """
     args = _parser().parse_args(argv)
     args.argv = list(argv)
-    try:
-        from pipelines.process import prepare_process
-
-        prepare_process(verbose=args.verbose)
-        return _show(_find(args), as_json=args.json)
-    except AlreadyReported as error:
-        return error.exit_code
-    except (VoiceError, RunError) as error:
-        complain("latency", str(error))
-        return error.exit_code
-    except KeyboardInterrupt:
-        complain("latency", "interrupted")
-        return INTERRUPTED
+    return run(lambda: _show(_find(args), as_json=args.json))
 
 
 def _parser() -> Parser:
@@ -103,6 +91,9 @@ def _parser() -> Parser:
 
 
 def _find(args: argparse.Namespace) -> "Finding":
+    from pipelines.process import prepare_process
+
+    prepare_process(verbose=args.verbose)
     if args.fixtures and args.run:
         raise ConfigurationError("--run already says which turns to hold; leave the recordings out.")
     if args.run and not args.fast:
@@ -113,13 +104,11 @@ def _find(args: argparse.Namespace) -> "Finding":
         _refuse_options(args, "with --fast only", turns=TURNS, no_stalls=False, no_correlation=False)
     from latency.budget import Budget
     from pipelines.lab.whatif.advice import advice
-    from pipelines.lab.whatif.cells import cells, usual_policies
-    from pipelines.lab.whatif.contestants import DEFAULT, DEFAULT_AUDIO, contestants
+    from pipelines.lab.whatif.contestants import DEFAULT, DEFAULT_AUDIO, cells, contestants, usual_policies
+    from pipelines.lab.whatif.draws import Randomness
     from pipelines.lab.whatif.fast import FastPlan, fast_rows
-    from pipelines.lab.whatif.finding import Finding
-    from pipelines.lab.whatif.turns.typical import drawn
-    from pipelines.lab.whatif.virtual.calls import Randomness
-    from pipelines.lab.whatif.window import window
+    from pipelines.lab.whatif.finding import Finding, window
+    from pipelines.lab.whatif.typical_turns import drawn
 
     known = contestants(args.preset)
     entries = args.tiers or (DEFAULT if args.fast else DEFAULT_AUDIO)
@@ -165,12 +154,8 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
     with loading_code():
         from pipelines.lab.whatif.audio import AudioPlan, audio_row, play
         from pipelines.replaying.replay import chosen_fixtures
-        from pipelines.replaying.run_folder import check_folder
     fixtures = chosen_fixtures(args.fixtures, everything=False)
-    folder = Path(args.out) if args.out else RUNS / f"whatif-{datetime.now():%Y%m%d-%H%M%S}"
-    check_folder(str(folder))
-    if folder.exists() and any(folder.iterdir()):
-        raise ConfigurationError(f"{folder} is not empty; name another folder with --out.")
+    folder = results_folder(args.out, "whatif")
     plan = AudioPlan(
         folder=folder,
         fixtures=fixtures,
@@ -179,8 +164,8 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
         seed=args.seed,
         command=["latency", "whatif", *args.argv],
     )
-    asyncio.run(play(chosen, plan, _say))
-    _say(f"runs: {folder}")
+    asyncio.run(play(chosen, plan, say))
+    say(f"runs: {folder}")
     rows = [audio_row(cell, plan, fast, turns=TURNS) for cell in chosen]
     names = ", ".join(fixture.name for fixture in fixtures)
     return rows, f"{names}, played {args.rounds} time{'s' if args.rounds > 1 else ''} to each line; runs in {folder}"
@@ -189,8 +174,8 @@ def _play(chosen: "Sequence[Cell]", fast: "FastPlan", args: argparse.Namespace) 
 def _turns(args: argparse.Namespace) -> "tuple[Sequence[CallerTurn], str]":
     """The turns to draw from, and where they come from."""
     from latency.render.numbers import plural
-    from pipelines.lab.whatif.turns.recorded import recording
-    from pipelines.lab.whatif.turns.typical import usual, with_words
+    from pipelines.lab.whatif.caller_turns import recording
+    from pipelines.lab.whatif.typical_turns import usual, with_words
 
     if args.run:
         found = recording(Run.load(args.run))
@@ -220,10 +205,6 @@ def _progress(rows: int) -> Callable[[int], None]:
             print(f"{done} of {rows} lines", file=sys.stderr, flush=True)
 
     return said
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 def _show(finding: "Finding", *, as_json: bool) -> int:

@@ -10,11 +10,11 @@ from signal import SIG_IGN, SIGINT, signal
 from latency.budget import Budget
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
-from pipelines.lab.whatif.contestant import Cell
-from pipelines.lab.whatif.row import Held, Row, row
-from pipelines.lab.whatif.turns.caller_turn import CallerTurn
-from pipelines.lab.whatif.virtual.calls import Randomness, VirtualCalls
-from pipelines.lab.whatif.virtual.paired_draws import PairedDraws
+from pipelines.lab.whatif.caller_turns import CallerTurn
+from pipelines.lab.whatif.contestants import Cell
+from pipelines.lab.whatif.draws import Draws, Randomness
+from pipelines.lab.whatif.row import HeldTurns, Row, row
+from pipelines.lab.whatif.virtual_calls import VirtualCalls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +29,18 @@ class FastPlan:
     """Turns of a call, which all have to be right."""
 
 
-def hold(cell: Cell, plan: FastPlan, *, luck: PairedDraws | None = None) -> Held:
-    """Hold all turns with a cell's tiers and policy; `luck` gives the times of requests that are not to be drawn."""
+def hold(cell: Cell, plan: FastPlan, *, draws: Draws | None = None) -> HeldTurns:
+    """Hold all turns with a cell's tiers and policy; `draws` gives the times of requests that are not to be drawn."""
     calls = VirtualCalls(
         cell,
         chance=plan.chance,
         budget=plan.budget,
         synthesis=[turn.synthesis for turn in plan.turns[:100]],
         call_turns=plan.chain,
-        luck=luck,
+        draws=draws,
     )
-    turns = list(calls.hold(plan.turns))
-    return Held(
+    turns = calls.hold(plan.turns)
+    return HeldTurns(
         turns=turns,
         latencies=[_after_speech(turn, Mark.FIRST_ANSWER_AUDIBLE) for turn in turns],
         sounds=[_after_speech(turn, Mark.FIRST_AUDIBLE) for turn in turns],

@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from latency.command_line import WIDTH
 from latency.render.layout import LABEL, fitted, labelled
 from latency.render.numbers import NEVER, UNKNOWN, ms
-from pipelines.lab.whatif.finding import Finding
+from pipelines.lab.whatif.finding import Finding, Window
+from pipelines.lab.whatif.quality import VERIFYING_ASSUMED, VOTING_ASSUMED
 from pipelines.lab.whatif.row import Row
-from pipelines.lab.whatif.verifying import ASSUMED as VERIFYING
-from pipelines.lab.whatif.voting import ASSUMED
-from pipelines.lab.whatif.window import Window
 
 INDENT = 2
 LONG_NAME = 13
@@ -153,9 +151,9 @@ def _notes(finding: Finding) -> Iterator[str]:
         "latency/p + (1/p - 1) * speech, as each mistake makes the caller say it again.",
     )
     if any(row.policy == "best_of" for row in finding.rows):
-        yield _line("best_of", f"three candidates an answer, picked by majority. {ASSUMED}")
+        yield _line("best_of", f"three candidates an answer, picked by majority. {VOTING_ASSUMED}")
     if any(row.policy == "draft_verify" for row in finding.rows):
-        yield _line("draft_verify", f"the fast tier drafts, the large one verifies. {VERIFYING}")
+        yield _line("draft_verify", f"the fast tier drafts, the large one verifies. {VERIFYING_ASSUMED}")
     for source in _sources(finding.windows):
         yield _line("Source", source)
     for note in finding.notes:

@@ -3,8 +3,8 @@
 * In time: answer text was ready for synthesis by the turn's deadline, from the tier asked first (within) or from
   another one (rescued).
 * Quality: the share of right answers, each tier's weighted by how many answers it spoke; None unless all of them were
-  measured by one measure. For answers that were picked from candidates see
-  `pipelines.lab.whatif.voting`, for those that were verified `pipelines.lab.whatif.verifying`.
+  measured by one measure. For answers that were picked from candidates, or verified, see
+  `pipelines.lab.whatif.quality`.
 * Chain: p^n, how often n turns in a row are all right; p is the quality times the share of turns that are answered.
 * Seconds to a correct answer: latency / p + (1/p - 1) * speech. A wrong answer makes the caller say it again, so the
   number of attempts is geometric with the mean 1/p; each costs the mean turn latency, and each but the first the mean
@@ -16,23 +16,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from latency.judge.verdict import Verdict
 from latency.record.marks import Mark
 from latency.record.requests import bill
 from latency.record.turn import TurnRecord
 from latency.report.llm.budget import llm_figures
 from latency.report.llm.requests import server_turns
 from latency.report.stats import percentile
-from pipelines.lab.whatif.contestant import Cell, Contestant
-from pipelines.lab.whatif.verifying import verified_right
-from pipelines.lab.whatif.voting import majority_right, voters
+from pipelines.lab.whatif.contestants import Cell, Contestant
+from pipelines.lab.whatif.quality import majority_right, verified_right, voters
 
 MOST_LATE = 1e9
 """Stands for the latency of a turn without an answer, which is later than any limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldTurns:
     """Turns that were held with a cell's tiers and policy."""
 
     turns: Sequence[TurnRecord]
@@ -85,7 +83,7 @@ class Row:
         return self.large if self.fast is None else f"{self.large} + {self.fast}"
 
 
-def row(cell: Cell, held: Held, *, budget: float, chain: int) -> Row:
+def row(cell: Cell, held: HeldTurns, *, budget: float, chain: int) -> Row:
     """The figures of a cell.
 
     Args:
@@ -215,6 +213,3 @@ def _ms(seconds: float | None) -> float | None:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
-
-
-VERDICTS: tuple[Verdict, ...] = ("within", "rescued", "bridged", "missed")

@@ -11,9 +11,9 @@ from pipelines import settings
 from pipelines.calibrating import calibrate as calibrating
 from pipelines.calibrating import measuring
 from pipelines.cli import main
-from pipelines.engines.scripted import model_folder
-from pipelines.engines.scripted.model import build_for_fixtures
 from pipelines.engines.whisper import Whisper, WhisperRecogniser
+from pipelines.lab.scripted import model_folder
+from pipelines.lab.scripted.model import build_for_fixtures
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples"
 

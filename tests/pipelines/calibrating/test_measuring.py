@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pipelines.calibrating.decision import LEAST_UTTERANCES, ways
-from pipelines.calibrating.measuring import BUDGET, TIMED, measure_all
-from pipelines.calibrating.recordings import Utterance, spread, utterances
+from pipelines.calibrating.measuring import BUDGET, TIMED, Utterance, measure_all, spread, utterances
 from voice.asr.whisper.decoding import AUTO, FULL, SAMPLE_RATE, Decoding
 from voice.client.fixtures.fixture import load_fixtures
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli import main
+from pipelines.lab.simulator.app import Endpoint, serving
+from pipelines.lab.simulator.simulator import Simulator
 from pipelines.providers import server_check
 from pipelines.providers.openai import OpenAITier
 from tests.pipelines.providers.model_servers import (
@@ -21,8 +23,6 @@ from tests.pipelines.providers.model_servers import (
     says,
     says_nothing,
 )
-from voice.simulator.app import Endpoint, serving
-from voice.simulator.simulator import Simulator
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from contextlib import ExitStack
 import pytest
 
 from pipelines import auto
+from pipelines.lab.simulator.app import serving
+from pipelines.lab.simulator.simulator import Simulator
 from pipelines.providers import local_servers
 from pipelines.providers.local_servers import LocalServer, find_servers, first_model, probe
 from tests.pipelines.providers.model_servers import (
@@ -24,8 +26,6 @@ from tests.pipelines.providers.model_servers import (
     says,
     says_nothing,
 )
-from voice.simulator.app import serving
-from voice.simulator.simulator import Simulator
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from pipelines.lab.simulator.timetable import parse_fault
 from pipelines.replaying.chaos import MODEL_FAULTS, Fault, Parts, parts_of, schedule
 from voice.errors import ConfigurationError
-from voice.simulator.timing.timetable import parse_fault
 
 ROOT = Path(__file__).resolve().parents[3]
 ALL = Parts(models=("sonnet", "groq-fast"), recogniser=True)

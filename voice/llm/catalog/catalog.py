@@ -14,10 +14,12 @@ from typing import Any
 import msgspec
 
 from voice.errors import ConfigurationError
-from voice.llm.catalog.tier import CatalogTier
+from voice.llm.catalog.tier import CatalogTier, Preset
 from voice.text_file import read_text
 
 SIM_PREFIX = "sim:"
+STEADY = "steady"
+"""The simulated model that stands for no tier: a server without variation, for tests."""
 INHERITED_NEVER = ("same_as", "sim", "about", "withdrawn", "closed", "fallback")
 """What a tier does not take over from the one that it is the same as."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*")
@@ -51,6 +53,15 @@ class Catalog:
     def faster(self, tier: CatalogTier) -> Iterator[CatalogTier]:
         """The same model at the other speeds."""
         return (other for other in self.tiers.values() if other.speed and other.same_as == tier.name)
+
+    def simulated(self, preset: Preset) -> dict[str, CatalogTier]:
+        """The tiers with known figures, which have a simulated twin: by the twin's name and by their own."""
+        return {
+            name: tier
+            for tier in self.tiers.values()
+            if tier.first_token(preset) is not None and tier.rate is not None
+            for name in (tier.sim or tier.name, tier.name)
+        }
 
 
 def user_file() -> Path:

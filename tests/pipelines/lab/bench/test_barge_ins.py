@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.lab.bench.barge_ins import EARLIEST, LATEST, interrupting
+from pipelines.lab.bench.callers import EARLIEST, LATEST, interrupting
 from voice.client.fixtures.fixture import load_fixtures
 from voice.errors import FixtureError
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.lab.bench import variants
-from pipelines.lab.bench.peer import BOTS
-from pipelines.lab.bench.variants import BASELINE, PEER_PACKAGES, chosen, read_variants
+from pipelines.lab.bench.bots import BOTS
+from pipelines.lab.bench.variants import BASELINE, chosen, read_variants
 from voice.errors import ConfigurationError
 
 
@@ -21,7 +21,7 @@ def test_the_table_that_comes_with_the_package_can_be_used() -> None:
     assert names[0] == "ours"
     assert BASELINE in names
     assert len(set(names)) == len(names)
-    assert {variant.bot for variant in found if variant.bot} == set(BOTS) == set(PEER_PACKAGES)
+    assert {variant.bot for variant in found if variant.bot} == set(BOTS)
     trials = {variant.name: variant for variant in found if variant.without}
     assert trials["ours-no-speculation"].without == "speculation"
     assert {variant.of for variant in trials.values()} == {"ours", "ours-no-early"}

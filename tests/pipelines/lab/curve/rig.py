@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from pipelines.lab.curve.recorded import Recorded
+from pipelines.lab.curve.recorded import DetectorReports
 from pipelines.lab.curve.recorder import record
 from voice.client.fixtures.fixture import Fixture, load_fixtures
 from voice.turns.models import TurnModels
@@ -25,6 +25,6 @@ def sample(folder: str, *turns: int) -> Fixture:
 
 
 @cache
-def recorded(folder: str, *turns: int) -> Recorded:
+def recorded(folder: str, *turns: int) -> DetectorReports:
     """What the detectors report of it."""
     return record([sample(folder, *turns)], inserted=False, progress=lambda done, of: None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pipelines.lab.curve.recorded import STEP, Asked, Clip, Kind, Run, Silence
+from pipelines.lab.curve.recorded import STEP, Clip, Kind, MessageRun, Silence, TimedVerdict
 
 STOP = 0.2
 
@@ -19,8 +19,8 @@ def silence(
         stopped=began + STOP if counted >= STOP else None,
         resumed=None if goes_on else began + counted,
         counted=counted,
-        runs=(Run(at=began + STOP, counted=STOP, messages=messages, doubtful=False),) if counted >= STOP else (),
-        asked=tuple(Asked(after=after, probability=sound) for after in (0.096, 0.2) if counted >= after),
+        runs=(MessageRun(at=began + STOP, counted=STOP, messages=messages, doubtful=False),) if counted >= STOP else (),
+        asked=tuple(TimedVerdict(after=after, probability=sound) for after in (0.096, 0.2) if counted >= after),
         spoken=began,
         speech=began,
         text="",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipelines.lab.curve.fit import Observation, fit, observations, ranked, unseen, weights
-from pipelines.lab.curve.recorded import Asked, Clip, Run, Silence
+from pipelines.lab.curve.recorded import Clip, MessageRun, Silence, TimedVerdict
 
 
 def drawn(count: int, *, slope: float = 2.0, bias: float = -0.5, seed: int = 1) -> list[Observation]:
@@ -82,8 +82,8 @@ def silence(kind: str, began: float, *, pause: int | None = None, sound: float =
         stopped=began + 0.2,
         resumed=None,
         counted=1.0,
-        runs=(Run(at=began + 0.2, counted=0.2, messages=50, doubtful=False),),
-        asked=(Asked(after=0.1, probability=sound),),
+        runs=(MessageRun(at=began + 0.2, counted=0.2, messages=50, doubtful=False),),
+        asked=(TimedVerdict(after=0.1, probability=sound),),
         spoken=began - 0.5,
         speech=began - 0.5,
         text="what time is it",

@@ -6,9 +6,10 @@ from itertools import count, pairwise
 
 import pytest
 
-from pipelines.lab.curve.recorded import STEP, Clip, Run, Silence
+from pipelines.lab.curve.recorded import STEP, Clip, MessageRun, Silence
 from pipelines.lab.curve.recorder import record
-from pipelines.lab.curve.word_times import Word, WordAligner, spread
+from pipelines.lab.curve.word_times import WordAligner, spread
+from pipelines.lab.scripted.spoken_words import Word
 from tests.pipelines.lab.curve.rig import recorded, sample
 from voice.errors import ComponentError
 from voice.turns.end_of_turn import JUDGE_AFTER
@@ -89,7 +90,7 @@ def test_a_detector_that_gives_no_verdict_at_all_is_a_failed_component(monkeypat
         record_with(never, monkeypatch)
 
 
-def silence(*runs: Run, resumed: float | None = None) -> Silence:
+def silence(*runs: MessageRun, resumed: float | None = None) -> Silence:
     return Silence(
         kind="end", pause=None, began=0.0, stopped=0.2, resumed=resumed, counted=0.0, runs=runs, asked=(), spoken=1.0,
         speech=1.0, text="", pauses=(),
@@ -97,7 +98,7 @@ def silence(*runs: Run, resumed: float | None = None) -> Silence:
 
 
 def test_a_turn_ends_at_the_first_message_after_enough_silence() -> None:
-    steady = silence(Run(at=1.2, counted=0.2, messages=10, doubtful=False))
+    steady = silence(MessageRun(at=1.2, counted=0.2, messages=10, doubtful=False))
     assert steady.reached(0.1) == 1.2
     assert steady.reached(0.2) == 1.2
     assert steady.reached(0.201) == pytest.approx(1.216)
@@ -107,9 +108,9 @@ def test_a_turn_ends_at_the_first_message_after_enough_silence() -> None:
 
 def test_no_turn_ends_while_the_sound_is_in_doubt_or_after_speech_goes_on() -> None:
     runs = (
-        Run(at=1.2, counted=0.2, messages=5, doubtful=False),
-        Run(at=1.28, counted=0.28, messages=2, doubtful=True),
-        Run(at=1.6, counted=0.312, messages=3, doubtful=False),
+        MessageRun(at=1.2, counted=0.2, messages=5, doubtful=False),
+        MessageRun(at=1.28, counted=0.28, messages=2, doubtful=True),
+        MessageRun(at=1.6, counted=0.312, messages=3, doubtful=False),
     )
     interrupted = silence(*runs, resumed=1.7)
     assert interrupted.reached(0.25) == pytest.approx(1.264)

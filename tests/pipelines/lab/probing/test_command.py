@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pipelines.lab.probing.command import main
+from pipelines.lab.simulator.app import Endpoint, serving
+from pipelines.lab.simulator.simulator import Simulator
 from voice.llm.catalog.catalog import load_catalog
-from voice.simulator.app import Endpoint, serving
-from voice.simulator.simulator import Simulator
 
 CATALOG = """
 [tiers.c]

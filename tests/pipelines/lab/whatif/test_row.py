@@ -2,14 +2,14 @@ import pytest
 
 from latency.budget import Budget
 from latency.record.requests import Price
+from pipelines.lab.simulator.profiles import load_profiles
 from pipelines.lab.whatif.advice import advice, baseline, best
-from pipelines.lab.whatif.contestant import Cell, Contestant, Quality
+from pipelines.lab.whatif.caller_turns import CallerTurn, Discarded
+from pipelines.lab.whatif.contestants import Cell, Contestant, Quality
+from pipelines.lab.whatif.draws import Randomness
 from pipelines.lab.whatif.fast import FastPlan, fast_row, hold
+from pipelines.lab.whatif.finding import window
 from pipelines.lab.whatif.row import row, seconds_to_correct
-from pipelines.lab.whatif.turns.caller_turn import CallerTurn, Discarded
-from pipelines.lab.whatif.virtual.calls import Randomness
-from pipelines.lab.whatif.window import window
-from voice.simulator.timing.profiles import load_profiles
 
 PROFILES = load_profiles("field")
 TURN = CallerTurn(

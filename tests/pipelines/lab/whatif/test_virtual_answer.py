@@ -1,162 +1,67 @@
-"""A virtual answer and a live one, of the same plan and the same requests, do the same at the same instants."""
+"""The virtual clock streams an answer clause by clause, which changes nothing beside one that streams every token."""
 
 import asyncio
-import copy
-import selectors
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import pytest
-from pipecat.frames.frames import Frame
-from pipecat.processors.aggregators.llm_context import LLMContext
 
 from latency.budget import Budget
-from pipelines.lab.whatif.contestant import Cell, Contestant
-from pipelines.lab.whatif.turns.caller_turn import CallerTurn, Discarded
-from pipelines.lab.whatif.virtual import calls as virtual_call
-from pipelines.lab.whatif.virtual.answer import VirtualAnswer
-from pipelines.lab.whatif.virtual.calls import Randomness, VirtualCalls
-from voice.frames import AnswerTextFrame
-from voice.language.phrases import ENGLISH
-from voice.llm.answer.answer import Answer
-from voice.llm.answer.hold_phrases import HoldPhrases
+from latency.record.turn import TurnRecord
+from pipelines.lab.simulator.profiles import load_profiles
+from pipelines.lab.simulator.timetable import Failure, SendText
+from pipelines.lab.whatif import virtual_calls
+from pipelines.lab.whatif.caller_turns import CallerTurn, Discarded
+from pipelines.lab.whatif.contestants import Cell, Contestant
+from pipelines.lab.whatif.draws import Randomness
+from pipelines.lab.whatif.virtual_answer import Stream, VirtualLoop
+from pipelines.lab.whatif.virtual_calls import VirtualCalls
 from voice.llm.answer.llm_request import LLMRequest
-from voice.llm.policy import Start
-from voice.simulator.timing.profiles import load_profiles
-from voice.simulator.timing.timetable import Failure, SendText
 
 PROFILES = load_profiles("field")
 SAID = "I can do that for you. The train leaves at ten, and it arrives at noon. Is there anything else?"
+TURNS = [
+    CallerTurn(commit=0.3, asked=0.3, noticed=0.0, hinted=0.1, speech=1.0, answer=SAID),
+    CallerTurn(commit=0.7, asked=0.2, noticed=0.0, hinted=0.3, speech=1.0, answer=SAID),
+    CallerTurn(
+        commit=0.5, asked=0.3, discarded=(Discarded(-0.9, -0.4),), noticed=0.1, hinted=0.2, speech=1.0, answer=SAID
+    ),
+]
 
 
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock jumps to the next timer instead of waiting for it."""
+class TokenByToken(Stream):
+    """Streams a timetable into the request, as a tier does with what its service pushes."""
 
-    def __init__(self, start: float) -> None:
-        self._now = start
-        super().__init__(_Jumping(self))
-
-    def time(self) -> float:
-        return self._now
-
-    def jump(self, seconds: float) -> None:
-        self._now += seconds
-
-
-class _Jumping(selectors.SelectSelector):
-    def __init__(self, loop: VirtualLoop) -> None:
-        super().__init__()
-        self._loop = loop
-
-    def select(self, timeout: float | None = None) -> Any:
-        if timeout:
-            self._loop.jump(timeout)
-        return super().select(0)
-
-
-class ScriptedTier:
-    """Streams a timetable into the attempt, as a tier does with what its service pushes."""
-
-    usable = True
-    instruction_tokens = 0
-    price = None
-
-    def __init__(self, name: str, ask: Callable[[Start, int, float, int], Any]) -> None:
-        self._name, self._ask = name, ask
-
-    def ask(self, attempt: LLMRequest, context: LLMContext, changed: Callable[[], None]) -> asyncio.Task[None]:
-        start = Start(tier=self._name, continues=attempt.continues, opens=attempt.opens, follows=attempt.follows)
-        actions = self._ask(start, attempt.number, attempt.request, attempt.heard)
-        return asyncio.get_running_loop().create_task(self._stream(attempt, actions, changed))
-
-    async def _stream(self, attempt: LLMRequest, actions: Iterator[Any], changed: Callable[[], None]) -> None:
+    async def send(self, request: LLMRequest, changed: Callable[[], None]) -> None:
         clock = asyncio.get_running_loop().time
-        for action in actions:
-            await asyncio.sleep(attempt.request + action.at - clock())
+        for action in self._timetable:
+            await asyncio.sleep(request.request + action.at - clock())
             if isinstance(action, Failure):
-                attempt.fail(f"HTTP {action.status}", clock())
+                request.fail(f"HTTP {action.status}", clock())
                 changed()
                 return
             assert isinstance(action, SendText)
-            if attempt.add(action.text, clock()):
+            if request.add(action.text, clock()):
                 changed()
-        attempt.complete(clock())
+        request.complete(clock())
         changed()
 
 
-class Listener:
-    """Takes an answer, and notes when its first clause came."""
-
-    def __init__(self, bridging: HoldPhrases, clock: Callable[[], float]) -> None:
-        self._bridging, self._clock = bridging, clock
-        self.handed: float | None = None
-
-    async def begin(self) -> None: ...
-
-    async def speak(self, piece: Frame) -> None:
-        if isinstance(piece, AnswerTextFrame) and piece.clauses and self.handed is None:
-            self.handed = self._clock()
-
-    def known_opening(self) -> str:
-        return self._bridging.phrase("opening")
-
-    async def say(self, kind: Any, text: str | None = None) -> str:
-        return self._bridging.phrase(kind) if text is None else text
-
-    async def apologise(self, reason: str) -> None: ...
-
-    async def call(self, calls: Any) -> None: ...
-
-    async def report(self, frame: Any) -> None: ...
+def held(policy: str, large: str, fast: str | None) -> tuple[list[TurnRecord], VirtualCalls]:
+    second = None if fast is None else Contestant(name=fast, profile=PROFILES[fast])
+    cell = Cell(policy=policy, large=Contestant(name=large, profile=PROFILES[large]), fast=second)
+    calls = VirtualCalls(cell, chance=Randomness(seed=7), budget=Budget())
+    return calls.hold(TURNS * 20), calls
 
 
-def live(virtual: VirtualAnswer, ask: Callable[[Start, int, float, int], Any]) -> tuple[list[Any], float | None, Any]:
-    """Run the real `Answer` of the same plan on a virtual clock: its requests, its first clause, what it learned."""
-    times, book = virtual.times, copy.deepcopy(virtual.book)
-    loop = VirtualLoop(times.asked)
-    try:
-        listener = Listener(copy.deepcopy(virtual.bridging), loop.time)
-        tiers: Any = {name: ScriptedTier(name, ask) for name in ("large", "fast")}
-        answer = Answer(
-            number=virtual.number, plan=virtual.plan, tiers=tiers, book=book, context=LLMContext([]),
-            speaker=listener, judged=virtual.judged, clock=loop.time,
-        )  # fmt: skip
-
-        async def turn() -> None:
-            if times.hinted is not None and times.ahead is not None and times.hinted <= loop.time():
-                answer.expect(times.ahead)
-            if times.commit is not None and times.commit <= loop.time():
-                answer.commit(times.commit, times.deadline)  # type: ignore[arg-type]
-            task = loop.create_task(answer.run())
-            if times.hinted is not None and times.ahead is not None and times.hinted > loop.time():
-                loop.call_at(times.hinted, answer.expect, times.ahead)
-            if times.dropped is not None:
-                await asyncio.wait([task], timeout=times.dropped - loop.time())
-                if not task.done():
-                    answer.withdraw()
-                    task.cancel()
-                    await asyncio.wait([task])
-                return
-            assert times.commit is not None
-            if times.commit > loop.time():
-                await asyncio.sleep(times.commit - loop.time())
-                answer.commit(times.commit, times.deadline)  # type: ignore[arg-type]
-            await task
-
-        loop.run_until_complete(turn())
-        return answer._attempts, listener.handed, book
-    finally:
-        loop.close()
-
-
-def seen(attempt: LLMRequest) -> tuple[Any, ...]:
+def seen(turn: TurnRecord) -> list[tuple[object, ...]]:
     def about(at: float | None) -> float | None:
         return None if at is None else round(at, 3)
 
-    return (
-        attempt.tier, about(attempt.request), about(attempt.first_token), about(attempt.first_clause), attempt.outcome,
-        attempt.spoken, attempt.clauses, attempt.continues,
-    )  # fmt: skip
+    requests = [
+        (one.tier, about(one.request), about(one.first_token), about(one.first_clause), one.outcome, one.continues)
+        for one in turn.attempts
+    ]
+    return [*requests, *((mark, about(at)) for mark, at in sorted(turn.marks.items()))]
 
 
 @pytest.mark.parametrize(
@@ -170,43 +75,26 @@ def seen(attempt: LLMRequest) -> tuple[Any, ...]:
         ("relay", "sonnet", "groq-fast"),
     ],
 )
-def test_it_does_what_a_live_answer_does(
+def test_it_does_what_an_answer_does_that_streams_token_by_token(
     policy: str, large: str, fast: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compared = []
+    turns, calls = held(policy, large, fast)
+    monkeypatch.setattr(virtual_calls, "Stream", TokenByToken)
+    others, other = held(policy, large, fast)
+    assert len(turns) == 60
+    assert sum(len(turn.responses) for turn in turns) == 80
+    assert [seen(turn) for turn in turns] == [seen(turn) for turn in others]
+    for tier in calls._book.tiers:
+        assert calls._book.p95(tier) == pytest.approx(other._book.p95(tier), abs=0.001)
+        assert calls._book.standing[tier].demoted == other._book.standing[tier].demoted
 
-    class Checked(VirtualAnswer):
-        def run(self) -> None:
-            luck = copy.deepcopy(calls._luck)
 
-            def ask(start: Start, number: int, now: float, heard: int) -> Any:
-                left = words if start.continues is None else words.after(heard)
-                if start.opens:
-                    left = virtual_call.wording(ENGLISH.openings[0], begun=True)
-                return virtual_call.timetable(left.text, luck.model(start.tier), now=now)
+def test_what_never_comes_is_not_waited_for() -> None:
+    loop = VirtualLoop()
 
-            words = virtual_call.wording(SAID)
-            attempts, handed, book = live(self, ask)
-            super().run()
-            assert [seen(one) for one in self.attempts] == [seen(one) for one in attempts]
-            assert (self.handed is None) == (handed is None)
-            if self.handed is not None and handed is not None:
-                assert self.handed == pytest.approx(handed, abs=0.001)
-            for tier in self.book.tiers:
-                assert self.book.p95(tier) == pytest.approx(book.p95(tier), abs=0.001)
-                assert self.book.standing[tier].demoted == book.standing[tier].demoted
-            compared.append(self.number)
+    async def wait() -> None:
+        await asyncio.Event().wait()
 
-    monkeypatch.setattr(virtual_call, "VirtualAnswer", Checked)
-    second = None if fast is None else Contestant(name=fast, profile=PROFILES[fast])
-    cell = Cell(policy=policy, large=Contestant(name=large, profile=PROFILES[large]), fast=second)
-    calls = VirtualCalls(cell, chance=Randomness(seed=7), budget=Budget())
-    turns = [
-        CallerTurn(commit=0.3, asked=0.3, noticed=0.0, hinted=0.1, speech=1.0, answer=SAID),
-        CallerTurn(commit=0.7, asked=0.2, noticed=0.0, hinted=0.3, speech=1.0, answer=SAID),
-        CallerTurn(
-            commit=0.5, asked=0.3, discarded=(Discarded(-0.9, -0.4),), noticed=0.1, hinted=0.2, speech=1.0, answer=SAID
-        ),
-    ]
-    assert len(list(calls.hold(turns * 20))) == 60
-    assert len(compared) == 80
+    with pytest.raises(RuntimeError, match="never comes"):
+        loop.run_until_complete(wait())
+    loop.close()

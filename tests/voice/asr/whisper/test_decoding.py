@@ -11,8 +11,8 @@ import pytest
 from faster_whisper import WhisperModel
 from numpy.typing import NDArray
 
-from pipelines.engines.scripted import model_folder
-from pipelines.engines.scripted.model import ScriptedWhisperModel, build_for_fixtures
+from pipelines.lab.scripted import model_folder
+from pipelines.lab.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.whisper.decoding import SAMPLE_RATE, TEMPERATURES, Context, Decoding, WhisperPasses
 from voice.client.fixtures.fixture import load_fixtures
 

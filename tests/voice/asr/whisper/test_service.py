@@ -24,7 +24,7 @@ from pipecat.frames.frames import (
 from pipecat.pipeline.worker import PipelineParams
 from pipecat.tests.utils import SleepFrame, run_test
 
-from pipelines.engines.scripted import model_folder
+from pipelines.lab.scripted import model_folder
 from voice.asr.whisper.decoding import SAMPLE_RATE
 from voice.asr.whisper.model import SharedWhisper
 from voice.asr.whisper.service import WhisperSTTService
@@ -286,7 +286,7 @@ def test_importing_the_service_loads_no_engine() -> None:
 
 def test_the_command_writes_a_model_that_says_its_text(tmp_path: Path) -> None:
     options = ["--text", "Good morning.", "--size", "quick"]
-    command = [sys.executable, "-m", "pipelines.engines.scripted", str(tmp_path / "model"), *options]
+    command = [sys.executable, "-m", "pipelines.lab.scripted", str(tmp_path / "model"), *options]
     subprocess.run(command, check=True, capture_output=True)
     model = SharedWhisper.load(tmp_path / "model")
     assert model.transcribe(noise(1.0)) == "Good morning."

@@ -21,7 +21,7 @@ from pipecat.frames.frames import (
 )
 from pipecat.tests.utils import SleepFrame, run_test
 
-from pipelines.engines.scripted.model import ScriptedWhisperModel, build_for_fixtures
+from pipelines.lab.scripted.model import ScriptedWhisperModel, build_for_fixtures
 from voice.asr.pace import PassPacing
 from voice.asr.whisper.decoding import SAMPLE_RATE, Decoding
 from voice.asr.whisper.model import SharedWhisper

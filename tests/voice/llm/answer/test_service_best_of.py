@@ -11,6 +11,8 @@ from pipecat.tests.utils import SleepFrame
 
 from latency.budget import Budget
 from latency.record.requests import Price, Vote
+from pipelines.lab.simulator.app import serving
+from pipelines.lab.simulator.simulator import Simulator
 from tests.voice.llm.answer import budgeted_rig as rig
 from voice.frames import RequestsFrame
 from voice.llm.answer.provider_note import ProviderNote, RemainingRequests
@@ -22,8 +24,6 @@ from voice.llm.spending.ledger import Caps
 from voice.llm.spending.spending import Spending
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
-from voice.simulator.app import serving
-from voice.simulator.simulator import Simulator
 
 RIGHT, WRONG = "It is 12 dollars. That is all.", "It is 13 dollars. That is all."
 

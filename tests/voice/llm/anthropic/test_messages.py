@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from pipecat.frames.frames import LLMThoughtTextFrame
 
+from pipelines.lab.simulator.app import serving
+from pipelines.lab.simulator.simulator import Simulator
 from tests.voice.llm.openai.responses_rig import CAR, FAST, PROMPT, SLOW, Call, ended, in_call, until, weather
 from voice.frames import AnswerTextFrame
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.anthropic.client import make_client
 from voice.llm.anthropic.messages import FAST_BETA, AnthropicService
 from voice.llm.anthropic.speed import FastPool
-from voice.simulator.app import serving
-from voice.simulator.simulator import Simulator
 
 LONG_PROMPT = f"{PROMPT} " * 12
 

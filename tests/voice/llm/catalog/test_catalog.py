@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.lab.simulator.profiles import PRESETS, load_profiles
 from voice.errors import ConfigurationError
 from voice.llm.catalog.catalog import load_catalog, read_catalog
 from voice.llm.catalog.tier import Withdrawn
-from voice.simulator.timing.profiles import PRESETS, load_profiles
 
 OURS = load_catalog().tiers
 

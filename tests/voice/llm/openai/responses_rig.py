@@ -21,15 +21,15 @@ from pipecat.services.llm_service import LLMService
 from pipecat.utils.asyncio.task_manager import TaskManager
 from websockets.asyncio.server import Server
 
+from pipelines.lab.simulator.app import Endpoint, serving
+from pipelines.lab.simulator.journal import Exchange
+from pipelines.lab.simulator.simulator import Simulator
 from voice.frames import AnswerTextFrame
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.openai.chat import ChatService, make_client
 from voice.llm.openai.responses import ResponsesService
 from voice.llm.tiers.tier import Tier
 from voice.llm.tools import describe
-from voice.simulator.app import Endpoint, serving
-from voice.simulator.journal import Exchange
-from voice.simulator.simulator import Simulator
 
 FAST = "sim:steady?ttft_ms=20&tokens_per_s=2000"
 SLOW = "sim:steady?ttft_ms=20&tokens_per_s=10"

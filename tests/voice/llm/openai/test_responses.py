@@ -7,6 +7,9 @@ from typing import Any, cast
 import pytest
 from pipecat.processors.aggregators.llm_context import LLMContext
 
+from pipelines.lab.simulator.app import Endpoint
+from pipelines.lab.simulator.simulator import Simulator
+from pipelines.lab.simulator.timetable import Fault
 from tests.voice.llm.openai.responses_rig import (
     CAR,
     calling,
@@ -19,9 +22,6 @@ from tests.voice.llm.openai.responses_rig import (
 from voice.llm.answer.continuation import continued
 from voice.llm.context_window import drop_oldest
 from voice.llm.openai.responses import socket_url
-from voice.simulator.app import Endpoint
-from voice.simulator.simulator import Simulator
-from voice.simulator.timing.timetable import Fault
 
 
 async def test_the_first_turn_finds_a_connection_that_has_read_the_instructions_and_tools() -> None:

@@ -14,15 +14,15 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.tests.utils import SleepFrame, run_test
 
 from latency.budget import Budget
+from pipelines.lab.simulator.app import serving
+from pipelines.lab.simulator.simulator import Simulator
+from pipelines.lab.simulator.timetable import Fault
 from tests.voice.llm.openai.responses_rig import FAST, SLOW, make_service, until
 from voice.frames import RequestsFrame
 from voice.llm.answer.service import BudgetedLLMService
 from voice.llm.policy import make_policy
 from voice.llm.policy.tier_statistics import TierStatistics
 from voice.llm.tiers.tier import Tier
-from voice.simulator.app import serving
-from voice.simulator.simulator import Simulator
-from voice.simulator.timing.timetable import Fault
 
 
 @dataclass

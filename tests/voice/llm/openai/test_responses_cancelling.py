@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from pipecat.processors.aggregators.llm_context import LLMContext
 
+from pipelines.lab.simulator.simulator import Simulator
+from pipelines.lab.simulator.timetable import Fault
 from tests.voice.llm.openai.responses_rig import (
     CAR,
     FAST,
@@ -15,8 +17,6 @@ from tests.voice.llm.openai.responses_rig import (
     said,
     until,
 )
-from voice.simulator.simulator import Simulator
-from voice.simulator.timing.timetable import Fault
 
 
 async def test_a_forgotten_response_is_made_up_for_on_the_same_socket() -> None:

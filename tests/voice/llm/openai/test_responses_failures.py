@@ -7,6 +7,9 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
+from pipelines.lab.simulator.app import serving
+from pipelines.lab.simulator.simulator import Simulator
+from pipelines.lab.simulator.timetable import Fault
 from tests.voice.llm.openai.responses_rig import (
     CAR,
     FAST,
@@ -17,9 +20,6 @@ from tests.voice.llm.openai.responses_rig import (
     make_service,
     until,
 )
-from voice.simulator.app import serving
-from voice.simulator.simulator import Simulator
-from voice.simulator.timing.timetable import Fault
 
 FAILURES = [
     (Fault.CUT_SOCKET, " broke the connection off."),

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from pipelines.lab.simulator.app import serving
+from pipelines.lab.simulator.simulator import Simulator
 from tests.voice.llm.openai.responses_rig import CAR, FAST, PROMPT, Call, calling, in_call
 from voice.llm.openai.chat import ChatService, make_client
-from voice.simulator.app import serving
-from voice.simulator.simulator import Simulator
 
 
 @asynccontextmanager

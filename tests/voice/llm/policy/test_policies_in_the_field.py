@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from latency.report.stats import percentile
+from pipelines.lab.simulator.conversation import Message
+from pipelines.lab.simulator.latency_model import LatencyModel, StallState
+from pipelines.lab.simulator.profiles import load_profiles
+from pipelines.lab.simulator.simulator import Simulator
+from pipelines.lab.simulator.timetable import Failure, SendText, timetable
 from tests.voice.llm.policy.policy_play import Played, Script, play
 from voice.llm.answer.clauses import ClauseSplitter
 from voice.llm.policy import Adaptive, Fallback, Hedged, Plan, Policy, Race, Single
 from voice.llm.policy.tier_statistics import TierStatistics
-from voice.simulator.conversation import Message
-from voice.simulator.simulator import Simulator
-from voice.simulator.timing.latency_model import LatencyModel, StallState
-from voice.simulator.timing.profiles import load_profiles
-from voice.simulator.timing.timetable import Failure, SendText, timetable
 
 QUESTIONS = ("what is seven times eight", "how many feet are in a mile", "what time is it", "spell necessary")
 BETWEEN_TURNS = 4.0

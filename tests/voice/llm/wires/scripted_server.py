@@ -10,10 +10,10 @@ from typing import Any
 from pipecat.adapters.llm.schemas.tools_schema import ToolsSchema
 from pipecat.services.llm_service import LLMService
 
+from pipelines.lab.simulator.simulator import Simulator
 from tests.voice.llm.openai.responses_rig import in_call
 from voice.llm.answer.llm_request import LLMRequest
 from voice.llm.tools import describe
-from voice.simulator.simulator import Simulator
 
 MODEL = "scripted:odd"
 

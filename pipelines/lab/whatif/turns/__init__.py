@@ -1,1 +1,0 @@
-"""The turns that are held: those of a recorded run, or the usual ones."""

@@ -1,0 +1,82 @@
+"""The turns that are held when neither recordings nor a run are named: measured once, kept beside this module.
+
+`python -m pipelines.lab.whatif.typical_turns "who speaks" RUN…` writes the turns of these runs into the file.
+"""
+
+import json
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from importlib import resources
+from pathlib import Path
+
+from latency.record.json_form import from_json, parse, to_json
+from latency.record.run import Run
+from pipelines.lab.simulator.conversation import Message
+from pipelines.lab.simulator.script import ConversationScript
+from pipelines.lab.whatif.caller_turns import CallerTurn, recording
+from voice.client.fixtures.fixture import Fixture
+
+FILE = "usual_turns.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypicalTurns:
+    """Turns that were measured."""
+
+    source: str
+    """Where they come from, in a clause."""
+    turns: tuple[CallerTurn, ...]
+
+
+def usual() -> TypicalTurns:
+    """The turns in the file."""
+    text = (resources.files("pipelines.lab.whatif") / FILE).read_text(encoding="utf-8")
+    return from_json(TypicalTurns, parse(text))
+
+
+def with_words(turns: Sequence[CallerTurn], fixtures: Sequence[Fixture], *, seed: int) -> tuple[CallerTurn, ...]:
+    """Turns with the words of recordings, and the simulator's answers to them.
+
+    What is not known without playing the recordings (when the turn is taken for over, when the answer is asked for) is
+    drawn from `turns`.
+    """
+    chance, script, made = random.Random(f"{seed}:words"), ConversationScript(seed), list[CallerTurn]()
+    for fixture in fixtures:
+        asked: list[Message] = []
+        for turn in fixture.turns:
+            if not (turn.speech and turn.wants_answer):
+                continue
+            asked.append(Message("user", turn.text))
+            answer = script.answer(asked, (), now=datetime(2026, 1, 1, 12))
+            made.append(
+                replace(
+                    chance.choice(turns),
+                    speech=turn.speech[-1][1] - turn.speech[0][0],
+                    question=turn.text,
+                    answer=answer.text,
+                )
+            )
+    return tuple(made)
+
+
+def drawn(turns: Sequence[CallerTurn], count: int, *, seed: int) -> list[CallerTurn]:
+    """`count` of the turns, drawn with replacement; the same ones for every model and policy."""
+    return random.Random(f"{seed}:turns").choices(turns, k=count)
+
+
+def main(who: str, *runs: str) -> None:
+    """Write the turns of these runs into the file, with who speaks in them."""
+    loaded = [Run.load(Path(name)) for name in runs]
+    turns = tuple(turn for run in loaded for turn in recording(run).turns)
+    day = max(run.header.created for run in loaded)[:10]
+    source = f"{len(turns)} turns ({who}) that the embedded recogniser heard on {day}"
+    content = json.dumps(to_json(TypicalTurns(source=source, turns=turns)), indent=1, ensure_ascii=False)
+    Path(__file__).with_name(FILE).write_text(content + "\n", encoding="utf-8")
+    print(source)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,1 +1,0 @@
-"""Turns on a virtual clock: the real policies over requests that the simulator's latency models time."""

@@ -1,1 +1,0 @@
-"""The simulator: language model servers on loopback with the published latencies of real ones, and with faults."""

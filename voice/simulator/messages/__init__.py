@@ -1,1 +1,0 @@
-"""The simulator's wire of Anthropic's Messages."""

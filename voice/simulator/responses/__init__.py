@@ -1,1 +1,0 @@
-"""The simulator's Responses wire, over a WebSocket."""

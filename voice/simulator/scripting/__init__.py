@@ -1,1 +1,0 @@
-"""What a simulated model says: answers, openings, verdicts."""

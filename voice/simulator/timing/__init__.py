@@ -1,1 +1,0 @@
-"""The timing of simulated models: published latencies, faults, cached prefixes."""

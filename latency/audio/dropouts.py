@@ -1,6 +1,6 @@
-"""Finds audible drop-outs of the bot's speech in a recording."""
+"""Holes in the bot's speech: drop-outs that the user could hear, and the silence where an interruption stopped it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from latency.audio.loudness import (
     as_floats,
     decibels,
     levels,
+    rms,
     runs,
-)
+)  # fmt: skip
 from latency.audio.onset import audible_limit, utterances
 
 SHORTEST_DROPOUT = 0.04
@@ -57,14 +58,14 @@ def gaps(
         if not silences:
             continue
         part = samples[begin:over]
-        hard = decibels(HARD_EDGE_DB) * _rms(part[np.abs(part) > limit])
+        hard = decibels(HARD_EDGE_DB) * rms(part[np.abs(part) > limit])
         for first, end in silences:
             gap = Span(first / rate, end / rate)
             if any(gap.start - 2 * EDGE <= at <= gap.end for at in flushes):
                 continue
             ran_dry = any(gap.start < dry_end and dry_start < gap.end for dry_start, dry_end in dry)
             before, after = samples[max(begin, first - edge) : first], samples[end : min(over, end + edge)]
-            if ran_dry or max(_rms(before), _rms(after)) > hard:
+            if ran_dry or max(rms(before), rms(after)) > hard:
                 found.append(gap)
     return found
 
@@ -73,7 +74,7 @@ def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
     """Whether an utterance ends at full level, because it was stopped; one that ends naturally fades."""
     part = as_floats(channel[round(speech.start * rate) : round(speech.end * rate)])
     active = active_level(levels(part, rate))
-    return active is not None and _rms(part[-round(EDGE * rate) :]) > decibels(HARD_EDGE_DB) * active
+    return active is not None and rms(part[-round(EDGE * rate) :]) > decibels(HARD_EDGE_DB) * active
 
 
 def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: int) -> list[tuple[int, int]]:
@@ -105,5 +106,39 @@ def _speeches(spoken: Sequence[Span]) -> list[Span]:
     return joined
 
 
-def _rms(samples: Floats) -> float:
-    return float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if len(samples) else 0.0
+FLUSH_REACH = 0.05
+"""Seconds between an interruption and the silence that it causes."""
+SHORTEST_FLUSH = 0.02
+"""Seconds of digital silence that an interruption leaves at least."""
+
+
+def split_at_flushes(spoken: Sequence[Span], channel: Floats, rate: int, flushes: Sequence[float]) -> list[Span]:
+    """The utterances, each ended by an interruption inside it, however soon the next answer began.
+
+    Args:
+        spoken: The bot's utterances, in order.
+        channel: Its samples as they were played.
+        rate: Sample rate, Hz.
+        flushes: When an interruption emptied the loudspeaker, seconds.
+    """
+    limit = audible_limit(levels(channel, rate)) if flushes else 0.0
+    return [part for one in spoken for part in _parts(one, channel, rate, flushes, limit)]
+
+
+def _parts(one: Span, channel: Floats, rate: int, flushes: Sequence[float], limit: float) -> Iterator[Span]:
+    start = one.start
+    for at in flushes:
+        if not start < at < one.end:
+            continue
+        begin = max(0, round((at - FLUSH_REACH) * rate))
+        loud = np.flatnonzero(np.abs(channel[begin : round(one.end * rate)]) > DIGITAL_SILENCE)
+        silences = np.flatnonzero(np.diff(loud) > SHORTEST_FLUSH * rate)
+        after = [int(loud[gap + 1]) for gap in silences if loud[gap] <= 2 * FLUSH_REACH * rate]
+        if not after:
+            continue
+        last, first = begin + int(loud[silences[0]]), begin + after[0]
+        audible = np.flatnonzero(np.abs(channel[first : round(one.end * rate)]) > limit)
+        if len(audible):
+            yield Span(start, (last + 1) / rate)
+            start = (first + int(audible[0])) / rate
+    yield Span(start, one.end)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from latency.audio.dropouts import gaps
-from latency.audio.flushed import parted
+from latency.audio.dropouts import gaps, split_at_flushes
 from latency.audio.onset import Span, as_floats, sounds, utterances
 from latency.audio.recording import RATE
 from latency.judge.barge_in import ducked_after, false_barge_ins, judge_barge_in, judge_sound, onset_of
@@ -58,7 +57,7 @@ def judge_session(
         outcomes = [_unrecorded(turn) for turn in turns]
         return SessionOutcome(session=session, outcomes=tuple(outcomes), recorded=False)
     bot = as_floats(stereo[:, 1])
-    spoken = parted(utterances(bot, RATE), bot, RATE, session.flushes)
+    spoken = split_at_flushes(utterances(bot, RATE), bot, RATE, session.flushes)
     overlaps = [one for turn in turns for reported in turn.server_turns for one in reported.overlaps or ()]
     bridged = any(server_turn.opening for turn in turns for server_turn in turn.server_turns)
     pieces = sounds(bot, RATE) if bridged else ()

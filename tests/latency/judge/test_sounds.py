@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from latency.audio.flushed import parted
+from latency.audio.dropouts import split_at_flushes
 from latency.audio.onset import Span, as_floats, utterances
 from latency.judge.barge_in import SoundResult, ducked_after, judge_sound
 from latency.record.turn import OverlapRecord, TurnRecord
@@ -28,7 +28,7 @@ def speaking(*parts: tuple[float, float]) -> Any:
 
 
 def judged(samples: Any, turn: TurnRecord, *, flushes: tuple[float, ...] = (), **record: Any) -> SoundResult:
-    spoken = parted(utterances(samples, RATE), samples, RATE, flushes)
+    spoken = split_at_flushes(utterances(samples, RATE), samples, RATE, flushes)
     overlaps = [OverlapRecord(**record)] if record else []
     found = judge_sound(turn, spoken, samples, RATE, flushes, overlaps)
     assert found is not None
@@ -81,12 +81,12 @@ def test_how_soon_the_loudspeaker_was_softer() -> None:
 def test_an_answer_soon_after_an_interruption_is_another_utterance() -> None:
     samples = speaking((1, 3.0), (3.15, 5))
     (whole,) = utterances(samples, RATE)
-    first, second = parted([whole], samples, RATE, (3.01,))
+    first, second = split_at_flushes([whole], samples, RATE, (3.01,))
     assert (first.start, second.end) == (whole.start, whole.end)
     assert first.end == pytest.approx(3.0, abs=0.01)
     assert second.start == pytest.approx(3.15, abs=0.02)
-    assert parted([whole], samples, RATE, ()) == [whole]
-    assert parted([whole], samples, RATE, (2.0,)) == [whole], "no silence follows"
+    assert split_at_flushes([whole], samples, RATE, ()) == [whole]
+    assert split_at_flushes([whole], samples, RATE, (2.0,)) == [whole], "no silence follows"
 
 
 def test_a_softer_answer_that_was_stopped_in_a_pause_between_words_was_stopped() -> None:

@@ -1,4 +1,7 @@
-"""The budget of a turn: how its 800 ms are shared among the stages, and the deadline that follows."""
+"""The budget of a turn: how its 800 ms are shared among the stages, and the deadline that follows.
+
+And the limits by which every run is judged: what is too early, unexplained, late, or too little to be a figure.
+"""
 
 from dataclasses import dataclass, fields
 from typing import Literal
@@ -20,6 +23,28 @@ DETECTOR_LAG = 0.075
 labelled human clips on Silero, each at four positions of its windows, the median is 57 ms, the upper quartile 74 ms."""
 FLOOR_GUARD = 0.03
 """Seconds a deadline leaves between the fast tier's 95th percentile and itself."""
+
+EARLY = 0.2
+"""Seconds after the user's end; an answer that is heard sooner is early. EVA, ServiceNow's benchmark, counts it so."""
+TALKED_ON = 1.5
+"""Seconds after the user's onset; a bot that is heard for longer, and then comes to its end, has ignored the user."""
+UNEXPLAINED = 0.02
+"""Seconds; a turn with more latency that its marks do not explain is flagged."""
+LATE_FRAME_MS = 20.0
+"""A turn with an audio frame sent later than this is flagged."""
+SHORTEST_STALL_MS = 20.0
+"""A shorter delay of the event loop is not recorded: it is one frame of audio, which the jitter buffer hides."""
+
+LATE_SHARE_ALLOWED = 0.02
+"""The share of audio frames that may be late; a run with more is refused."""
+CLOCK_DRIFT_ALLOWED = 0.001
+CARD_DRIFT_ALLOWED = 0.05
+"""Of a sound card, whose clock is followed; what it drops out, a virtual one on a busy machine 3 %, counts as drift."""
+
+P95_NEEDS = 20
+"""Turns that a 95th percentile needs to be judged: with fewer it lies next to the maximum."""
+P99_NEEDS = 100
+INTERVAL_NEEDS = 8
 
 Limit = Literal["llm", "turn", "floor"]
 """What sets a deadline: the LLM share of the budget, what the turn has left of its total, or the fast tier's floor."""

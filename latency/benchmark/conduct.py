@@ -106,12 +106,7 @@ class Sounds:
 def sounds(sessions: Iterable[SessionOutcome]) -> Sounds:
     """Count the sounds of a run that are no turn."""
     found = Counter(one.sound.result for session in sessions for one in session.outcomes if one.sound)
-    return Sounds(
-        went_on=found[SoundResult.WENT_ON],
-        resumed=found[SoundResult.RESUMED],
-        stopped=found[SoundResult.STOPPED],
-        silent=found[SoundResult.SILENT],
-    )
+    return Sounds(**{result.name.lower(): found[result] for result in SoundResult})
 
 
 def interruptions(sessions: Iterable[SessionOutcome]) -> Interruptions:

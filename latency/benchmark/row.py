@@ -121,38 +121,21 @@ class BenchmarkRow:
         return self.tally.distribution()
 
 
-def row(
-    report: Report,
-    calls: Sequence[Mapping[str, Any]],
-    *,
-    llm: str,
-    variant: str,
-    about: str,
-    settings: Sequence[str] = (),
-    without: str | None = None,
-    of: str | None = None,
-    repeated: int = 0,
-) -> BenchmarkRow:
+def row(report: Report, calls: Sequence[Mapping[str, Any]], entry: Mapping[str, Any]) -> BenchmarkRow:
     """An agent's row.
 
     Args:
         calls: What was observed of its calls from outside: session, turn_ends (when it took the user's turn for
             finished, seconds on the recording's clock; None when it does not report that) and requests (the
             simulator's records).
-        settings: What was set.
-        without: The piece of ours that it lacks.
-        of: The variant that has the piece.
-        repeated: How many of its calls were repeated.
+        entry: What the benchmark's index says of it.
     """
     ends = {call["session"]: call.get("turn_ends") or () for call in calls}
     per_minute, per_answer = _cpu(report)
     return BenchmarkRow(
-        llm=llm,
-        variant=variant,
-        about=about,
-        settings=settings,
-        without=without,
-        of=of,
+        **{key: entry[key] for key in ("llm", "variant", "about", "without", "of")},
+        settings=tuple(entry["set"]),
+        repeated=len(entry["repeated"]),
         run=Path(report.run),
         calls=len(report.sessions),
         tally=tally(report.outcomes, ends),
@@ -169,7 +152,6 @@ def row(
         rss_peak_mb=_peak(report),
         simulated=sorted({found for name in report.simulated for found in _SIMULATED.findall(name)}),
         refused=report.refused,
-        repeated=repeated,
     )
 
 
@@ -235,14 +217,13 @@ def _requests(calls: Sequence[Mapping[str, Any]], *, answered: int) -> Requests 
 
 def _cpu(report: Report) -> tuple[float | None, float | None]:
     """CPU seconds per minute of conversation, and per answered turn."""
-    known = [
-        (one.session.seconds, one.session.server.cpu_cores, one.outcomes)
-        for one in report.sessions
-        if one.session.seconds and one.session.server and one.session.server.cpu_cores is not None
-    ]
-    seconds = sum(length for length, _, _ in known)
-    used = sum(cores * length for length, cores, _ in known)
-    answers = sum(outcome.answered for _, _, outcomes in known for outcome in outcomes)
+    seconds, used, answers = 0.0, 0.0, 0
+    for one in report.sessions:
+        length, server = one.session.seconds, one.session.server
+        if length and server and server.cpu_cores is not None:
+            seconds += length
+            used += server.cpu_cores * length
+            answers += sum(outcome.answered for outcome in one.outcomes)
     return round(used / seconds * 60, 1) if seconds else None, round(used / answers, 3) if answers else None
 
 

@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 from latency.audio.dropouts import breaks_off
 from latency.audio.loudness import Floats, Span
+from latency.budget import TALKED_ON
 from latency.record.turn import OverlapRecord, TurnRecord
 
 FLUSH_REACH = 0.1
 """Largest time between an interruption and the end of the utterance that it stopped, seconds."""
 PAUSE_REACH = 0.3
 """The same for an answer that was softer until the interruption: it may have been stopped in a pause between words."""
-TALKED_ON = 1.5
-"""Seconds after the user's onset; a bot that is heard for longer, and then comes to its end, has ignored the user."""
 BARGE_IN_REACH = 1.0
 """Seconds after the user's speech during which an interruption may still be due to it."""
 

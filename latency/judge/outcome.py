@@ -4,8 +4,7 @@
   before the user's next turn.
 * Cut-off: the bot starts to speak between the start and the end of the user's speech, pauses included, or what is
   heard first after that end answers a turn that the server took for finished before it.
-* Early: an answer that is heard less than 200 ms after the user's end, as EVA (ServiceNow's benchmark of voice agents)
-  counts it. People rarely answer faster.
+* Early: an answer that is heard less than 200 ms after the user's end. People rarely answer faster.
 * First answer audio: like turn latency, but to the answer itself if a phrase bridged the wait for it.
 * Barge-in stop: from the user's onset to the last audible sample of the bot's utterance, if it was stopped. A bot that
   finished its sentence was not stopped.
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from latency.audio.loudness import Span
+from latency.budget import EARLY
 from latency.judge.barge_in import BargeInResult, Sound, talk_over
 from latency.judge.scoring import judge_answer
 from latency.judge.verdict import is_answerless
@@ -162,8 +162,6 @@ def _phrases_over(report: ServerTurn, heard: Sequence[Span]) -> float | None:
 
 ONSET_REACH = 0.05
 """Largest difference between the client's and the recording's onset of an answer, seconds."""
-EARLY = 0.2
-"""Seconds after the user's end; an answer that is heard sooner is early."""
 REACH = 0.3
 """Seconds after a pause during which an agent that took it for the end cannot know yet that the user has continued."""
 

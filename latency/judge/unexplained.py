@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from latency.budget import UNEXPLAINED
 from latency.judge.outcome import Outcome
 from latency.record.contributions import WAY, WAY_WITH_TOOLS
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 
-FLAGGED = 0.02
-"""Seconds; a turn with more unexplained time than this is flagged."""
 RECORDED: Literal["recorded"] = "recorded"
 """The first audible sample of the answer in the recording."""
 
@@ -68,7 +67,7 @@ def stretches(turn: TurnRecord, latency: float) -> list[Stretch]:
 def flagged(outcomes: Iterable[Outcome]) -> Iterator[Unexplained]:
     """The turns with more than 20 ms of recorded latency that their marks do not explain."""
     for outcome in outcomes:
-        if outcome.latency is None or outcome.residual is None or outcome.residual <= FLAGGED:
+        if outcome.latency is None or outcome.residual is None or outcome.residual <= UNEXPLAINED:
             continue
         turn = outcome.turn
         longest = max(stretches(turn, outcome.latency), key=lambda stretch: abs(stretch.seconds), default=None)

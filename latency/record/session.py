@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from latency.budget import CARD_DRIFT_ALLOWED, CLOCK_DRIFT_ALLOWED, LATE_SHARE_ALLOWED
 from latency.record.marks import Count, Instant, Milliseconds, Number, Seconds
-
-LATE_SHARE_ALLOWED = 0.02
-CLOCK_DRIFT_ALLOWED = 0.001
-CARD_DRIFT_ALLOWED = 0.05
-"""Of a sound card, whose clock is followed; what it drops out, a virtual one on a busy machine 3 %, counts as drift."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,13 +21,11 @@ from latency.record.marks import (
 from latency.record.requests import AnswerPart, AnswerRecord, RequestRecord
 
 StallKind = Literal["event loop", "garbage collection"]
-SHORTEST_MS = 20.0
-"""A shorter delay of the event loop is not recorded: it is one frame of audio, which the jitter buffer hides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall:
-    """One such time of at least 20 ms."""
+    """A time of at least `SHORTEST_STALL_MS` during which the server's event loop did nothing."""
 
     at: EarlierInstant
     """When it began."""

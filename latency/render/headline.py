@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from latency.budget import TURN_LIMIT
-from latency.judge.outcome import EARLY
+from latency.budget import EARLY, TURN_LIMIT
 from latency.render.numbers import ms, plural, statistic
 from latency.report.report import Report
 from latency.report.stats import Distribution

@@ -3,15 +3,23 @@
 from collections.abc import Iterator
 
 from latency.audio.onset import AUDIBLE_DB
-from latency.budget import NATURAL, TURN_LIMIT
+from latency.budget import (
+    CARD_DRIFT_ALLOWED,
+    CLOCK_DRIFT_ALLOWED,
+    INTERVAL_NEEDS,
+    LATE_SHARE_ALLOWED,
+    NATURAL,
+    P95_NEEDS,
+    P99_NEEDS,
+    SHORTEST_STALL_MS,
+    TURN_LIMIT,
+    UNEXPLAINED,
+)
 from latency.judge.scoring import NORMALISER
-from latency.record.session import CARD_DRIFT_ALLOWED, CLOCK_DRIFT_ALLOWED, LATE_SHARE_ALLOWED
-from latency.record.turn import SHORTEST_MS
 from latency.render.layout import labelled
 from latency.render.numbers import UNKNOWN, counted, ms, plural
-from latency.report.report import RESIDUAL_FLAG_MS, Report
-from latency.report.stats import INTERVAL_METHOD, INTERVAL_NEEDS, METHOD, P99_NEEDS
-from latency.report.thresholds import P95_NEEDS
+from latency.report.report import Report
+from latency.report.stats import INTERVAL_METHOD, METHOD
 
 
 def conditions(report: Report) -> Iterator[str]:
@@ -69,7 +77,7 @@ def _residual(report: Report) -> Iterator[str]:
         return
     yield (
         f"residual     p50 {ms(left.p50)}, p95 {ms(left.p95)} ms of latency that the marks do not explain; "
-        f"above {RESIDUAL_FLAG_MS:g} ms in {left.flagged} of {plural(left.n, 'turn')}"
+        f"above {UNEXPLAINED * 1000:g} ms in {left.flagged} of {plural(left.n, 'turn')}"
     )
     several = len(report.sessions) > 1
     for one in report.unexplained:
@@ -92,7 +100,7 @@ def _stalls(report: Report) -> str:
     if not report.watched:
         return "stalls       unknown (the server's event loop was not watched)"
     if not report.stalls:
-        return f"stalls       none: the server's event loop never stood still for {SHORTEST_MS:g} ms"
+        return f"stalls       none: the server's event loop never stood still for {SHORTEST_STALL_MS:g} ms"
     longest = max(report.stalls, key=lambda stall: stall.ms)
     kinds: dict[str, int] = {}
     for stall in report.stalls:
@@ -100,7 +108,7 @@ def _stalls(report: Report) -> str:
     several = len(report.sessions) > 1
     where = "before the first turn" if longest.turn is None else f"in turn {longest.turn}"
     return (
-        f"stalls       {len(report.stalls)} of the server, of {SHORTEST_MS:g} ms or more: {counted(kinds)}; longest "
+        f"stalls       {len(report.stalls)} of the server, of {SHORTEST_STALL_MS:g} ms or more: {counted(kinds)}; longest "
         f"{longest.ms:.0f} ms ({longest.kind}) {where}{f' of session {longest.session}' if several else ''}"
     )
 

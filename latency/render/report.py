@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TextIO
 
-from latency.judge.outcome import EARLY
+from latency.budget import EARLY
 from latency.judge.session import TurnAccount
 from latency.render.headline import HEADLINE, headline, histogram
 from latency.render.layout import LABEL, console_for, fitted, labelled

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from latency.budget import TURN_LIMIT
-from latency.judge.outcome import EARLY, Outcome
+from latency.budget import EARLY, LATE_FRAME_MS, TURN_LIMIT, UNEXPLAINED
+from latency.judge.outcome import Outcome
 from latency.judge.verdict import Judged
 from latency.render.numbers import UNKNOWN
 from latency.report.explain import ended_by, words
-from latency.report.report import LATE_FLAG_MS, RESIDUAL_FLAG_MS, Report
+from latency.report.report import Report
 
 Line = tuple[str, str]
 """Text and style."""
@@ -161,7 +161,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         yield "cold"
     if turn.truth == "estimated":
         yield "end of speech estimated"
-    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FLAG_MS:
+    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FRAME_MS:
         yield f"audio sent {turn.late_ms_max:.0f} ms late"
     if turn.stalls:
         longest = max(turn.stalls, key=lambda stall: stall.ms)
@@ -170,5 +170,5 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
             if turn.stalls[1:]
             else f"{longest.ms:.0f} ms stall"
         )
-    if outcome.residual is not None and outcome.residual * 1000 > RESIDUAL_FLAG_MS:
+    if outcome.residual is not None and outcome.residual > UNEXPLAINED:
         yield f"{outcome.residual * 1000:.0f} ms unexplained"

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from latency.budget import Budget, BudgetError
+from latency.budget import LATE_FRAME_MS, Budget, BudgetError
 from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome, accounts, judge_session
 from latency.judge.unexplained import flagged
@@ -23,7 +23,7 @@ from latency.report.llm.cost import cost_figures
 from latency.report.llm.requests import answers_of
 from latency.report.llm.speculation import speculation_figures
 from latency.report.load import load_figures
-from latency.report.report import HOST, LATE_FLAG_MS, SCHEMA, Report
+from latency.report.report import HOST, SCHEMA, Report
 from latency.report.stats import Distribution, Spread
 from latency.report.thresholds import Threshold
 
@@ -73,7 +73,7 @@ def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
         command=tuple(run.header.command),
         versions=run.header.versions,
         host={key: run.header.host.get(key) for key in HOST},
-        late_turns=sum((turn.late_ms_max or 0.0) > LATE_FLAG_MS for turn in turns),
+        late_turns=sum((turn.late_ms_max or 0.0) > LATE_FRAME_MS for turn in turns),
         refused=_refused(pacing),
         watched=any(turn.watched for turn in turns),
         stalls=tuple(_stalls(sessions)),

@@ -8,7 +8,7 @@ longest one is named.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from latency.budget import Budget
+from latency.budget import LATE_FRAME_MS, Budget
 from latency.judge.outcome import Outcome
 from latency.judge.unexplained import flagged
 from latency.judge.verdict import Judged, judge
@@ -18,7 +18,7 @@ from latency.record.requests import RequestRecord
 from latency.record.turn import JUDGED_COMPLETE, EndedBy, SmartTurnOpinion, Stall, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
 from latency.report.llm.requests import SENT, failure, had
-from latency.report.report import LATE_FLAG_MS, Report
+from latency.report.report import Report
 
 WORST = 3
 _NAMED = 2
@@ -228,7 +228,7 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
     during = [stall for stall in turn.stalls if stall.at < end and stall.end > start]
     for kind in dict.fromkeys(stall.kind for stall in during):
         yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
-    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FLAG_MS:
+    if turn.late_ms_max is not None and turn.late_ms_max > LATE_FRAME_MS:
         yield f"the client sent its audio {turn.late_ms_max:.0f} ms late"
     yield from (unexplained.sentence for unexplained in flagged([outcome]))
 

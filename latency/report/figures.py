@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from latency.budget import UNEXPLAINED
 from latency.judge.barge_in import BargeInResult, SoundResult
 from latency.judge.outcome import LOST, Outcome
 from latency.judge.scoring import word_error_rate
 from latency.judge.session import SessionOutcome
-from latency.judge.unexplained import FLAGGED
 from latency.record.requests import AnswerPart
 from latency.record.session import Session
 from latency.record.turn import ServerTurn
@@ -204,5 +204,5 @@ def residual(outcomes: Iterable[Outcome]) -> Residual | None:
     if not values:
         return None
     spread = Spread.of(values)
-    flagged = sum(value > FLAGGED for value in values)
+    flagged = sum(value > UNEXPLAINED for value in values)
     return Residual(n=spread.n, p50=spread.p50, p95=spread.p95, flagged=flagged)

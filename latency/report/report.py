@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome, TurnAccount
-from latency.judge.unexplained import FLAGGED, Unexplained
+from latency.judge.unexplained import Unexplained
 from latency.record.turn import TurnStall
 from latency.report.figures import BargeInFigures, PacingFigures, Quality, Residual, TurnCounts
 from latency.report.llm.budget import Llm
@@ -22,10 +22,6 @@ from latency.report.thresholds import CheckResult
 
 SCHEMA = 1
 """Version of the report's JSON."""
-RESIDUAL_FLAG_MS = FLAGGED * 1000
-"""A turn with more unexplained latency than this is flagged."""
-LATE_FLAG_MS = 20.0
-"""A turn with an audio frame sent later than this is flagged."""
 SYNTHESISER = "sim:"
 """The beginning of the name of a speaker that is no person."""
 NO_MODEL = "no language model"

@@ -17,13 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from latency.budget import NATURAL, TURN_LIMIT
+from latency.budget import INTERVAL_NEEDS, NATURAL, P99_NEEDS, TURN_LIMIT
 
 METHOD = "linear interpolation"
-P99_NEEDS = 100
 INTERVAL = 95
 """Percent of the resampled percentiles that an interval contains."""
-INTERVAL_NEEDS = 8
 RESAMPLES = 1000
 INTERVAL_METHOD = f"{INTERVAL} % bootstrap intervals, {RESAMPLES} resamples"
 _SEED = 800

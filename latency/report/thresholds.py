@@ -1,7 +1,7 @@
 """Limits on a report's figures, written as text: parsed before anything runs, judged after.
 
     threshold  = figure operator number ["n>=" turns]
-    figure     = one of `latency.report.checked_figures.FIGURES`, such as "turn p95", "llm within" or "cut_offs"
+    figure     = one of `FIGURES`, such as "turn p95", "llm within" or "cut_offs"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
 "turn_fallback" is another name for "turn_silence". Durations are milliseconds: "turn p95 < 800". Shares lie between 0
@@ -23,6 +23,8 @@ A figure without a single sample gives "no data", never a pass. So do
   for more, and for turns of any other figure that has a number of them ("turn p50 < 600 n>=50"),
 * "cut_offs == 0" and what else counts an agent's mistakes, when no turn was answered and so none could be made,
 * every figure that depends on time if the run is refused because its audio was not sent in real time.
+
+Importing this loads nothing heavy, because limits are read before anything runs.
 """
 
 import difflib
@@ -31,12 +33,142 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
-from latency.report.checked_figures import COUNTS, FIGURES, MISTAKES, SHARES, WITHOUT_CLOCK
+from latency.budget import P95_NEEDS
+from latency.record.contributions import CONTRIBUTIONS
 
 if TYPE_CHECKING:
+    from latency.report.load import LoadFigures
     from latency.report.report import Report
+    from latency.report.stats import Distribution, Spread
+
+Figure = Callable[["Report"], float | None]
+"""How a figure is read from a report; None without a sample."""
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _of_latency(field: str, statistic: str) -> Figure:
+    def figure(report: "Report") -> float | None:
+        found: Distribution = getattr(report, field)
+        value: float | None = getattr(found, statistic)
+        if statistic.startswith("within"):
+            return _share(value or 0, found.total)
+        return math.inf if found.is_never(statistic) else value if found.total else None
+
+    return figure
+
+
+def _stage(key: str) -> Callable[["Report"], "Spread | None"]:
+    return lambda report: report.residual_ms if key == "residual" else report.contributions_ms.get(key)
+
+
+def _of_stage(key: str, statistic: str) -> Figure:
+    def figure(report: "Report") -> float | None:
+        spread = _stage(key)(report)
+        return getattr(spread, statistic) if spread and spread.n else None
+
+    return figure
+
+
+def _samples(key: str) -> Callable[["Report"], int]:
+    def samples(report: "Report") -> int:
+        spread = _stage(key)(report)
+        return spread.n if spread else 0
+
+    return samples
+
+
+def _known_turns(report: "Report") -> int:
+    """How many turns want an answer and are recorded."""
+    return report.turns.expected - report.turns.lost
+
+
+def _of_load(pick: Callable[["LoadFigures"], float]) -> Figure:
+    return lambda report: None if report.load is None else pick(report.load)
+
+
+def _llm(*verdicts: str) -> Figure:
+    return lambda report: _share(sum(getattr(report.llm, name) for name in verdicts), report.llm.judged)
+
+
+_LATENCIES = {
+    "turn": "turn_ms",
+    "turn_cold": "turn_ms_cold",
+    "turn_detected_complete": "turn_ms_detected_complete",
+    "turn_silence": "turn_ms_fallback",
+    "turn_fallback": "turn_ms_fallback",
+    "turn_barge_in": "turn_ms_barge_in",
+    "answer": "answer_ms",
+    "whole_answer": "whole_answer_ms",
+}
+_STATISTICS = ("n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800")
+_STAGES = (*CONTRIBUTIONS, "residual")
+
+FIGURES: dict[str, Figure] = {
+    **{f"{name} {s}": _of_latency(field, s) for name, field in _LATENCIES.items() for s in _STATISTICS},
+    **{f"{key} {s}": _of_stage(key, s) for key in _STAGES for s in ("n", "p50", "p95")},
+    "llm within": _llm("within", "rescued"),
+    **{f"llm {verdict}": _llm(verdict) for verdict in ("rescued", "bridged", "missed")},
+    "llm judged": lambda report: report.llm.judged or None,
+    "llm textless": lambda report: report.llm.textless if report.llm.judged else None,
+    "llm overshoot_p50": attrgetter("llm.overshoot_ms.p50"),
+    "llm overshoot_p99": attrgetter("llm.overshoot_p99_ms"),
+    "llm overshoot_max": attrgetter("llm.overshoot_ms.max"),
+    "llm extra": lambda report: report.llm.waste.extra if report.llm.tiers else None,
+    "llm wasted": attrgetter("llm.waste.share"),
+    **{
+        f"cost {name}": attrgetter(f"cost.{name}")
+        for name in ("usd", "usd_per_call", "usd_per_100_turns", "winners", "losers", "speculation")
+    },
+    "total": lambda report: report.turns.total or None,
+    "expected": lambda report: report.turns.expected or None,
+    "answered": lambda report: report.turns.answered if _known_turns(report) else None,
+    "unanswered": lambda report: sum(report.turns.unanswered.values()) if _known_turns(report) else None,
+    "answers_ok": lambda report: _share(report.turns.answers_ok or 0, report.scored),
+    **{
+        name: attrgetter(f"quality.{name}")
+        for name in ("cut_offs", "pauses", "gaps", "early", "wer", "false_cut_off_rate")
+    },
+    "barge_in n": lambda report: report.barge_in.n or None,
+    "barge_in stop_p50": attrgetter("barge_in.stop_p50_ms"),
+    "barge_in stop_p95": attrgetter("barge_in.stop_p95_ms"),
+    "barge_in false": attrgetter("barge_in.false"),
+    "barge_in missed": attrgetter("barge_in.missed"),
+    "barge_in ducked_p95": attrgetter("barge_in.ducked_p95_ms"),
+    "barge_in own": attrgetter("barge_in.own"),
+    "calls taken": _of_load(lambda load: load.calls),
+    "calls refused": _of_load(lambda load: sum(load.refused.values())),
+    "calls failed": _of_load(lambda load: sum(load.failed.values())),
+    "calls at_once": _of_load(lambda load: load.most_at_once),
+    "calls sustained": _of_load(lambda load: load.sustained or 0),
+}
+"""Every figure that a threshold may name."""
+
+COUNTS: dict[str, Callable[["Report"], int]] = {
+    **{f"{name} {s}": attrgetter(f"{field}.total") for name, field in _LATENCIES.items() for s in _STATISTICS[1:]},
+    **{f"{key} {s}": _samples(key) for key in _STAGES for s in ("p50", "p95")},
+    "barge_in stop_p50": attrgetter("barge_in.n"),
+    "barge_in stop_p95": attrgetter("barge_in.n"),
+}
+"""From how many turns a figure is taken."""
+MISTAKES = {"cut_offs", "false_cut_off_rate", "gaps", "early", "barge_in false", "barge_in missed", "barge_in own"}
+"""Figures that are 0 for an agent that says nothing."""
+
+SHARES = {name for name in FIGURES if "within_" in name} | {
+    "llm within", "llm rescued", "llm bridged", "llm missed", "llm wasted", "answers_ok", "false_cut_off_rate",
+}  # fmt: skip
+"""Figures between 0 and 1."""
+
+WITHOUT_CLOCK = {
+    "total", "expected", "answered", "unanswered", "answers_ok", "wer", "pauses", "barge_in n", "llm judged",
+    "calls taken", "calls refused", "calls failed", "calls at_once",
+}  # fmt: skip
+"""Figures of which late audio changes nothing; where it stutters, pauses grow and speech is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +201,6 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 _SHAPE = re.compile(r"(?P<figure>[^<>=!≤≥]*)(?P<operator>[<>=!≤≥]+)(?P<limit>[^<>=!≤≥]*)")
 _TURNS = re.compile(r"(?<=[\d.])\s+n\s*>=\s*(\d+)\s*$")
 """The end of a threshold that says how many turns its figure needs."""
-P95_NEEDS = 20
-"""Turns that a 95th percentile needs to be judged: with fewer it lies next to the maximum."""
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)")
 _MEANT = {"=": "==", "=<": "<=", "=>": ">=", "≤": "<=", "≥": ">=", "<>": "!=", "===": "=="}
 _EXAMPLE = 'write one like "turn p95 < 800" or "cut_offs == 0"'
@@ -119,25 +249,28 @@ class Threshold:
 
     def judge(self, report: "Report") -> CheckResult:
         """Hold the threshold against a report."""
-        if report.refused and self.figure not in WITHOUT_CLOCK:
-            return CheckResult(self.expr, "no data", None, f"the run is refused: {report.refused}")
         value = FIGURES[self.figure](report)
-        if value is None:
-            return CheckResult(self.expr, "no data", None, _why_not(self.figure, report))
-        if self.figure in MISTAKES and not value and report.is_unanswered:
-            return CheckResult(self.expr, "no data", None, "no turn was answered")
-        count = COUNTS[self.figure](report) if self.figure in COUNTS else None
-        if count is not None and count < self.needs:
-            return CheckResult(self.expr, "no data", None, self._too_few(count))
+        reason = self._unjudged(value, report)
+        if value is None or reason:
+            return CheckResult(self.expr, "no data", None, reason)
         passed = _OPERATORS[self.operator](value, self.limit)
         return CheckResult(self.expr, "passed" if passed else "failed", value)
 
-    def _too_few(self, count: int) -> str:
-        limit = _TURNS.sub("", self.expr)
+    def _unjudged(self, value: float | None, report: "Report") -> str | None:
+        """Why the figure is no data, in one clause; None when it is judged."""
+        if report.refused and self.figure not in WITHOUT_CLOCK:
+            return f"the run is refused: {report.refused}"
+        if value is None:
+            return _why_not(self.figure, report)
+        if self.figure in MISTAKES and not value and report.is_unanswered:
+            return "no turn was answered"
+        count = COUNTS[self.figure](report) if self.figure in COUNTS else self.needs
+        if count >= self.needs:
+            return None
         what = "the 95th percentile" if self.figure.endswith("p95") else self.figure
         return (
             f"{what} needs {self.needs} turns and this run has {count}; replay more (--repeat), or allow fewer: "
-            f'"{limit} n>={count}"'
+            f'"{_TURNS.sub("", self.expr)} n>={count}"'
         )
 
 
@@ -169,7 +302,8 @@ def _why_not(figure: str, report: "Report") -> str:
 
 
 def _known(figure: str) -> str:
-    meant = difflib.get_close_matches(_spelt(figure), FIGURES, n=1, cutoff=0.7)
+    # Its words may be joined by hyphens, or be capital letters.
+    meant = difflib.get_close_matches(figure.lower().replace("-", "_"), FIGURES, n=1, cutoff=0.7)
     name = figure.split()[0]
     own = [known for known in FIGURES if known.split()[0] == name]
     if own:
@@ -178,12 +312,6 @@ def _known(figure: str) -> str:
         )
     if meant:
         return f'did you mean "{meant[0]}"?'
-    latency = [known for known in FIGURES if known.split()[-1] == name]
-    if latency:
+    if latency := [known for known in FIGURES if known.split()[-1] == name]:
         return f'say of what, as in "{latency[0]}"'
     return f"known are {', '.join(dict.fromkeys(known.split()[0] for known in FIGURES))}"
-
-
-def _spelt(figure: str) -> str:
-    """A figure as it would be spelt here: its words may be joined by hyphens, or be capital letters."""
-    return figure.lower().replace("-", "_")

@@ -269,8 +269,7 @@ def _say(line: str) -> None:
 
 
 def _show(folder: Path, *, as_json: bool) -> int:
-    from latency.benchmark.as_json import text
-    from latency.benchmark.benchmark import Benchmark
+    from latency.benchmark.benchmark import Benchmark, text
     from latency.benchmark.tables import write
 
     found = Benchmark.load(folder)

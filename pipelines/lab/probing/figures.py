@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from latency.budget import P95_NEEDS
 from latency.record.requests import Price, Tokens
-from latency.report.thresholds import P95_NEEDS
 
 CHARS_PER_TOKEN = 4
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from latency.benchmark.as_json import text
-from latency.benchmark.benchmark import Benchmark, Callers
+from latency.benchmark.benchmark import Benchmark, Callers, text
 from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
 from latency.benchmark.row import BenchmarkRow, Requests, Tally
 from latency.benchmark.tables import about_callers, write

@@ -5,13 +5,12 @@ from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
-from latency.record.contributions import Passage, contributions, known_instants, passages
+from latency.record.contributions import Step, contributions, known_instants, steps
 from latency.record.json_form import TurnError, from_json, parse, shown, to_json
 from latency.record.marks import (
     Count,
     EarlierInstant,
     Instant,
-    Mark,
     Marks,
     Milliseconds,
     Probability,
@@ -337,14 +336,11 @@ class TurnRecord(Reported):
         A stage that ended before the previous one (speculation) took no time of its own: 0. A stage with an unknown
         end is None, and its time is part of "pipeline", which is None unless both ends of the turn are known.
         """
-        return contributions(self._instants())
+        return contributions(known_instants(self.marks, speech_end=self.end))
 
-    def passages(self) -> list[Passage]:
+    def steps(self) -> list[Step]:
         """The turn's way through its known instants, in order, from the first one that a stage ends or begins at."""
-        return passages(self._instants())
-
-    def _instants(self) -> dict[Mark, float]:
-        return known_instants(self.marks, speech_end=self.end)
+        return steps(known_instants(self.marks, speech_end=self.end))
 
     def to_json(self) -> dict[str, Any]:
         """The record as one JSON object, as turns.jsonl holds it."""

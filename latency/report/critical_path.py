@@ -53,9 +53,9 @@ class Stage:
 def stages(turn: TurnRecord) -> tuple[Stage, ...]:
     """The stages that took time, in the order of a turn, and finally the time that none of them accounts for."""
     paths: dict[str, list[Period]] = {}
-    for passage in turn.passages():
-        if passage.end - passage.start > _SHORTEST:
-            paths.setdefault(passage.key or UNNAMED, []).append((passage.start, passage.end))
+    for step in turn.steps():
+        if step.seconds > _SHORTEST:
+            paths.setdefault(step.key or UNNAMED, []).append((step.start, step.end))
     work = _work(turn)
     found = (Stage(key, work.get(key), tuple(paths.get(key, ()))) for key in CONTRIBUTIONS)
     return tuple(stage for stage in found if stage.work or stage.path)

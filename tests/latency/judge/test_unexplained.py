@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from latency.judge.outcome import Outcome
-from latency.judge.unexplained import flagged, stretches
+from latency.judge.unexplained import flagged, unexplained_steps
 from latency.record.contributions import UNNAMED
 from latency.record.turn import TurnRecord
 
@@ -31,7 +31,7 @@ def sentence(one: TurnRecord, latency: float) -> str:
 
 
 def test_marks_that_agree_with_the_recording_leave_nothing() -> None:
-    assert stretches(turn(), 0.78) == []
+    assert unexplained_steps(turn(), 0.78) == []
     assert list(flagged([Outcome(turn=turn(), latency=0.78, residual=0.0)])) == []
 
 
@@ -40,11 +40,11 @@ def test_marks_that_agree_with_the_recording_leave_nothing() -> None:
 )
 @pytest.mark.parametrize("latency", [0.6, 0.78, 0.95])
 @pytest.mark.parametrize("moved", [{}, {"first_sent": 3.2}, {"transcript_final": 2.5}])
-def test_stages_and_stretches_add_up_to_the_recorded_latency(
+def test_stages_and_unexplained_steps_add_up_to_the_recorded_latency(
     unknown: tuple[str, ...], latency: float, moved: dict[str, float]
 ) -> None:
     one = turn(**moved | dict.fromkeys(unknown))
-    left = sum(stretch.seconds for stretch in stretches(one, latency))
+    left = sum(step.seconds for step in unexplained_steps(one, latency))
     assert explained(one, latency) + left == pytest.approx(latency)
 
 

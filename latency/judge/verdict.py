@@ -66,7 +66,8 @@ def judge(turn: Reported, *, budget: float) -> Judged | None:
     first = next(iter(committed), AnswerRecord())
     used = in_use(turn.attempts, answers)
     spoken = next((attempt for attempt in used if attempt.outcome == "spoken"), None)
-    answer = next((one for one in committed if spoken is not None and one.response == spoken.response), first)
+    number = spoken.response if spoken else None
+    answer = next((one for one in committed if one.response == number), first)
     asked = next((attempt for attempt in used if attempt.response == (spoken or answer).response), None)
     clause, deadline = _answer_text(spoken, turn), None
     if committed or not answers:
@@ -75,10 +76,9 @@ def judge(turn: Reported, *, budget: float) -> Judged | None:
     said = [
         phrase for one in committed for phrase in one.said if clause is None or phrase.at is None or phrase.at <= clause
     ]
+    another = bool(spoken and asked and spoken.tier != asked.tier)
     return Judged(
-        verdict=_verdict(
-            turn, used, said, clause, deadline, another=bool(spoken and asked and spoken.tier != asked.tier)
-        ),
+        verdict=_verdict(turn, used, said, clause, deadline, another=another),
         asked=asked.tier if asked else None,
         tier=spoken.tier if spoken else None,
         model=spoken.model if spoken else None,

@@ -85,7 +85,11 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
         *rows,
         WaterfallRow(label="bot", group="speech", bars=bot, note=heard if bot else "silent"),
     ]
-    return Waterfall(start=start, end=end, rows=tuple(_shifted(row, zero) for row in everything))
+    shifted = (
+        replace(row, bars=tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars))
+        for row in everything
+    )
+    return Waterfall(start=start, end=end, rows=tuple(shifted))
 
 
 def attempts_of(turn: TurnRecord) -> list[RequestRecord]:
@@ -146,24 +150,21 @@ def _stage_note(key: str, turn: TurnRecord) -> str:
 
 def _model_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
     if (hint := turn.marks.get(Mark.EAGER_HINT)) is not None:
-        yield WaterfallRow(
-            label="eager hint", group="model", bars=(Bar(hint, hint, "instant"),), note="the turn may end"
-        )
+        yield _instant("eager hint", hint, "the turn may end")
     waited = [part for stage in stages(turn) if stage.key in OF_THE_MODEL for part in stage.path]
     for attempt in attempts_of(turn):
-        is_last = attempt in turn.attempts
-        yield from _attempt_row(attempt, waited if is_last else [], turn.marks.get(Mark.TURN_COMMIT))
+        yield from _attempt_row(attempt, waited if attempt in turn.attempts else [], turn.marks.get(Mark.TURN_COMMIT))
     for answer in turn.responses:
         if (deadline := answer.deadline) is not None:
             charged = f"; {answer.charged} had overspent" if answer.charged else ""
-            note = f"set by {LIMITS[answer.limit]}{charged}" if answer.limit else ""
-            yield WaterfallRow(
-                label="LLM deadline", group="model", bars=(Bar(deadline, deadline, "instant"),), note=note
-            )
+            yield _instant("LLM deadline", deadline, f"set by {LIMITS[answer.limit]}{charged}" if answer.limit else "")
         for phrase in answer.said:
-            if (at := phrase.at) is not None:
-                bars = (Bar(at, at, "instant"),)
-                yield WaterfallRow(label=f"{phrase.kind} phrase", group="model", bars=bars, note=phrase.text)
+            if phrase.at is not None:
+                yield _instant(f"{phrase.kind} phrase", phrase.at, phrase.text)
+
+
+def _instant(label: str, at: float, note: str) -> WaterfallRow:
+    return WaterfallRow(label=label, group="model", bars=(Bar(at, at, "instant"),), note=note)
 
 
 def _attempt_row(attempt: RequestRecord, waited: Sequence[Period], commit: float | None) -> Iterator[WaterfallRow]:
@@ -197,7 +198,3 @@ def _stall_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:
             took=sum(stall.ms for stall in found) / 1000,
             note=f"{len(found)}, longest {max(stall.ms for stall in found):.0f} ms",
         )
-
-
-def _shifted(row: WaterfallRow, zero: float) -> WaterfallRow:
-    return replace(row, bars=tuple(Bar(bar.start - zero, bar.end - zero, bar.kind) for bar in row.bars))

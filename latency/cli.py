@@ -106,7 +106,7 @@ def show(
         program: The command's name, with which its complaints begin.
     """
     # Imported now: numpy and the terminal library cost more than everything else here together.
-    from latency.report.build import build
+    from latency.report.report import build
 
     started = time.monotonic()
     try:

@@ -77,7 +77,7 @@ def _show(folder: Path, name: str | None, number: int, *, wav: Path | None, want
     from latency.audio.onset import as_floats, utterances
     from latency.render.layout import console_for, fitted
     from latency.render.turn_view import write_turn
-    from latency.report.build import build
+    from latency.report.report import build
     from latency.report.waterfall import waterfall
 
     run = Run.load(folder)

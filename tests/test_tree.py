@@ -27,7 +27,7 @@ def test_no_sub_packages_import_each_other_in_a_circle(package: str) -> None:
 def test_a_circle_of_sub_packages_is_found() -> None:
     sources = {
         Path("latency/judge/outcome.py"): "def f():\n    from latency.report.report import Report",
-        Path("latency/report/build.py"): "from latency.judge.session import judge_session",
+        Path("latency/report/report.py"): "from latency.judge.session import judge_session",
         Path("latency/record/turn.py"): "from latency.record.marks import Mark",
     }
     assert set(circle(sources)) == {"latency.judge", "latency.report"}

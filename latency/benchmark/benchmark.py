@@ -22,7 +22,7 @@ from typing import Any
 from latency.benchmark.row import BenchmarkRow, Tally, row
 from latency.record.json_form import read_file, read_json
 from latency.record.run import Run, RunError
-from latency.report.build import build
+from latency.report.report import build
 from latency.report.stats import (
     INTERVAL_METHOD,
     METHOD,

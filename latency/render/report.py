@@ -157,7 +157,10 @@ def fault_lines(accounts: tuple[TurnAccount, ...]) -> Iterator[str]:
     if not accounts:
         return
     faults = sum(len(account.faults) for account in accounts)
-    yield labelled("faults", f"{faults} injected in {plural(len(accounts), 'turn')}: {counted(_ends(accounts))}")
+    yield labelled(
+        "faults",
+        f"{faults} injected in {plural(len(accounts), 'turn')}: {counted(Counter(one.end for one in accounts))}",
+    )
     many = len({account.session for account in accounts}) > 1
     for account in accounts:
         if account.faults or account.reason:
@@ -165,7 +168,3 @@ def fault_lines(accounts: tuple[TurnAccount, ...]) -> Iterator[str]:
             broken = "; ".join(fault.what for fault in account.faults) or "no fault"
             why = f": {account.reason}" if account.reason else ""
             yield f"{'':<{LABEL}}{where}: {broken} → {_ENDS.get(account.end, account.end)}{why}"
-
-
-def _ends(accounts: tuple[TurnAccount, ...]) -> Counter[str]:
-    return Counter(account.end for account in accounts)

@@ -14,7 +14,7 @@ from latency.judge.session import SessionOutcome
 from latency.record.run import Run, RunHeader
 from latency.record.run_writer import RunWriter
 from latency.record.session import Session
-from latency.report.build import build
+from latency.report.report import build
 from latency.selftest.planted import Call, Hidden, calls
 
 RECOVERY_TOLERANCE = 0.01

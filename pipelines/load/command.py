@@ -111,7 +111,7 @@ async def _watching(callers: Callers, samples: list[ServerSample]) -> AsyncItera
 def _show(folder: Path, thresholds: Sequence[Threshold], *, as_json: bool) -> int:
     """Print the tables; returns the exit status."""
     from latency.render.load import text, write
-    from latency.report.build import build
+    from latency.report.report import build
 
     try:
         report = build(Run.load(folder), thresholds)

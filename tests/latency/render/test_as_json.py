@@ -4,7 +4,7 @@ from pathlib import Path
 
 from latency.record.run import Run
 from latency.render.as_json import text
-from latency.report.build import build
+from latency.report.report import build
 from latency.report.thresholds import Threshold
 
 LATENCY = ["n", "p50", "p90", "p95", "p99", "max", "within_400", "within_800", "p50_ci", "p95_ci", "unanswered"]

@@ -6,8 +6,7 @@ import pytest
 
 from latency.record.run import Run
 from latency.render.headline import headline, histogram
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 from latency.report.stats import Distribution
 
 

@@ -8,9 +8,8 @@ from latency.judge.unexplained import Unexplained
 from latency.record.run import Run
 from latency.record.turn import TurnStall
 from latency.render.method import conditions, method
-from latency.report.build import build
 from latency.report.figures import PacingFigures
-from latency.report.report import Report
+from latency.report.report import Report, build
 
 
 @pytest.fixture

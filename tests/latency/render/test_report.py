@@ -10,9 +10,8 @@ from latency.record.requests import AnswerPart
 from latency.record.run import Run
 from latency.record.turn import HangRecord, ServerTurn, TurnRecord
 from latency.render.report import write
-from latency.report.build import build
 from latency.report.llm.speculation import Speculation
-from latency.report.report import Report
+from latency.report.report import Report, build
 from latency.report.thresholds import Threshold
 from tests.latency.conversations import Conversation, MakeRun
 

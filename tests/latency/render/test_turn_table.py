@@ -8,8 +8,7 @@ from latency.judge.verdict import Judged
 from latency.record.run import Run
 from latency.record.turn import Stall
 from latency.render.turn_table import BLANK, legend, llm_remark, turn_table
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 
 IN_TIME = Judged(
     verdict="within",

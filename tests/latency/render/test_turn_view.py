@@ -11,7 +11,7 @@ from latency.record.json_form import from_json
 from latency.record.requests import RequestRecord
 from latency.record.run import Run
 from latency.render.turn_view import write_turn
-from latency.report.build import build
+from latency.report.report import build
 from latency.report.waterfall import waterfall
 
 

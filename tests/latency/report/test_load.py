@@ -9,9 +9,8 @@ from latency.record.run import Run, RunError
 from latency.record.run_writer import RunWriter
 from latency.record.session import Session
 from latency.record.turn import TurnRecord
-from latency.report.build import build
 from latency.report.load import LoadFigures, load_figures
-from latency.report.report import Report
+from latency.report.report import Report, build
 from latency.report.thresholds import Threshold
 from tests.latency.conversations import HEADER, Conversation
 

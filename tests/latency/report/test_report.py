@@ -9,8 +9,7 @@ import pytest
 from latency.record.run import Run, RunHeader
 from latency.record.session import Pacing
 from latency.record.turn import ServerTurn, Stall, TurnRecord
-from latency.report.build import build
-from latency.report.report import Report
+from latency.report.report import Report, build
 from latency.report.thresholds import Threshold
 from tests.latency.budgeted_turns import attempt
 from tests.latency.conversations import Conversation, MakeRun

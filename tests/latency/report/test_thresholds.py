@@ -7,9 +7,8 @@ import pytest
 
 from latency.record.run import Run
 from latency.record.turn import TurnRecord
-from latency.report.build import build
 from latency.report.llm.cost import cost_figures
-from latency.report.report import Report
+from latency.report.report import Report, build
 from latency.report.thresholds import FIGURES, MISTAKES, Threshold, ThresholdError
 from tests.latency.budgeted_turns import attempt, turn
 from tests.latency.conversations import MakeRun, first_turn

@@ -95,6 +95,6 @@ def _server(figures: LoadFigures) -> str:
         return "its processes cannot be seen from here"
     return (
         f"{use.cores:g} cores on average, {count(use.cpu_seconds_per_call_minute)} s of processor time for a minute of "
-        f"a call; memory {count(use.idle_mb)} MB idle, {use.peak_mb:g} MB at most, {count(use.mb_per_call)} MB for each "
-        "call"
+        f"a call; memory {count(use.idle_mb)} MB idle, {use.peak_mb:g} MB at most, {count(use.mb_per_call)} MB for "
+        "each call"
     )

@@ -69,6 +69,7 @@ def cost_figures(turns: Sequence[TurnRecord]) -> Cost:
     by_call = {name: spent(_requests([t for t in turns if t.session == name])).usd for name in sessions}
     tiers = sorted({attempt.tier or "unnamed" for attempt in attempts})
     known = [attempt.usd for attempt in attempts if attempt.usd is not None]
+    capped = ({answer.cap for own in server_turns([turn]) for answer in own.responses if answer.cap} for turn in turns)
     return Cost(
         **asdict(whole),
         usd_per_100_turns=_rounded(whole.usd / expected * 100) if whole.usd is not None and expected else None,
@@ -78,7 +79,7 @@ def cost_figures(turns: Sequence[TurnRecord]) -> Cost:
         requests=len(attempts),
         unpriced=tuple(dict.fromkeys(_model(attempt) for attempt in attempts if attempt.usd is None)),
         known=_sum(known) if known else None,
-        capped=dict(Counter(cap for turn in turns for cap in _caps(turn))),
+        capped=dict(Counter(cap for caps in capped for cap in caps)),
     )
 
 
@@ -110,10 +111,6 @@ def spent(attempts: Sequence[RequestRecord]) -> Spent:
 def _requests(turns: Sequence[TurnRecord]) -> list[RequestRecord]:
     """Every request that has tokens; what answers without a language model has none."""
     return [attempt for answer in answers_of(turns) for attempt in answer if attempt.tokens is not None]
-
-
-def _caps(turn: TurnRecord) -> set[Cap]:
-    return {answer.cap for own in server_turns([turn]) for answer in own.responses if answer.cap}
 
 
 def _model(attempt: RequestRecord) -> str:

@@ -74,7 +74,7 @@ def waste_of(turns: Sequence[TurnRecord]) -> Waste:
     known = [(attempt.outcome, attempt.tokens) for answer in answers for attempt in answer if attempt.tokens]
     lost = [tokens for outcome, tokens in known if outcome in LOST]
     interrupted = _interrupted(turns)
-    tokens, total = _sum(lost) + interrupted, _sum(tokens for _, tokens in known)
+    tokens, total = tokens_of(lost) + interrupted, tokens_of(tokens for _, tokens in known)
     return Waste(
         extra=extra.total(),
         spoken=sum(extra[outcome] for outcome in USED),
@@ -82,7 +82,7 @@ def waste_of(turns: Sequence[TurnRecord]) -> Waste:
         failed=extra["failed"],
         tokens=tokens if known else None,
         tokens_interrupted=interrupted if known else None,
-        tokens_estimated=_sum(one for one in lost if one.estimated) if known else None,
+        tokens_estimated=tokens_of(one for one in lost if one.estimated) if known else None,
         tokens_total=total if known else None,
         share=round(tokens / total, 4) if total else None,
         withdrawn=sum(map(len, answers)) - sum(map(len, kept)),
@@ -102,11 +102,11 @@ def _interrupted(turns: Sequence[TurnRecord]) -> int:
     return round(lost)
 
 
-def _sum(tokens: Iterable[Tokens]) -> int:
+def tokens_of(tokens: Iterable[Tokens]) -> int:
+    """Prompt and completion, as far as they are known."""
     return sum((one.prompt or 0) + (one.completion or 0) for one in tokens)
 
 
-UNTOLD = "no reason given"
 SENT = {
     "words too": "a whole clause",
     "only the beginning of a clause": "part of a clause",
@@ -133,7 +133,7 @@ def failures(attempts: Iterable[RequestRecord]) -> dict[str, int]:
 
 def failure(attempt: RequestRecord) -> str:
     """Why a request failed: a sentence without its full stop."""
-    why = (attempt.failed or UNTOLD).rstrip(".")
+    why = (attempt.failed or "no reason given").rstrip(".")
     return f"{why}, after its first words" if attempt.first_token is not None else why
 
 
@@ -151,7 +151,15 @@ def cut_short(attempts: Iterable[RequestRecord]) -> dict[str, CutShort]:
     for attempt in attempts:
         if attempt.outcome == "cancelled":
             found.setdefault(had(attempt), []).append(attempt)
-    return {what: CutShort(n=len(those), after_p50_ms=_median_ms(those)) for what, those in found.items()}
+    return {
+        what: CutShort(
+            n=len(those),
+            after_p50_ms=Spread.of(
+                one.end - one.request for one in those if one.request is not None and one.end is not None
+            ).p50,
+        )
+        for what, those in found.items()
+    }
 
 
 def had(attempt: RequestRecord) -> str:
@@ -161,8 +169,3 @@ def had(attempt: RequestRecord) -> str:
     if attempt.first_token is not None:
         return "only the beginning of a clause"
     return "nothing yet" if attempt.alive is None else "only a sign of life"
-
-
-def _median_ms(attempts: Iterable[RequestRecord]) -> float | None:
-    known = ((one.request, one.end) for one in attempts)
-    return Spread.of(end - request for request, end in known if request is not None and end is not None).p50

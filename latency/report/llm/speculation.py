@@ -12,7 +12,7 @@ from latency.judge.verdict import in_use
 from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import Reported, ServerTurn, SpeculationRecord, TurnRecord
-from latency.report.llm.requests import USED, server_turns
+from latency.report.llm.requests import USED, server_turns, tokens_of
 from latency.report.stats import Spread
 
 
@@ -52,6 +52,7 @@ def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
     reports = [report for _, report in told if report]
     ahead = [_reported(one, report) if report else _inferred(one) for one, report in told]
     known = bool(reports) or any(one.attempts for one in own)
+    spent = [(attempt.outcome, attempt.tokens) for one in own for attempt in one.attempts if attempt.tokens]
     return Speculation(
         started=sum(one.started for one in ahead) if known else None,
         discarded=sum(one.discarded for one in ahead) if known else None,
@@ -60,14 +61,8 @@ def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
         spoken_ahead=sum(report.spoken_ahead for report in reports) if reports else None,
         hints=sum(report.hints for report in reports) if reports else None,
         early=sum(report.early for report in reports) if reports else None,
-        discarded_tokens=_discarded_tokens(own),
+        discarded_tokens=tokens_of(tokens for outcome, tokens in spent if outcome == "withdrawn") if spent else None,
     )
-
-
-def _discarded_tokens(turns: Iterable[Reported]) -> int | None:
-    attempts = [attempt for turn in turns for attempt in turn.attempts if attempt.tokens]
-    discarded = (attempt.tokens for attempt in attempts if attempt.outcome == "withdrawn")
-    return sum((used.prompt or 0) + (used.completion or 0) for used in discarded if used) if attempts else None
 
 
 def head_start(turn: Reported, request: float) -> float | None:

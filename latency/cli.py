@@ -25,7 +25,7 @@ from latency.command_line import (
     unusable,
 )
 from latency.record.run import Run, RunError, newest
-from latency.report.thresholds import Threshold, ThresholdError
+from latency.report.checks import Check, CheckError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -83,7 +83,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def show(
     folder: Path,
-    thresholds: Sequence[Threshold] = (),
+    thresholds: Sequence[Check] = (),
     *,
     as_json: bool = False,
     as_csv: bool = False,
@@ -133,7 +133,7 @@ def show(
 
 def _unanswered(report: "Report", program: str) -> int:
     """Say why no turn of a run was answered; returns the status for it."""
-    from latency.judge.outcome import Unanswered
+    from latency.judge.turn import Unanswered
 
     failed = next((one.turn.failed for one in report.outcomes if one.unanswered is Unanswered.FAILED), None)
     if failed:
@@ -153,8 +153,8 @@ def _report(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(["report", *arguments])
     log_to_stderr(verbose=chosen.verbose)
     try:
-        thresholds = [Threshold.parse(expr) for expr in chosen.check]
-    except ThresholdError as error:
+        thresholds = [Check.parse(expr) for expr in chosen.check]
+    except CheckError as error:
         return _refuse(str(error), USAGE)
     try:
         folder = chosen.run or newest(RUNS)

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from latency.benchmark.row import BenchmarkRow, Tally, row
+from latency.benchmark.row import BenchmarkRow, ComparedTurns, row
 from latency.record.json_form import read_file, read_json
 from latency.record.run import Run, RunError
 from latency.report.report import build
@@ -156,7 +156,7 @@ class Benchmark:
             raise RunError(f"{folder / INDEX} is not what a benchmark writes: {error!r}") from error
 
 
-def usually_finished(tally: Tally) -> frozenset[tuple[str, int]]:
+def usually_finished(tally: ComparedTurns) -> frozenset[tuple[str, int]]:
     """The recordings (scenario and number of the turn) whose words were finished in most of the rounds."""
     finished = Counter((scenario, number) for scenario, _, number in tally.finished)
     turns = [*tally.latencies, *tally.cut_off, *tally.unanswered]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from latency.judge.barge_in import BargeInResult, SoundResult
-from latency.judge.outcome import REACH, Outcome
 from latency.judge.session import SessionOutcome
+from latency.judge.turn import REACH, Outcome
 from latency.report.stats import Distribution
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from latency.benchmark.conduct import CutOffs, Interruptions, Sounds, cut_offs, interruptions, sounds
-from latency.judge.outcome import Outcome
+from latency.judge.turn import Outcome
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord
 from latency.report.report import Report
 from latency.report.stats import Distribution, Latencies, group_interval
@@ -44,7 +44,7 @@ class Requests:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class ComparedTurns:
     """What became of the warm turns that want an answer and are no barge-ins."""
 
     latencies: Latencies
@@ -90,7 +90,7 @@ class BenchmarkRow:
     """The variant that has the piece."""
     run: Path
     calls: int
-    tally: Tally = field(repr=False)
+    tally: ComparedTurns = field(repr=False)
     expected: int
     """Turns that want an answer, cold ones and barge-ins too."""
     answered: int
@@ -155,7 +155,7 @@ def row(report: Report, calls: Sequence[Mapping[str, Any]], entry: Mapping[str, 
     )
 
 
-def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> Tally:
+def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> ComparedTurns:
     """What became of the warm turns that want an answer and are no barge-ins.
 
     Args:
@@ -179,7 +179,7 @@ def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> T
             early += one.is_early
         if sounds_finished(turn):
             finished.add(key)
-    return Tally(
+    return ComparedTurns(
         latencies=latencies,
         cut_off=frozenset(cut),
         unanswered=frozenset(unanswered),

@@ -11,8 +11,8 @@ from latency.audio.dropouts import gaps, split_at_flushes
 from latency.audio.onset import Span, as_floats, sounds, utterances
 from latency.audio.recording import RATE
 from latency.judge.barge_in import BotSpeech, ducked_after, false_barge_ins, judge_barge_in, judge_sound, onset_of
-from latency.judge.outcome import LOST, ONSET_REACH, AnswerWindow, Outcome, Unanswered, judge_turn
-from latency.judge.verdict import judge
+from latency.judge.llm_budget import judge
+from latency.judge.turn import LOST, ONSET_REACH, AnswerWindow, Outcome, Unanswered, judge_turn
 from latency.record.marks import Mark
 from latency.record.session import InjectedFault, Session
 from latency.record.turn import TurnRecord
@@ -133,7 +133,7 @@ def accounts(sessions: Iterable[SessionOutcome], *, budget: float) -> tuple[Turn
 
     Args:
         sessions: as they were judged.
-        budget: see `latency.judge.verdict.judge`.
+        budget: see `latency.judge.llm_budget.judge`.
     """
     found = []
     for judged in sessions:

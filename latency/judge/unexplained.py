@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from latency.budget import UNEXPLAINED
-from latency.judge.outcome import Outcome
+from latency.judge.turn import Outcome
 from latency.record.contributions import RECORDED, WAY, WAY_WITH_TOOLS, Step
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord

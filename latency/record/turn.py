@@ -145,7 +145,7 @@ class SpeculationRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reported:
+class ReportedTurn:
     """What the server says about a turn, whether the turn is one of its own or one of the user's."""
 
     heard: str | None = None
@@ -170,7 +170,7 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerTurn(Reported):
+class ServerTurn(ReportedTurn):
     """One of the server's own turns; the user's turn makes several when a pause is taken for its end."""
 
     turn: Count
@@ -253,7 +253,7 @@ class NewerTurnError(TurnError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRecord(Reported):
+class TurnRecord(ReportedTurn):
     """What the user said and what the agent made of it; instants are on the recording's clock.
 
     The server's report is that of its last committed turn, but `heard` and `said` join the texts of all its turns.

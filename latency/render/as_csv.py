@@ -12,9 +12,9 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from latency.budget import NATURAL, TURN_LIMIT
-from latency.judge.outcome import Outcome
-from latency.judge.scoring import word_errors
-from latency.judge.verdict import Judged, judge
+from latency.judge.answer import word_errors
+from latency.judge.llm_budget import LlmVerdict, judge
+from latency.judge.turn import Outcome
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.marks import Mark
 from latency.record.requests import RequestRecord
@@ -36,7 +36,7 @@ class _Row(NamedTuple):
     outcome: Outcome
     turn: TurnRecord
     parts: dict[str, float | None]
-    judged: Judged | None
+    judged: LlmVerdict | None
     attempts: Sequence[RequestRecord]
     spent: Spent
 

@@ -9,7 +9,7 @@ from latency.render.as_json import checks
 from latency.render.layout import console_for, fitted, labelled, table
 from latency.render.numbers import count, counted, decimal, plural, statistic
 from latency.render.report import verdict_lines
-from latency.report.load import ENOUGH, LoadFigures, Tally
+from latency.report.load import ENOUGH, LoadFigures, TurnTally
 from latency.report.report import Report
 
 TURNS = ("turns", "p50", "p95", "max", "unanswered", "cut-offs", "drop-outs")
@@ -54,7 +54,7 @@ def text(report: Report, figures: LoadFigures) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def _turns(tally: Tally) -> list[str]:
+def _turns(tally: TurnTally) -> list[str]:
     times = tally.turn_ms
     shown = [statistic(times, key) for key in ("p50", "p95", "max")]
     return [str(times.total), *shown, str(tally.unanswered), str(tally.cut_offs), str(tally.drop_outs)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from latency import budget
 from latency.audio.onset import AUDIBLE_DB
-from latency.judge.scoring import NORMALISER
+from latency.judge.answer import NORMALISER
 from latency.render.layout import labelled
 from latency.render.numbers import UNKNOWN, counted, decimal, ms, plural
 from latency.report.report import Report

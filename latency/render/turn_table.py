@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, set_cell_size
 
 from latency.budget import EARLY, LATE_FRAME_MS, TURN_LIMIT, UNEXPLAINED
-from latency.judge.outcome import Outcome
-from latency.judge.verdict import Judged
+from latency.judge.llm_budget import LlmVerdict
+from latency.judge.turn import Outcome
 from latency.render.numbers import UNKNOWN
 from latency.report.explain import ended_by, words
 from latency.report.report import Report
@@ -120,7 +120,7 @@ def _style(outcome: Outcome) -> str:
     return "yellow" if outcome.latency is not None and outcome.latency > TURN_LIMIT else ""
 
 
-def llm_remark(judged: Judged | None, *, usual: str | None) -> str | None:
+def llm_remark(judged: LlmVerdict | None, *, usual: str | None) -> str | None:
     """The tier that spoke, and its lateness; None when the `usual` tier was in time, or without an LLM budget."""
     if judged is None or judged.policy is None:
         return None

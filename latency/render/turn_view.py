@@ -6,7 +6,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from latency.judge.outcome import Outcome
+from latency.judge.turn import Outcome
 from latency.record.requests import Tokens
 from latency.render.bars import bars
 from latency.render.layout import console_for, fitted, table

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from latency.budget import LATE_FRAME_MS, Budget
-from latency.judge.outcome import Outcome
+from latency.judge.llm_budget import LlmVerdict, judge
+from latency.judge.turn import Outcome
 from latency.judge.unexplained import flagged
-from latency.judge.verdict import Judged, judge
 from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import RequestRecord
@@ -120,7 +120,7 @@ def _chosen(causes: Sequence[Cause]) -> list[str]:
     return [f"every stage kept its share; {max(causes, key=lambda cause: cause.spent).text}"]
 
 
-def _causes(outcome: Outcome, judged: Judged | None, budget: Budget) -> Iterator[Cause]:
+def _causes(outcome: Outcome, judged: LlmVerdict | None, budget: Budget) -> Iterator[Cause]:
     turn = outcome.turn
     parts = {key: part or 0.0 for key, part in turn.contributions().items()}
     # Without the instant at which the silence was long enough, the recogniser's part of the wait is unknown.
@@ -181,7 +181,7 @@ def _detection(turn: TurnRecord, parts: dict[str, float]) -> str:
     return f"noticing the end of speech took {_ms(wait)}, deciding on it {_ms(decision)}{judged}"
 
 
-def _model(turn: TurnRecord, judged: Judged | None, seconds: float, *, held: float) -> str:
+def _model(turn: TurnRecord, judged: LlmVerdict | None, seconds: float, *, held: float) -> str:
     tier = (judged and judged.tier) or "the language model"
     if judged is None or judged.verdict in (None, "within"):
         return f"{tier} needed {_ms(seconds)} to its first clause{_ahead(turn)}"
@@ -213,7 +213,7 @@ def asked_ahead(request: float | None, commit: float | None) -> str:
     return f"asked {_ms(commit - request)} before the turn ended"
 
 
-def _passed_over(turn: TurnRecord, judged: Judged) -> str:
+def _passed_over(turn: TurnRecord, judged: LlmVerdict) -> str:
     """Why the tier that was asked first did not speak."""
     asked = next((attempt for attempt in turn.attempts if attempt.tier == judged.asked), RequestRecord())
     return (

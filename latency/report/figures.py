@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from latency.budget import UNEXPLAINED
+from latency.judge.answer import word_error_rate
 from latency.judge.barge_in import BargeInResult, SoundResult
-from latency.judge.outcome import LOST, Outcome
-from latency.judge.scoring import word_error_rate
 from latency.judge.session import SessionOutcome
+from latency.judge.turn import LOST, Outcome
 from latency.record.requests import AnswerPart
 from latency.record.session import Session
 from latency.record.turn import ServerTurn

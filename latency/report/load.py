@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome
-from latency.record.observed_load import ObservedLoad, PlacedCall, ServerSample
+from latency.judge.turn import Outcome
+from latency.record.load import ObservedLoad, PlacedCall, ServerSample
 from latency.report.stats import Distribution, percentile
 
 SLOWER = 1.1
@@ -20,7 +20,7 @@ ENOUGH = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class TurnTally:
     """What some turns came to."""
 
     turn_ms: Distribution
@@ -43,7 +43,7 @@ class CallerFigures:
     """Those that the server took."""
     refused: int
     failed: int
-    tally: Tally
+    tally: TurnTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class AtOnceFigures:
     slowdown: float | None
     """The median of the turns' latencies, each divided by the lower quartile of all latencies of its recording: some
     turns take longer than others, whoever else calls."""
-    tally: Tally
+    tally: TurnTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class LoadFigures:
     """Calls that the server did not take, by its reason."""
     failed: dict[str, int]
     """Calls that did not begin or ended early, by the reason."""
-    tally: Tally
+    tally: TurnTally
     by_caller: tuple[CallerFigures, ...]
     by_calls_at_once: tuple[AtOnceFigures, ...]
     sustained: int | None
@@ -129,11 +129,11 @@ def under_way(calls: Iterable[PlacedCall], at: float) -> int:
     return sum(call.began <= at < call.ended for call in calls)
 
 
-def _tally(outcomes: Iterable[Outcome], drop_outs: int) -> Tally:
+def _tally(outcomes: Iterable[Outcome], drop_outs: int) -> TurnTally:
     found = list(outcomes)
     latencies = (one.latency for one in found if _is_timed(one) and one.latency is not None)
     unanswered = sum(one.is_unanswered for one in found if one.is_usual)
-    return Tally(
+    return TurnTally(
         turn_ms=Distribution.of(latencies, unanswered=unanswered),
         cut_offs=sum(one.cut_off for one in found),
         drop_outs=drop_outs,
@@ -144,7 +144,7 @@ def _is_timed(one: Outcome) -> bool:
     return one.is_timed and one.is_usual
 
 
-def _of_sessions(sessions: Iterable[SessionOutcome]) -> Tally:
+def _of_sessions(sessions: Iterable[SessionOutcome]) -> TurnTally:
     found = list(sessions)
     return _tally((one for session in found for one in session.outcomes), sum(len(session.gaps) for session in found))
 

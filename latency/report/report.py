@@ -14,15 +14,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from latency.budget import LATE_FRAME_MS, Budget, BudgetError
-from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome, TurnAccount, accounts, judge_session
+from latency.judge.turn import Outcome
 from latency.judge.unexplained import Unexplained, flagged
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.json_form import visible
-from latency.record.observed_load import ObservedLoad
+from latency.record.load import ObservedLoad
 from latency.record.run import Run, RunError
 from latency.record.session import Session
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord, TurnStall
+from latency.report.checks import Check, CheckResult
 from latency.report.figures import (
     BargeInFigures,
     PacingFigures,
@@ -40,7 +41,6 @@ from latency.report.llm.requests import answers_of
 from latency.report.llm.speculation import Speculation, speculation_figures
 from latency.report.load import LoadFigures, load_figures
 from latency.report.stats import Distribution, Spread
-from latency.report.thresholds import CheckResult, Threshold
 
 SCHEMA = 1
 """Version of the report's JSON."""
@@ -146,7 +146,7 @@ class Report:
         return self.turn_ms_cold.n == 1 and not (self.turn_ms.total or self.turn_ms_barge_in.total)
 
 
-def build(run: Run, thresholds: Sequence[Threshold] = ()) -> Report:
+def build(run: Run, thresholds: Sequence[Check] = ()) -> Report:
     """Derive the figures of a run and check the thresholds; for a refused run, only those that need no clock.
 
     Raises:

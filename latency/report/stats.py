@@ -117,13 +117,13 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extent(Spread):
+class SpreadWithMax(Spread):
     """Median, tail and maximum of a set of durations, ms."""
 
     max: float | None
 
     @classmethod
-    def of(cls, seconds: Iterable[float]) -> "Extent":
+    def of(cls, seconds: Iterable[float]) -> "SpreadWithMax":
         """Summarise durations given in seconds."""
         values = list(seconds)
         spread = Spread.of(values)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from latency.judge.outcome import Outcome
 from latency.judge.session import SessionOutcome
+from latency.judge.turn import Outcome
 from latency.record.json_form import read_file, to_json
 from latency.record.marks import Mark
 from latency.record.run import RunError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from latency.judge.scoring import normalised
+from latency.judge.answer import normalised
 from voice.asr.whisper.decoding import SAMPLE_RATE
 from voice.client.fixtures.fixture import Fixture
 

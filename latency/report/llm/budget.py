@@ -1,6 +1,6 @@
 """How a run's language models kept their budget: which answers were in time, and what was wasted for that.
 
-Each turn is judged by `latency.judge.verdict`; here the verdicts are counted.
+Each turn is judged by `latency.judge.llm_budget`; here the verdicts are counted.
 """
 
 from collections import Counter
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from latency.judge.verdict import Judged, Verdict, judge
+from latency.judge.llm_budget import LlmVerdict, Verdict, judge
 from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord
 from latency.report.llm.requests import (
@@ -21,7 +21,7 @@ from latency.report.llm.requests import (
     speed_of,
     waste_of,
 )
-from latency.report.stats import Extent, p99
+from latency.report.stats import SpreadWithMax, p99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class TierFigures:
     attempts: int
     spoken: int
     """Attempts whose text was spoken."""
-    first_clause_ms: Extent
+    first_clause_ms: SpreadWithMax
     """From a request to its first speakable clause, where one came; the other requests would have taken longer."""
     model: str | None
     called: int
@@ -62,7 +62,7 @@ class LlmTurn:
 
     session: str
     turn: int
-    judged: Judged
+    judged: LlmVerdict
     counted: bool
     """Whether its verdict is one of the report's: the turn wants an answer, and there is a verdict."""
 
@@ -85,10 +85,10 @@ class Llm:
     """Turns with a verdict."""
     share_within: float | None
     """The share of the judged turns that are within or rescued."""
-    overshoot_ms: Extent
+    overshoot_ms: SpreadWithMax
     textless: int
     """Judged turns that got no answer text at all; no percentile includes them."""
-    bridged_answer_ms: Extent
+    bridged_answer_ms: SpreadWithMax
     """How long after the deadline the text of the bridged turns' answers came."""
     deadlines: dict[str, int]
     """Judged turns by what set the deadline: the LLM's share ("llm"), the turn's total ("turn"), a tier ("floor")."""
@@ -143,9 +143,9 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
         tiers=_tiers(turns),
         judged=len(counted),
         share_within=round(in_time / len(counted), 4) if counted else None,
-        overshoot_ms=Extent.of(overshoot),
+        overshoot_ms=SpreadWithMax.of(overshoot),
         textless=len(counted) - len(late),
-        bridged_answer_ms=Extent.of(
+        bridged_answer_ms=SpreadWithMax.of(
             one.late_ms / 1000 for one in counted if one.verdict == "bridged" and one.late_ms is not None
         ),
         deadlines=dict(Counter(one.limit for one in counted if one.limit)),
@@ -176,7 +176,7 @@ def _tier(attempts: Sequence[RequestRecord]) -> TierFigures:
     return TierFigures(
         attempts=len(attempts),
         spoken=outcomes["spoken"],
-        first_clause_ms=Extent.of(
+        first_clause_ms=SpreadWithMax.of(
             attempt.first_clause - attempt.request
             for attempt in attempts
             # Openings, verdicts and continued answers come in whole sentences, so their first clause is no measure.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from latency.record.requests import USUAL_SPEEDS, RequestOutcome, RequestRecord, Tokens
-from latency.record.turn import Reported, ServerTurn, TurnRecord
+from latency.record.turn import ReportedTurn, ServerTurn, TurnRecord
 from latency.report.stats import Spread
 
 USED: tuple[RequestOutcome, ...] = ("spoken", "called", "opened", "verdict")
@@ -41,7 +41,7 @@ class Waste:
     """Requests for speculative answers that were discarded; none of them is `extra`."""
 
 
-def server_turns(turns: Iterable[TurnRecord]) -> Iterator[Reported]:
+def server_turns(turns: Iterable[TurnRecord]) -> Iterator[ReportedTurn]:
     """The server's own turns; a turn of the user has several when a pause was taken for its end."""
     for turn in turns:
         yield from turn.server_turns or (turn,)
@@ -53,7 +53,7 @@ def answers_of(turns: Iterable[TurnRecord]) -> Iterator[list[RequestRecord]]:
         yield from _answers(server_turn)
 
 
-def _answers(turn: Reported) -> Iterable[list[RequestRecord]]:
+def _answers(turn: ReportedTurn) -> Iterable[list[RequestRecord]]:
     discarded = {answer.response for answer in turn.responses if not answer.is_committed}
     answers: dict[int | None, list[RequestRecord]] = {}
     for attempt in turn.attempts:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from latency.judge.verdict import in_use
+from latency.judge.llm_budget import in_use
 from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import RequestRecord
-from latency.record.turn import Reported, ServerTurn, SpeculationRecord, TurnRecord
+from latency.record.turn import ReportedTurn, ServerTurn, SpeculationRecord, TurnRecord
 from latency.report.llm.requests import USED, server_turns, tokens_of
 from latency.report.stats import Spread
 
@@ -65,7 +65,7 @@ def speculation_figures(turns: Iterable[TurnRecord]) -> Speculation:
     )
 
 
-def head_start(turn: Reported, request: float) -> float | None:
+def head_start(turn: ReportedTurn, request: float) -> float | None:
     """Seconds by which an answer came sooner because it was asked for before the commit; None without a commit.
 
     It is the time from the request to the commit, but never more than the time to the answer's first clause: a clause
@@ -83,14 +83,14 @@ def head_start(turn: Reported, request: float) -> float | None:
     return max(0.0, min(at for at in instants if at is not None) - request)
 
 
-def _reported(turn: Reported, report: SpeculationRecord) -> _Ahead:
+def _reported(turn: ReportedTurn, report: SpeculationRecord) -> _Ahead:
     # A speculative request that lost to a later one has saved nothing.
     heard = report.request is not None and any(abs(at - report.request) <= ROUNDING for at, _ in _used(turn))
     saved = head_start(turn, report.request) if report.used and heard and report.request is not None else None
     return _Ahead(report.started, report.discarded, int(report.used), [] if saved is None else [saved])
 
 
-def _inferred(turn: Reported) -> _Ahead:
+def _inferred(turn: ReportedTurn) -> _Ahead:
     commit = turn.marks.get(Mark.TURN_COMMIT, math.inf)
     ahead = [one for one in turn.attempts if one.request is not None and one.request < commit]
     used = [at for at, _ in _used(turn) if at < commit < math.inf]
@@ -98,7 +98,7 @@ def _inferred(turn: Reported) -> _Ahead:
     return _Ahead(len(ahead), len(ahead) - len(used), len(used), saved)
 
 
-def _used(turn: Reported) -> list[tuple[float, RequestRecord]]:
+def _used(turn: ReportedTurn) -> list[tuple[float, RequestRecord]]:
     """The requests that were of use, each with when it was made."""
     attempts = in_use(turn.attempts, turn.responses)
     return [(one.request, one) for one in attempts if one.outcome in USED and one.request is not None]

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from latency.judge.verdict import Verdict
+from latency.judge.llm_budget import Verdict
 from latency.record.marks import Mark
 from latency.record.requests import bill
 from latency.record.turn import TurnRecord

@@ -6,7 +6,7 @@ import pytest
 
 from latency.benchmark.benchmark import Benchmark, Callers, text
 from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
-from latency.benchmark.row import BenchmarkRow, Requests, Tally
+from latency.benchmark.row import BenchmarkRow, ComparedTurns, Requests
 from latency.benchmark.tables import about_callers, write
 from latency.report.stats import Distribution
 
@@ -21,7 +21,7 @@ def a_row(
     sounds: Sounds = NO_SOUNDS,
 ) -> BenchmarkRow:  # fmt: skip
     latencies = {("a", "a-1", turn): seconds + turn / 100 for turn in range(10)}
-    tally = Tally(
+    tally = ComparedTurns(
         latencies=latencies, cut_off=frozenset({("a", "a-1", 10)}), unanswered=frozenset({("a", "a-1", 11)}),
         finished=frozenset(("a", "a-1", turn) for turn in range(8)) if variant == "ours" else frozenset(), early=1,
     )  # fmt: skip

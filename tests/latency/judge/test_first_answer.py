@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from latency.audio.onset import Span
-from latency.judge.outcome import PHRASE_SLACK, first_answer
+from latency.judge.turn import PHRASE_SLACK, first_answer
 from latency.record.json_form import to_json
 from latency.record.turn import TurnRecord
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from latency.judge.outcome import Outcome
+from latency.judge.turn import Outcome
 from latency.judge.unexplained import flagged, unexplained_steps
 from latency.record.contributions import UNNAMED
 from latency.record.turn import TurnRecord

@@ -11,9 +11,9 @@ from rich.table import Table
 from latency.record.run import Run
 from latency.render.layout import console_for
 from latency.render.tables import contribution_table, interval_lines, latency_table, worst_table
+from latency.report.checks import FIGURES
 from latency.report.report import Report, build
 from latency.report.stats import Distribution, Spread
-from latency.report.thresholds import FIGURES
 
 
 @pytest.fixture

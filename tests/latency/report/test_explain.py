@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from latency.judge.outcome import Outcome, Unanswered
+from latency.judge.turn import Outcome, Unanswered
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.run import Run
 from latency.record.turn import TurnRecord

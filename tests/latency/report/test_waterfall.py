@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from latency.judge.outcome import Outcome
+from latency.judge.turn import Outcome
 from latency.record.json_form import from_json
 from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord

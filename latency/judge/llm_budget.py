@@ -13,13 +13,13 @@ from typing import Literal
 from latency.budget import Limit, Stage
 from latency.record.marks import Mark
 from latency.record.requests import AnswerRecord, Phrase, RequestRecord
-from latency.record.turn import EndedBy, Reported
+from latency.record.turn import EndedBy, ReportedTurn
 
 Verdict = Literal["within", "rescued", "bridged", "missed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class LlmVerdict:
     """What became of a turn's requests to language models; None is unknown."""
 
     verdict: Verdict | None
@@ -52,7 +52,7 @@ class Judged:
         return f"{self.late_ms:.0f} ms" if self.late_ms >= 1 else "under 1 ms"
 
 
-def judge(turn: Reported, *, budget: float) -> Judged | None:
+def judge(turn: ReportedTurn, *, budget: float) -> LlmVerdict | None:
     """Judge a turn by its marks, requests and answers, all on one clock; None when no model was asked.
 
     Args:
@@ -77,7 +77,7 @@ def judge(turn: Reported, *, budget: float) -> Judged | None:
         phrase for one in committed for phrase in one.said if clause is None or phrase.at is None or phrase.at <= clause
     ]
     another = bool(spoken and asked and spoken.tier != asked.tier)
-    return Judged(
+    return LlmVerdict(
         verdict=_verdict(turn, used, said, clause, deadline, another=another),
         asked=asked.tier if asked else None,
         tier=spoken.tier if spoken else None,
@@ -96,7 +96,7 @@ UNHEARD: frozenset[EndedBy] = frozenset({"recogniser_failed", "nothing_heard", "
 """How a turn ends whose words the agent does not know."""
 
 
-def is_answerless(turn: Reported) -> bool:
+def is_answerless(turn: ReportedTurn) -> bool:
     """Whether nothing that the user heard was an answer.
 
     It was an apology, a phrase that bridged the wait for an answer that never came, the reason why something hung, or
@@ -124,7 +124,7 @@ def _is_given_up(used: Iterable[RequestRecord], answers: Iterable[AnswerRecord])
     return any(answer.gave_up for answer in answers) or any(attempt.outcome == "failed" for attempt in used)
 
 
-def _answer_text(spoken: RequestRecord | None, turn: Reported) -> float | None:
+def _answer_text(spoken: RequestRecord | None, turn: ReportedTurn) -> float | None:
     """When the answer's first clause was handed to synthesis.
 
     A clause that was held back for a better tier was complete before that.
@@ -140,7 +140,7 @@ def _answer_text(spoken: RequestRecord | None, turn: Reported) -> float | None:
 
 
 def _verdict(
-    turn: Reported,
+    turn: ReportedTurn,
     used: Sequence[RequestRecord],
     said: Sequence[Phrase],
     clause: float | None,

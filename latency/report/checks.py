@@ -206,12 +206,12 @@ _MEANT = {"=": "==", "=<": "<=", "=>": ">=", "≤": "<=", "≥": ">=", "<>": "!=
 _EXAMPLE = 'write one like "turn p95 < 800" or "cut_offs == 0"'
 
 
-class ThresholdError(ValueError):
+class CheckError(ValueError):
     """A text that is no threshold; the sentence says what is known instead."""
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class Check:
     """A limit on one figure."""
 
     expr: str
@@ -222,28 +222,28 @@ class Threshold:
     """Turns without which the figure is not judged."""
 
     @classmethod
-    def parse(cls, expr: str) -> "Threshold":
+    def parse(cls, expr: str) -> "Check":
         """Read a threshold; the grammar is the module's docstring.
 
         Raises:
-            ThresholdError: Not of the form, no such figure, a share outside 0 to 1, or a number of turns for a figure
+            CheckError: Not of the form, no such figure, a share outside 0 to 1, or a number of turns for a figure
                 that has none.
         """
         turns = _TURNS.search(expr)
         match = _SHAPE.fullmatch(expr[: turns.start()] if turns else expr)
         if not match or not match["figure"].strip() or not match["limit"].strip():
-            raise ThresholdError(f'"{expr}" is no threshold; {_EXAMPLE}')
+            raise CheckError(f'"{expr}" is no threshold; {_EXAMPLE}')
         figure, sign = " ".join(match["figure"].split()), match["operator"]
         if sign not in _OPERATORS:
             meant = f'write "{_MEANT[sign]}"' if sign in _MEANT else f"there is {', '.join(_OPERATORS)}"
-            raise ThresholdError(f'"{expr}" is no threshold: "{sign}" is no operator; {meant}')
+            raise CheckError(f'"{expr}" is no threshold: "{sign}" is no operator; {meant}')
         if figure not in FIGURES:
-            raise ThresholdError(f'"{expr}": there is no figure "{figure}"; {_known(figure)}')
+            raise CheckError(f'"{expr}": there is no figure "{figure}"; {_known(figure)}')
         limit = _limit(expr, figure, match["limit"].strip())
         if figure in SHARES and not 0 <= limit <= 1:
-            raise ThresholdError(f'"{expr}": {figure} is a share between 0 and 1, not {limit:g}')
+            raise CheckError(f'"{expr}": {figure} is a share between 0 and 1, not {limit:g}')
         if turns and figure not in COUNTS:
-            raise ThresholdError(f'"{expr}": {figure} is not taken from a number of turns; leave out "n>={turns[1]}"')
+            raise CheckError(f'"{expr}": {figure} is not taken from a number of turns; leave out "n>={turns[1]}"')
         needs = int(turns[1]) if turns else P95_NEEDS if figure.endswith("p95") else 1
         return cls(expr.strip(), figure, sign, limit, needs)
 
@@ -290,7 +290,7 @@ def _limit(expr: str, figure: str, text: str) -> float:
         meant = f"costs are US dollars: write {dollars[1]}"
     else:
         meant = "its limit is a number"
-    raise ThresholdError(f'"{expr}" is no threshold: "{text}" is no number; {meant}')
+    raise CheckError(f'"{expr}" is no threshold: "{text}" is no number; {meant}')
 
 
 def _why_not(figure: str, report: "Report") -> str:

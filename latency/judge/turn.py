@@ -22,9 +22,9 @@ from enum import StrEnum
 
 from latency.audio.loudness import Span
 from latency.budget import EARLY
+from latency.judge.answer import judge_answer
 from latency.judge.barge_in import BargeInResult, Sound, talk_over
-from latency.judge.scoring import judge_answer
-from latency.judge.verdict import is_answerless
+from latency.judge.llm_budget import is_answerless
 from latency.record.contributions import UNNAMED
 from latency.record.marks import Mark
 from latency.record.turn import ServerTurn, TurnRecord
@@ -178,7 +178,7 @@ class Outcome:
     answered: bool = False
     unanswered: Unanswered | None = None
     right: bool | None = None
-    """Whether what was heard of the answer contains what it should (see `latency.judge.scoring`); None when no right
+    """Whether what was heard of the answer contains what it should (see `latency.judge.answer`); None when no right
     answer, or no transcript of it, is known."""
     barge_in: BargeInResult | None = None
     """None for a turn that was not meant to interrupt."""

@@ -36,6 +36,7 @@ TURN_BEGINS = "{"
 """How every line of turns.jsonl begins, also one that was cut short."""
 _SECONDS_ROUNDED = 0.1
 """Seconds by which a recording may be shorter than run.json says."""
+_OWN_FOLDER = "give every run a folder of its own (`voice replay --out`)"
 
 
 class RunError(Exception):
@@ -59,7 +60,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
         raise RunError(f"{folder} is not a run: it has no run.json") from None
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
-            raise RunError(f"{path} holds more than one run; {_own_folder()}") from error
+            raise RunError(f"{path} holds more than one run; {_OWN_FOLDER}") from error
         raise RunError(
             f"{path} cannot be read: it was cut short or changed ({error}); restore it, or replay again"
         ) from error
@@ -72,9 +73,11 @@ def read_run_json(folder: Path) -> dict[str, Any]:
     if schema > SCHEMA:
         raise _newer(path, f"schema {schema}; this one reads {SCHEMA}")
     if schema < SCHEMA:
+        command = content.get("command")
+        is_known = isinstance(command, list) and command and all(isinstance(word, str) for word in command)
         raise RunError(
             f"{path} was written by an older version (schema {schema}; this one reads {SCHEMA}); "
-            f"make the run again with `{_command(content)}`"
+            f"make the run again with `{shlex.join(command) if is_known else 'voice replay'}`"
         )
     return content
 
@@ -110,7 +113,7 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
         if known is not turn and known != turn:
             raise RunError(
                 f"{path}, line {number}: there is another turn {turn.turn} of session {turn.session!r}: two runs are "
-                f"mixed in this folder; {_own_folder()}"
+                f"mixed in this folder; {_OWN_FOLDER}"
             )
         twice += known is not turn
     if cut.strip("\0") and not cut.startswith(TURN_BEGINS):
@@ -165,16 +168,14 @@ def check_sessions(
     """
     names = [entry.name for entry in listed]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise RunError(
-            f"{folder / 'run.json'} lists the session {twice[0]!r} twice: two runs are mixed; {_own_folder()}"
-        )
+        raise RunError(f"{folder / 'run.json'} lists the session {twice[0]!r} twice: two runs are mixed; {_OWN_FOLDER}")
     found = Counter(turn.session for turn in turns)
     unlisted = [name for name in found if name not in names]
     # Only a writer that was killed leaves turns of a session that it has not listed.
     if unlisted and is_complete:
         raise RunError(
             f"{folder / 'turns.jsonl'} holds turns of a session {unlisted[0]!r} that run.json does not list: two runs "
-            f"are mixed in this folder; {_own_folder()}"
+            f"are mixed in this folder; {_OWN_FOLDER}"
         )
     notes = [f"session {name!r} is not in run.json: the run ended while it was saved" for name in unlisted]
     lacking = set(unlisted)
@@ -237,7 +238,11 @@ def changed_fixtures(listed: Iterable[SessionFiles]) -> Iterator[str]:
             if source in seen or not (checksum := entry.fixtures.get(name)):
                 continue
             seen.add(source)
-            if _checksum(Path(source)) not in (None, checksum):
+            try:
+                is_changed = hashlib.sha256(read_file(Path(source))).hexdigest() != checksum
+            except OSError:
+                continue
+            if is_changed:
                 yield f"{source} has changed since it was replayed in this run"
 
 
@@ -249,26 +254,7 @@ def _damaged(path: Path, line: int, why: str) -> RunError:
     return RunError(f"{path} is damaged in line {line} ({why}); take the line out, or replay again")
 
 
-def _checksum(path: Path) -> str | None:
-    try:
-        return hashlib.sha256(read_file(path)).hexdigest()
-    except OSError:
-        return None
-
-
-def _command(content: Mapping[str, Any]) -> str:
-    command = content.get("command")
-    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
-        return shlex.join(command)
-    return "voice replay"
-
-
-def _own_folder() -> str:
-    return "give every run a folder of its own (`voice replay --out`)"
-
-
 Status = Literal["running", "complete", "interrupted"]
-_FOLDERS = "[0-9]*-[0-9]*-*/run.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,12 +331,14 @@ class Run:
         if not turns:
             raise RunError(f"{folder} holds no turns yet; replay again, unless it is being written", exit_code=3)
         ends, missing = check_recordings(folder, sessions)
-        notes = [] if run.status == "complete" else [f"this run is not complete: its status is {run.status!r}"]
         lacking, incomplete = check_sessions(folder, listed, turns, is_complete=run.status == "complete")
-        notes += [*under_way, *cut, *incomplete, *missing]
-        notes += [f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed]
-        notes += [f"session {s.name!r} ended before {s.never_sent} of its turns" for s in sessions if s.never_sent]
-        notes += changed_fixtures(listed)
+        notes = [
+            *([] if run.status == "complete" else [f"this run is not complete: its status is {run.status!r}"]),
+            *(*under_way, *cut, *incomplete, *missing),
+            *(f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed),
+            *(f"session {s.name!r} ended before {s.never_sent} of its turns" for s in sessions if s.never_sent),
+            *changed_fixtures(listed),
+        ]
         return cls(
             folder=folder,
             status=run.status,
@@ -389,15 +377,16 @@ def newest(root: Path) -> Path:
     Raises:
         RunError: There is none.
     """
-    found = [path.parent for path in root.glob(_FOLDERS)]
+
+    def rank(folder: Path) -> tuple[bool, str]:
+        turns = folder / "turns.jsonl"
+        has_turns = (turns.is_file() and turns.stat().st_size > 0) or (folder / UNDER_WAY).is_file()
+        return has_turns, folder.name
+
+    found = [path.parent for path in root.glob("[0-9]*-[0-9]*-*/run.json")]
     if not found:
         raise RunError(f"there is no run in {root}; run `voice replay` first", exit_code=3)
-    return max(found, key=lambda folder: (_has_turns(folder), folder.name))
-
-
-def _has_turns(folder: Path) -> bool:
-    turns = folder / "turns.jsonl"
-    return (turns.is_file() and turns.stat().st_size > 0) or (folder / UNDER_WAY).is_file()
+    return max(found, key=rank)
 
 
 def file_name(name: str) -> str:

@@ -27,12 +27,20 @@ def headline(report: Report) -> Iterator[Line]:
     if report.rests_on:
         yield f"Rests on      {', '.join(report.rests_on)}", "yellow"
     yield "", ""
-    refused = " (refused)" if report.refused else ""
+    turns, refused = report.turns, " (refused)" if report.refused else ""
     yield f"Turn latency{refused}  {_turn_latency(report)}", "bold"
     if report.llm.phrases and report.has_latencies:
         answer = f"First answer{refused}  {_figures(report.answer_ms)}; {_within(report.answer_ms)}"
         yield f"{answer} (phrases are no answer)", "bold"
-    yield from _apart(report)
+    # The turns that no latency shows, and those whose latency is too good.
+    unanswered = sum(turns.unanswered.values()) - turns.lost
+    if unanswered:
+        yield f"Unanswered    {plural(unanswered, 'turn')}: each counts as later than any limit", "bold red"
+    if cut := report.quality.cut_offs:
+        yield f"Cut off       {plural(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
+    if early := report.quality.early:
+        within = f"within {EARLY * 1000:.0f} ms, sooner than people answer"
+        yield f"Early         {plural(early, 'answer')} {within}", "yellow"
 
 
 def _turn_latency(report: Report) -> str:
@@ -42,27 +50,10 @@ def _turn_latency(report: Report) -> str:
             f"{ms(report.turn_ms_cold.p50)} ms, cold: the only turn that was answered (of {turns.expected}) was the "
             "first of its process; for a warm figure, replay it with --repeat 2"
         )
+    answered = f"{turns.answered} of {turns.expected} answered"
     if not report.has_latencies:
-        return "none; " + (
-            f"{turns.answered} of {turns.expected} answered" if turns.expected else "no turn wants an answer"
-        )
-    return (
-        f"{_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; {turns.answered} of {turns.expected} answered"
-    )
-
-
-def _apart(report: Report) -> Iterator[Line]:
-    """The turns that no latency shows, and those whose latency is too good."""
-    unanswered = sum(report.turns.unanswered.values()) - report.turns.lost
-    if unanswered:
-        yield f"Unanswered    {plural(unanswered, 'turn')}: each counts as later than any limit", "bold red"
-    if cut := report.quality.cut_offs:
-        yield f"Cut off       {plural(cut, 'turn')}: the bot answered too soon, so no latency counts", "bold red"
-    if early := report.quality.early:
-        yield (
-            f"Early         {plural(early, 'answer')} within {EARLY * 1000:.0f} ms, sooner than people answer",
-            "yellow",
-        )
+        return f"none; {answered if turns.expected else 'no turn wants an answer'}"
+    return f"{_figures(report.turn_ms)}; {_within(report.turn_ms, 'turn')}; {answered}"
 
 
 def _figures(one: Distribution) -> str:

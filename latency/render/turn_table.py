@@ -59,7 +59,9 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
             ended_by(turn) or UNKNOWN,
             {True: "yes", False: "NO", None: ""}[outcome.right],
         ]
-        rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), _style(outcome)))
+        is_late = outcome.latency is not None and outcome.latency > TURN_LIMIT
+        style = "red" if outcome.unanswered or outcome.cut_off else "yellow" if is_late else ""
+        rows.append((cells, "; ".join([*_remarks(outcome), *([of_llm] if of_llm else [])]), style))
     gap = GAP if width >= WIDE_FROM else NARROW_GAP
     widths = _widths([cells for cells, _, _ in rows], width - len(gap) * 5)
     remarks_at = sum(widths) + len(gap) * 6
@@ -98,26 +100,16 @@ def _widths(rows: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def _joined(cells: Sequence[str], widths: Sequence[int], gap: str) -> str:
-    fitted = [_cut(cell, wide) for cell, wide in zip(cells, widths, strict=True)]
-    padded = (" " * (wide - cell_len(cell)) for cell, wide in zip(fitted, widths, strict=True))
-    # Figures are right-aligned.
-    return gap.join(
-        pad + cell if n == FIGURE else cell + pad for n, (cell, pad) in enumerate(zip(fitted, padded, strict=True))
-    )
+    padded = []
+    for n, (cell, wide) in enumerate(zip(cells, widths, strict=True)):
+        shown = cell if cell_len(cell) <= wide else set_cell_size(cell, wide - 1).rstrip() + "…"
+        pad = " " * (wide - cell_len(shown))
+        padded.append(pad + shown if n == FIGURE else shown + pad)
+    return gap.join(padded)
 
 
 def _one_line(text: str | None) -> str:
     return UNKNOWN if text is None else " ".join(text.split())
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if cell_len(text) <= longest else set_cell_size(text, longest - 1).rstrip() + "…"
-
-
-def _style(outcome: Outcome) -> str:
-    if outcome.unanswered or outcome.cut_off:
-        return "red"
-    return "yellow" if outcome.latency is not None and outcome.latency > TURN_LIMIT else ""
 
 
 def llm_remark(judged: LlmVerdict | None, *, usual: str | None) -> str | None:
@@ -165,10 +157,7 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
         yield f"audio sent {turn.late_ms_max:.0f} ms late"
     if turn.stalls:
         longest = max(turn.stalls, key=lambda stall: stall.ms)
-        yield (
-            f"{len(turn.stalls)} stalls, longest {longest.ms:.0f} ms"
-            if turn.stalls[1:]
-            else f"{longest.ms:.0f} ms stall"
-        )
+        several = f"{len(turn.stalls)} stalls, longest {longest.ms:.0f} ms"
+        yield several if turn.stalls[1:] else f"{longest.ms:.0f} ms stall"
     if outcome.residual is not None and outcome.residual > UNEXPLAINED:
         yield f"{outcome.residual * 1000:.0f} ms unexplained"

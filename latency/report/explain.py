@@ -48,7 +48,12 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
     """
     turn = outcome.turn
     if outcome.latency is None:
-        return _without_answer(outcome)
+        why = f" ({turn.failed.rstrip('.')})" if turn.failed else ""
+        if outcome.unanswered is not None:
+            return f"no answer: {outcome.unanswered}{why}"
+        if not turn.wants_answer:
+            return "no latency: the turn wants no answer"
+        return "no latency: the bot spoke only before the user had finished"
     if outcome.cut_off:
         return f"cut off, so its latency does not count: the bot was heard {_ms(outcome.latency)} after the user's end"
     judged = judge(turn, budget=llm_budget)
@@ -98,26 +103,12 @@ def slowest_stage(report: Report) -> str | None:
     return max(known, key=lambda key: known[key], default=None)
 
 
-def _without_answer(outcome: Outcome) -> str:
-    if outcome.unanswered is None:
-        return "no latency: " + (
-            "the turn wants no answer"
-            if not outcome.turn.wants_answer
-            else "the bot spoke only before the user had finished"
-        )
-    why = f" ({outcome.turn.failed.rstrip('.')})" if outcome.turn.failed else ""
-    return f"no answer: {outcome.unanswered}{why}"
-
-
 def _chosen(causes: Sequence[Cause]) -> list[str]:
-    overspent = sorted((cause for cause in causes if cause.excess > _NOTEWORTHY), key=lambda cause: -cause.excess)[
-        :_NAMED
-    ]
+    overspent = [cause for cause in causes if cause.excess > _NOTEWORTHY]
     if overspent:
-        return [cause.text for cause in causes if cause in overspent]
-    if not causes:
-        return []
-    return [f"every stage kept its share; {max(causes, key=lambda cause: cause.spent).text}"]
+        most = sorted(overspent, key=lambda cause: -cause.excess)[:_NAMED]
+        return [cause.text for cause in causes if cause in most]
+    return [f"every stage kept its share; {max(causes, key=lambda cause: cause.spent).text}"] if causes else []
 
 
 def _causes(outcome: Outcome, judged: LlmVerdict | None, budget: Budget) -> Iterator[Cause]:
@@ -184,8 +175,11 @@ def _detection(turn: TurnRecord, parts: dict[str, float]) -> str:
 def _model(turn: TurnRecord, judged: LlmVerdict | None, seconds: float, *, held: float) -> str:
     tier = (judged and judged.tier) or "the language model"
     if judged is None or judged.verdict in (None, "within"):
-        return f"{tier} needed {_ms(seconds)} to its first clause{_ahead(turn)}"
-    first, late = _passed_over(turn, judged), judged.lateness
+        ahead = asked_ahead(turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT))
+        return f"{tier} needed {_ms(seconds)} to its first clause{f', {ahead}' if ahead else ''}"
+    late, asked = judged.lateness, next((one for one in turn.attempts if one.tier == judged.asked), RequestRecord())
+    # Why the tier that was asked first did not speak.
+    first = f"{judged.asked} " + (f"failed ({failure(asked)})" if asked.failed else f"had sent {SENT[had(asked)]}")
     match judged.verdict:
         case "rescued":
             wait = f", {_ms(held)} of it waiting for {judged.asked}" if held > _HELD else ""
@@ -201,24 +195,11 @@ def _model(turn: TurnRecord, judged: LlmVerdict | None, seconds: float, *, held:
             return f"{tier} had no text by the deadline"
 
 
-def _ahead(turn: TurnRecord) -> str:
-    ahead = asked_ahead(turn.marks.get(Mark.LLM_REQUEST), turn.marks.get(Mark.TURN_COMMIT))
-    return f", {ahead}" if ahead else ""
-
-
 def asked_ahead(request: float | None, commit: float | None) -> str:
     """By how much a model was asked before the turn was committed, in words; empty if it was not."""
     if request is None or commit is None or commit - request <= ROUNDING:
         return ""
     return f"asked {_ms(commit - request)} before the turn ended"
-
-
-def _passed_over(turn: TurnRecord, judged: LlmVerdict) -> str:
-    """Why the tier that was asked first did not speak."""
-    asked = next((attempt for attempt in turn.attempts if attempt.tier == judged.asked), RequestRecord())
-    return (
-        f"{judged.asked} failed ({failure(asked)})" if asked.failed else f"{judged.asked} had sent {SENT[had(asked)]}"
-    )
 
 
 def _disturbances(outcome: Outcome) -> Iterator[str]:
@@ -236,12 +217,13 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
 def _stalled(turn: TurnRecord, kind: str, stalls: Sequence[Stall]) -> str:
     longest = max(stalls, key=lambda stall: stall.ms)
     stage = waiting_for(turn, longest.at, longest.end)
-    where = f" during {stage.replace('_', ' ')}" if stage else ""
+    where = f"{longest.ms:.0f} ms" + (f" during {stage.replace('_', ' ')}" if stage else "")
+    is_collection = kind == "garbage collection"
     if len(stalls) == 1:
-        what = "garbage collection" if kind == "garbage collection" else "a stall of the server's event loop"
-        return f"{what} took {longest.ms:.0f} ms{where}"
-    what = "garbage collections" if kind == "garbage collection" else "stalls of the server's event loop"
-    return f"{len(stalls)} {what} took {sum(s.ms for s in stalls):.0f} ms, the longest {longest.ms:.0f} ms{where}"
+        what = "garbage collection" if is_collection else "a stall of the server's event loop"
+        return f"{what} took {where}"
+    what = "garbage collections" if is_collection else "stalls of the server's event loop"
+    return f"{len(stalls)} {what} took {sum(s.ms for s in stalls):.0f} ms, the longest {where}"
 
 
 def _percent(share: float) -> str:

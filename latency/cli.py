@@ -49,9 +49,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     A run whose latencies are refused, or in which no turn was answered, has no data; if no turn was answered because a
     component failed, the status is 4.
 
-    Args:
-        argv: Arguments after the program's name; those of the process when None.
-
     Raises:
         SystemExit: For `--help` and `--version` (0) and for arguments that are refused (2).
     """

@@ -43,7 +43,6 @@ def gaps(
 
     Args:
         channel: The bot's channel as it was played.
-        rate: Sample rate, Hz.
         underruns: When the playout ran dry, (start, end).
         flushes: When an interruption flushed the playout.
         spoken: The channel's utterances, if they are known already.
@@ -113,12 +112,10 @@ SHORTEST_FLUSH = 0.02
 
 
 def split_at_flushes(spoken: Sequence[Span], channel: Floats, rate: int, flushes: Sequence[float]) -> list[Span]:
-    """The utterances, each ended by an interruption inside it, however soon the next answer began.
+    """The bot's utterances, each ended by an interruption inside it, however soon the next answer began.
 
     Args:
-        spoken: The bot's utterances, in order.
-        channel: Its samples as they were played.
-        rate: Sample rate, Hz.
+        spoken: Its utterances in the channel, in order.
         flushes: When an interruption emptied the loudspeaker, seconds.
     """
     limit = audible_limit(levels(channel, rate)) if flushes else 0.0

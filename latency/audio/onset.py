@@ -159,12 +159,7 @@ def _trimmed(samples: Floats, ranges: Ranges, limit: float, reach: float = math.
 
 
 def without_offset(samples: Floats, rate: int) -> Floats:
-    """The channel without its offset; the same array where there is none.
-
-    Args:
-        samples: The channel, as floats.
-        rate: Sample rate, Hz.
-    """
+    """The channel without its offset; the same array where there is none."""
     size = rate // 100
     framed = samples[: len(samples) // size * size].reshape(-1, size)
     means = framed.mean(axis=1, dtype=np.float64)

@@ -22,11 +22,7 @@ _UPON: tuple[Kind, ...] = ("stream", "speech", "work", "path", "stall", "instant
 
 
 def bars(waterfall: Waterfall, *, width: int) -> Iterator[tuple[WaterfallRow | None, str]]:
-    """The waterfall's lines, each with the row that it shows: a scale, the rows and a legend (without a row).
-
-    Args:
-        width: Characters in a line.
-    """
+    """The waterfall's lines, each with the row that it shows: a scale, the rows and a legend (without a row)."""
     beside = LABEL + 2 * NUMBER + 4
     cells = max(NARROWEST, width - beside - (NOTE if width >= NOTES_FIT_FROM else 0))
     room = width - beside - cells

@@ -72,11 +72,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 
 def histogram(latencies: Iterable[float]) -> list[str]:
-    """One line of bars of 50 ms from 0 to 2 s, split at 800 ms, and a scale below; the last bar holds everything later.
-
-    Args:
-        latencies: Seconds.
-    """
+    """A line of bars of 50 ms from 0 to 2 s, split at 800 ms, and its scale; the last bar holds everything later."""
     counts = [0] * (BINS + 1)
     for latency in latencies:
         # A latency of exactly 800 ms is within 800 ms, so a bar holds its upper edge.

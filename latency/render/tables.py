@@ -34,11 +34,7 @@ STAGES = {
 
 
 def latency_table(report: Report, *, width: int = 120) -> Table:
-    """The percentiles of each latency that was measured.
-
-    Args:
-        width: Characters in a line; in a narrow one p90 is left out.
-    """
+    """The percentiles of each latency that was measured; in a narrow line p90 is left out."""
     rows = [(name, one) for name, one in _latencies(report) if one.total]
     middle = [] if width < NARROW else ["p90"]
     # Only a large run has it.

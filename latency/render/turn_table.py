@@ -38,10 +38,7 @@ ENDS = {
 def turn_table(report: Report, *, width: int) -> Iterator[Line]:
     """The turns of all sessions in order, below a heading.
 
-    The table is drawn by hand, because rich takes seconds for a thousand turns.
-
-    Args:
-        width: Characters in a line; remarks are wrapped at it.
+    The table is drawn by hand, because rich takes seconds for a thousand turns. Remarks are wrapped at `width`.
     """
     several = len(report.sessions) > 1
     judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}

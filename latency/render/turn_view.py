@@ -33,9 +33,7 @@ def write_turn(
     """Write everything known about a turn to a text stream; colours only when it is a terminal.
 
     Args:
-        outcome: The turn and what the recording says of it.
         waterfall: None for a turn without speech.
-        simulated: The run's simulated components.
         llm_budget: Seconds, for a turn whose deadline is not on record.
         notes: What else the reader must know.
     """

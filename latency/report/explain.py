@@ -43,7 +43,6 @@ def explain(outcome: Outcome, *, llm_budget: float) -> str:
     """One sentence without a full stop: the latency and where it went, or why there is none.
 
     Args:
-        outcome: The turn and what the recording says of it.
         llm_budget: Seconds from the commit to the first clause, for a turn whose deadline is not on record.
     """
     turn = outcome.turn

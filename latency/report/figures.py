@@ -1,18 +1,16 @@
 """A report's figures other than latencies: turn counts, barge-in, quality, and the unexplained residual."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 
 from latency.budget import UNEXPLAINED
 from latency.judge.answer import word_error_rate
 from latency.judge.barge_in import BargeInResult, SoundResult
 from latency.judge.session import SessionOutcome
 from latency.judge.turn import LOST, Outcome
-from latency.record.requests import AnswerPart
 from latency.record.session import Session
-from latency.record.turn import ServerTurn
-from latency.report.stats import Spread
+from latency.report.stats import Distribution, Spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,14 +127,22 @@ def turn_counts(outcomes: Sequence[Outcome]) -> TurnCounts:
     )
 
 
+def turn_latencies(outcomes: Iterable[Outcome]) -> Distribution:
+    """The latencies that count, and the turns without an answer."""
+    found = list(outcomes)
+    return Distribution.of(
+        (outcome.latency for outcome in found if outcome.is_timed and outcome.latency is not None),
+        unanswered=sum(outcome.is_unanswered for outcome in found),
+    )
+
+
 def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeInFigures:
     """How quickly the bot stopped for the user, and how often it stopped without cause."""
     stops = [o.barge_in_stop for session in sessions for o in session.outcomes if o.barge_in_stop is not None]
     spread = Spread.of(stops)
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
-    counts = (session.session.self_interruptions for session in sessions)
-    told = [count for count in counts if count is not None]
+    told = [count for one in sessions if (count := one.session.self_interruptions) is not None]
     return BargeInFigures(
         n=spread.n,
         stop_p50_ms=spread.p50,
@@ -159,16 +165,14 @@ def sounds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
     return found
 
 
-def _server_turns(sessions: Iterable[SessionOutcome]) -> Iterator[ServerTurn]:
-    return (one for session in sessions for outcome in session.outcomes for one in outcome.turn.server_turns)
-
-
 def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Quality:
     """Cut-offs, gaps and word errors; a `scripted` recogniser knows the words, so it has no word error rate."""
     recorded = [session for session in sessions if session.recorded]
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
     pauses = sum(outcome.pauses for outcome in outcomes)
     heard = [outcome.early_heard for outcome in outcomes if outcome.turn.joins]
+    server_turns = [one for session in sessions for outcome in session.outcomes for one in outcome.turn.server_turns]
+    parts = [one.part for one in server_turns if one.part]
     return Quality(
         cut_offs=sum(outcome.cut_off for outcome in outcomes) if outcomes else None,
         pauses=pauses if outcomes else None,
@@ -179,13 +183,9 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
         joined_heard_ms=round(1000 * max(heard), 1) if heard else None,
         early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
         outages_ms=tuple(round(1000 * (end - at), 1) for one in sessions for at, end in one.session.outages),
-        hung=dict(Counter(one.hung.part for one in _server_turns(sessions) if one.hung)),
-        parts=_parts([one.part for one in _server_turns(sessions) if one.part]),
+        hung=dict(Counter(one.hung.part for one in server_turns if one.hung)),
+        parts={"asked": sum(p.asks for p in parts), "went_on": sum(p.number > 1 for p in parts)} if parts else {},
     )
-
-
-def _parts(parts: Sequence[AnswerPart]) -> dict[str, int]:
-    return {"asked": sum(p.asks for p in parts), "went_on": sum(p.number > 1 for p in parts)} if parts else {}
 
 
 def _wer(sessions: Sequence[SessionOutcome]) -> float | None:
@@ -203,6 +203,4 @@ def residual(outcomes: Iterable[Outcome]) -> Residual | None:
     values = [outcome.residual for outcome in outcomes if outcome.residual is not None]
     if not values:
         return None
-    spread = Spread.of(values)
-    flagged = sum(value > UNEXPLAINED for value in values)
-    return Residual(n=spread.n, p50=spread.p50, p95=spread.p95, flagged=flagged)
+    return Residual(**asdict(Spread.of(values)), flagged=sum(value > UNEXPLAINED for value in values))

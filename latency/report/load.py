@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from latency.judge.session import SessionOutcome
 from latency.judge.turn import Outcome
 from latency.record.load import ObservedLoad, PlacedCall, ServerSample
+from latency.report.figures import turn_latencies
 from latency.report.stats import Distribution, percentile
 
 SLOWER = 1.1
@@ -99,11 +100,7 @@ class LoadFigures:
 
 
 def load_figures(observed: ObservedLoad, sessions: Sequence[SessionOutcome]) -> LoadFigures:
-    """The figures of a load test.
-
-    Args:
-        observed: what the generator saw.
-    """
+    """The figures of a load test, from what its generator saw and from the judged calls."""
     judged = {session.session.name: session for session in sessions}
     taken = [call for call in observed.calls if call.refused is None and call.session in judged]
     at_once = _by_calls_at_once(observed, taken, judged)
@@ -131,17 +128,11 @@ def under_way(calls: Iterable[PlacedCall], at: float) -> int:
 
 def _tally(outcomes: Iterable[Outcome], drop_outs: int) -> TurnTally:
     found = list(outcomes)
-    latencies = (one.latency for one in found if _is_timed(one) and one.latency is not None)
-    unanswered = sum(one.is_unanswered for one in found if one.is_usual)
     return TurnTally(
-        turn_ms=Distribution.of(latencies, unanswered=unanswered),
+        turn_ms=turn_latencies(one for one in found if one.is_usual),
         cut_offs=sum(one.cut_off for one in found),
         drop_outs=drop_outs,
     )
-
-
-def _is_timed(one: Outcome) -> bool:
-    return one.is_timed and one.is_usual
 
 
 def _of_sessions(sessions: Iterable[SessionOutcome]) -> TurnTally:
@@ -219,7 +210,7 @@ def _usual(outcomes: Iterable[Outcome]) -> dict[tuple[str, int], float]:
     """The lower quartile of the latencies of each recorded turn."""
     known: dict[tuple[str, int], list[float]] = {}
     for one in outcomes:
-        if _is_timed(one) and one.latency is not None:
+        if one.is_usual and one.is_timed and one.latency is not None:
             known.setdefault((one.turn.scenario, one.turn.turn), []).append(one.latency)
     return {turn: percentile(latencies, 25) or 0.0 for turn, latencies in known.items()}
 
@@ -228,7 +219,7 @@ def _slowdown(outcomes: Iterable[Outcome], usual: Mapping[tuple[str, int], float
     ratios = [
         one.latency / usual[one.turn.scenario, one.turn.turn]
         for one in outcomes
-        if _is_timed(one) and one.latency is not None and usual[one.turn.scenario, one.turn.turn]
+        if one.is_usual and one.is_timed and one.latency is not None and usual[one.turn.scenario, one.turn.turn]
     ]
     median = percentile(ratios, 50)
     return None if median is None else round(median, 3)

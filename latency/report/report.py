@@ -34,6 +34,7 @@ from latency.report.figures import (
     quality,
     residual,
     turn_counts,
+    turn_latencies,
 )
 from latency.report.llm.budget import Llm, llm_figures
 from latency.report.llm.cost import Cost, cost_figures
@@ -167,10 +168,10 @@ def build(run: Run, thresholds: Sequence[Check] = ()) -> Report:
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
         simulated=(*run.header.simulated, *_simulated_besides(run.header.simulated, turns)),
         turns=turn_counts(outcomes),
-        turn_ms=_latencies(usual),
-        turn_ms_cold=_latencies(o for o in outcomes if o.turn.cold),
-        turn_ms_detected_complete=_latencies(o for o in usual if o.turn.ended_by in JUDGED_COMPLETE),
-        turn_ms_fallback=_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
+        turn_ms=turn_latencies(usual),
+        turn_ms_cold=turn_latencies(o for o in outcomes if o.turn.cold),
+        turn_ms_detected_complete=turn_latencies(o for o in usual if o.turn.ended_by in JUDGED_COMPLETE),
+        turn_ms_fallback=turn_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
         answer_ms=Distribution.of(
             (o.answer for o in usual if o.is_timed and o.answer is not None),
             unanswered=sum(o.is_unanswered for o in usual),
@@ -187,7 +188,7 @@ def build(run: Run, thresholds: Sequence[Check] = ()) -> Report:
         pacing=pacing,
         run=visible(str(run.folder)),
         components=run.header.components,
-        turn_ms_barge_in=_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
+        turn_ms_barge_in=turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
         whole_answer_ms=Distribution.of(o.whole for o in usual if o.is_timed and o.whole is not None),
         sessions=sessions,
         scored=sum(o.right is not None for o in outcomes),
@@ -254,14 +255,6 @@ def _stalls(sessions: Iterable[SessionOutcome]) -> Iterable[TurnStall]:
                 begun = turn.start is None or stall.at >= turn.start or turn.turn > 0
                 number = turn.turn if begun else None
                 yield TurnStall(at=stall.at, ms=stall.ms, kind=stall.kind, session=session.session.name, turn=number)
-
-
-def _latencies(outcomes: Iterable[Outcome]) -> Distribution:
-    found = list(outcomes)
-    return Distribution.of(
-        (outcome.latency for outcome in found if outcome.is_timed and outcome.latency is not None),
-        unanswered=sum(outcome.is_unanswered for outcome in found),
-    )
 
 
 def _simulated_besides(known: Sequence[str], turns: Sequence[TurnRecord]) -> list[str]:

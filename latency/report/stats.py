@@ -12,7 +12,7 @@ and so is an interval that reaches one.
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -126,9 +126,8 @@ class SpreadWithMax(Spread):
     def of(cls, seconds: Iterable[float]) -> "SpreadWithMax":
         """Summarise durations given in seconds."""
         values = list(seconds)
-        spread = Spread.of(values)
         longest = _rounded(max((value * 1000 for value in values), default=None))
-        return cls(n=spread.n, p50=spread.p50, p95=spread.p95, max=longest)
+        return cls(**asdict(Spread.of(values)), max=longest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,11 +42,7 @@ class _Slice:
 
 
 def trace(report: Report, spoken: Mapping[str, Sequence[Period]]) -> dict[str, Any]:
-    """The run as one JSON object of the trace event format.
-
-    Args:
-        spoken: When the bot was audible in each session, by its name; seconds on the recording's clock.
-    """
+    """The run as one JSON object of the trace event format; `spoken` says when the bot was audible, by session."""
     events: list[Event] = []
     for position, session in enumerate(report.sessions, 1):
         events += _session_events(session, spoken.get(session.session.name, ()), PROCESS_STEP * position)

@@ -64,7 +64,6 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
     """Lay a turn out; None for a turn without speech, which has no end to count from.
 
     Args:
-        outcome: The turn and what the recording says of it.
         spoken: When the bot was audible in the session, seconds on the recording's clock.
         users: Speech of the user in the session's other turns.
     """

@@ -56,9 +56,6 @@ class RecoveredFigure:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `latency selftest`; returns 0 when everything was found, else 1.
 
-    Args:
-        argv: Arguments after `selftest`.
-
     Raises:
         SystemExit: For `--help` (0) and for arguments that are refused (2).
     """
@@ -81,12 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def judged(folder: Path, seed: int) -> Iterator[RecoveredFigure]:
-    """Write the planted calls to a run folder, report it, and compare.
-
-    Args:
-        folder: A folder without a run.
-        seed: Of the random gaps and voices.
-    """
+    """Write the planted calls to a folder without a run, report it, and compare."""
     hidden = {call.name: list(call.hidden) for call in _written(folder, seed)}
     for session in build(Run.load(folder)).sessions:
         yield from _compared(session, hidden[session.session.name])

@@ -28,9 +28,7 @@ def voice(seconds: float, rate: int, random: Random, *, pitch: float = 120.0, le
     """A sound that is like speech from its first sample to its last.
 
     Args:
-        seconds: Its length.
         rate: Sample rate, Hz, at least 8000.
-        random: Draws vowels, syllables and hisses.
         pitch: Mean pitch, Hz.
         level: RMS, dBFS.
     """

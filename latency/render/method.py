@@ -14,7 +14,6 @@ from latency.report.stats import INTERVAL_METHOD, METHOD
 
 def conditions(report: Report) -> Iterator[str]:
     """The conditions of the measurement, one line each."""
-    several = len(report.sessions) > 1
     if (left := report.residual_ms) is None:
         yield labelled("residual", "unknown (no clock alignment, or marks are missing)")
     else:
@@ -23,9 +22,9 @@ def conditions(report: Report) -> Iterator[str]:
             f"above {budget.UNEXPLAINED * 1000:g} ms in {left.flagged} of {plural(left.n, 'turn')}"
         )
         for one in report.unexplained:
-            yield labelled("", f"turn {f'{one.session} ' if several else ''}{one.turn}: {one.sentence}")
+            yield labelled("", f"turn {report.name_of(one.session, one.turn)}: {one.sentence}")
     yield labelled("pacing", _pacing(report))
-    yield labelled("stalls", _stalls(report, several=several))
+    yield labelled("stalls", _stalls(report))
     host = report.host
     yield (
         f"host         {plural(host['cpus'], 'CPU')}, load {decimal(host['load_before'])} before and "
@@ -82,7 +81,7 @@ def _pacing(report: Report) -> str:
     )
 
 
-def _stalls(report: Report, *, several: bool) -> str:
+def _stalls(report: Report) -> str:
     if not report.watched:
         return "unknown (the server's event loop was not watched)"
     if not report.stalls:
@@ -90,7 +89,8 @@ def _stalls(report: Report, *, several: bool) -> str:
     longest = max(report.stalls, key=lambda stall: stall.ms)
     kinds = Counter(stall.kind for stall in report.stalls)
     where = "before the first turn" if longest.turn is None else f"in turn {longest.turn}"
+    where += f" of session {longest.session}" if len(report.sessions) > 1 else ""
     return (
         f"{len(report.stalls)} of the server, of {budget.SHORTEST_STALL_MS:g} ms or more: {counted(kinds)}; longest "
-        f"{longest.ms:.0f} ms ({longest.kind}) {where}{f' of session {longest.session}' if several else ''}"
+        f"{longest.ms:.0f} ms ({longest.kind}) {where}"
     )

@@ -87,11 +87,9 @@ def worst_table(report: Report) -> Table | None:
     found = worst(report)
     if not found:
         return None
-    several = len(report.sessions) > 1
     why = f"the slowest {len(found)}, and why" if len(found) > 1 else "why it took so long"
-    turns = [one.turn for one, _ in found]
-    names = [f"{turn.session} {turn.turn}" if several else str(turn.turn) for turn in turns]
-    return table(("turn", why), list(zip(names, (text for _, text in found), strict=True)), text=(why,))
+    rows = [(report.name_of(one.turn.session, one.turn.turn), text) for one, text in found]
+    return table(("turn", why), rows, text=(why,))
 
 
 def _latencies(report: Report) -> Iterator[tuple[str, Distribution]]:

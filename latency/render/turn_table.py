@@ -40,7 +40,6 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
 
     The table is drawn by hand, because rich takes seconds for a thousand turns. Remarks are wrapped at `width`.
     """
-    several = len(report.sessions) > 1
     judged = {(turn.session, turn.turn): turn.judged for turn in report.llm.turns if turn.counted}
     # A reader expects the tier that the run asked first.
     usual = next((one.asked for one in judged.values() if one.asked), None)
@@ -49,7 +48,7 @@ def turn_table(report: Report, *, width: int) -> Iterator[Line]:
         turn = outcome.turn
         of_llm = llm_remark(judged.get((turn.session, turn.turn)), usual=usual)
         cells = [
-            f"{turn.session} {turn.turn}" if several else str(turn.turn),
+            report.name_of(turn.session, turn.turn),
             _one_line(turn.heard),
             _one_line(turn.said),
             UNKNOWN if outcome.latency is None else f"{outcome.latency * 1000:.0f}",

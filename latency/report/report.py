@@ -1,6 +1,6 @@
 """A run's figures, data only: derived from the run folder alone, every duration from the recording or from marks.
 
-`build` judges the sessions of a run folder, summarises their outcomes, and checks the thresholds.
+`build` judges the sessions of a run folder, summarises their outcomes, and holds them against the checks.
 
 The first fields of `Report`, up to `thresholds`, are the keys of `latency report --json`, in order. Counts are counts
 of turns; durations end in `_ms`; what is unknown is None.
@@ -118,6 +118,10 @@ class Report:
         """Every turn of every session, in order."""
         return tuple(outcome for session in self.sessions for outcome in session.outcomes)
 
+    def name_of(self, session: str, turn: int) -> str:
+        """A turn's number, with its session where there are several."""
+        return f"{session} {turn}" if len(self.sessions) > 1 else str(turn)
+
     @property
     def has_latencies(self) -> bool:
         """Whether any turn has a latency."""
@@ -147,8 +151,8 @@ class Report:
         return self.turn_ms_cold.n == 1 and not (self.turn_ms.total or self.turn_ms_barge_in.total)
 
 
-def build(run: Run, thresholds: Sequence[Check] = ()) -> Report:
-    """Derive the figures of a run and check the thresholds; for a refused run, only those that need no clock.
+def build(run: Run, checks: Sequence[Check] = ()) -> Report:
+    """Derive the figures of a run and judge the checks; for a refused run, only those that need no clock.
 
     Raises:
         RunError: A recording is there but cannot be read.
@@ -206,7 +210,7 @@ def build(run: Run, thresholds: Sequence[Check] = ()) -> Report:
         chaos=run.header.chaos,
         accounts=() if run.header.chaos is None else accounts(sessions, budget=_llm_budget(llm)),
     )
-    return replace(report, thresholds=tuple(threshold.judge(report) for threshold in thresholds))
+    return replace(report, thresholds=tuple(check.judge(report) for check in checks))
 
 
 def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:

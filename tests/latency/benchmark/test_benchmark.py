@@ -17,8 +17,7 @@ from latency.benchmark.benchmark import (
     usually_finished,
     worth,
 )
-from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
-from latency.benchmark.row import BenchmarkRow, ComparedTurns, sounds_finished
+from latency.benchmark.row import BenchmarkRow, ComparedTurns, CutOffs, Interruptions, Sounds, sounds_finished
 from latency.benchmark.tables import write
 from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from latency.benchmark.benchmark import Benchmark, Callers, text
-from latency.benchmark.conduct import CutOffs, Interruptions, Sounds
-from latency.benchmark.row import BenchmarkRow, ComparedTurns, Requests
+from latency.benchmark.row import BenchmarkRow, ComparedTurns, CutOffs, Interruptions, Requests, Sounds
 from latency.benchmark.tables import about_callers, write
 from latency.report.stats import Distribution
 

@@ -1,6 +1,6 @@
 import pytest
 
-from latency.benchmark.conduct import CutOffs, cut_offs, interruptions
+from latency.benchmark.row import CutOffs, cut_offs, interruptions
 from latency.judge.barge_in import BargeInResult
 from latency.judge.session import SessionOutcome
 from latency.judge.turn import Outcome

@@ -108,7 +108,7 @@ def _cost(row: BenchmarkRow) -> list[str]:
     return [
         row.variant,
         UNKNOWN if asked is None else str(asked.n),
-        percent(asked and asked.wasted_share),
+        percent(None if asked is None else asked.wasted_share),
         count(row.cpu_s_per_minute),
         ms(row.rss_peak_mb),
     ]

@@ -73,7 +73,7 @@ def read_run_json(folder: Path) -> dict[str, Any]:
     if schema > SCHEMA:
         raise _newer(path, f"schema {schema}; this one reads {SCHEMA}")
     if schema < SCHEMA:
-        command = content.get("command")
+        command: Any = content.get("command")
         is_known = isinstance(command, list) and command and all(isinstance(word, str) for word in command)
         raise RunError(
             f"{path} was written by an older version (schema {schema}; this one reads {SCHEMA}); "

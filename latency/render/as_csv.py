@@ -60,6 +60,10 @@ def _words(turn: TurnRecord) -> tuple[int, int] | tuple[None, None]:
     return word_errors(turn.text, turn.heard)
 
 
+def _of(key: str, pick: Callable[[_Row, str], Cell]) -> Callable[[_Row], Cell]:
+    return lambda row: pick(row, key)
+
+
 def _fields(record: str, *names: str) -> dict[str, Callable[[_Row], Cell]]:
     return {name: attrgetter(f"{record}.{name}") for name in names}
 
@@ -81,11 +85,11 @@ def _cell(value: Cell) -> str | float | int:
             return value
 
 
-_OF_THE_LLM = {
-    "verdict": "verdict", "asked": "asked", "spoke": "tier", "model": "model", "policy": "policy", "reason": "reason",
-    "late_ms": "late_ms", "deadline_set_by": "limit", "deadline_charged_to": "charged",
-}  # fmt: skip
-"""The columns of the language model's verdict, and the fields that they show."""
+_LLM_FIELDS = (
+    ("verdict", "verdict"), ("asked", "asked"), ("spoke", "tier"), ("model", "model"), ("policy", "policy"),
+    ("reason", "reason"), ("late_ms", "late_ms"), ("deadline_set_by", "limit"), ("deadline_charged_to", "charged"),
+)  # fmt: skip
+"""The columns of a language model's verdict, and the fields that they show."""
 _COLUMNS: dict[str, Callable[[_Row], Cell]] = {
     "run": lambda r: r.report.run,
     "simulated": lambda r: ", ".join(r.report.simulated),
@@ -114,8 +118,8 @@ _COLUMNS: dict[str, Callable[[_Row], Cell]] = {
     "fed_late_max_ms": lambda r: r.turn.late_ms_max,
     "stalls": lambda r: len(r.turn.stalls),
     "stall_max_ms": lambda r: max((stall.ms for stall in r.turn.stalls), default=None),
-    **{f"{key}_ms": lambda r, key=key: rounded_ms(r.parts[key]) for key in CONTRIBUTIONS},
-    **{f"llm_{column}": lambda r, name=name: getattr(r.judged, name, None) for column, name in _OF_THE_LLM.items()},
+    **{f"{key}_ms": _of(key, lambda r, key: rounded_ms(r.parts[key])) for key in CONTRIBUTIONS},
+    **{f"llm_{column}": _of(field, lambda r, name: getattr(r.judged, name, None)) for column, field in _LLM_FIELDS},
     "llm_requests": lambda r: len(r.attempts),
     "llm_cancelled": lambda r: sum(one.outcome == "cancelled" for one in r.attempts),
     "llm_failed": lambda r: sum(one.outcome == "failed" for one in r.attempts),
@@ -124,7 +128,11 @@ _COLUMNS: dict[str, Callable[[_Row], Cell]] = {
     "llm_usd": lambda r: r.spent.usd,
     **{f"llm_usd_{part}": attrgetter(f"spent.{part}") for part in ("losers", "speculation", "estimated", "simulated")},
     # The true end of speech has its own column; the server's estimate of it is left out.
-    **{f"{mark}_s": lambda r, mark=mark: r.turn.marks.get(mark) for mark in Mark if mark is not Mark.SPEECH_END},
+    **{
+        f"{mark}_s": _of(mark, lambda r, mark: r.turn.marks.get(Mark(mark)))
+        for mark in Mark
+        if mark is not Mark.SPEECH_END
+    },
     "explanation": lambda r: explain(r.outcome, llm_budget=r.report.llm.budget_ms / 1000),
     "marked_bad": lambda r: r.turn.marked_bad is not None,
 }

@@ -87,10 +87,10 @@ def _stalls(report: Report) -> str:
     if not report.stalls:
         return f"none: the server's event loop never stood still for {budget.SHORTEST_STALL_MS:g} ms"
     longest = max(report.stalls, key=lambda stall: stall.ms)
-    kinds = Counter(stall.kind for stall in report.stalls)
+    kinds = counted(Counter(stall.kind for stall in report.stalls))
     where = "before the first turn" if longest.turn is None else f"in turn {longest.turn}"
     where += f" of session {longest.session}" if len(report.sessions) > 1 else ""
     return (
-        f"{len(report.stalls)} of the server, of {budget.SHORTEST_STALL_MS:g} ms or more: {counted(kinds)}; longest "
+        f"{len(report.stalls)} of the server, of {budget.SHORTEST_STALL_MS:g} ms or more: {kinds}; longest "
         f"{longest.ms:.0f} ms ({longest.kind}) {where}"
     )

@@ -42,7 +42,7 @@ from latency.record.contributions import CONTRIBUTIONS
 if TYPE_CHECKING:
     from latency.report.load import LoadFigures
     from latency.report.report import Report
-    from latency.report.stats import Distribution, Spread
+    from latency.report.stats import Distribution
 
 Figure = Callable[["Report"], float | None]
 """How a figure is read from a report; None without a sample."""
@@ -63,24 +63,12 @@ def _of_latency(field: str, statistic: str) -> Figure:
     return figure
 
 
-def _stage(key: str) -> Callable[["Report"], "Spread | None"]:
-    return lambda report: report.residual_ms if key == "residual" else report.contributions_ms.get(key)
-
-
 def _of_stage(key: str, statistic: str) -> Figure:
     def figure(report: "Report") -> float | None:
-        spread = _stage(key)(report)
+        spread = report.residual_ms if key == "residual" else report.contributions_ms.get(key)
         return getattr(spread, statistic) if spread and spread.n else None
 
     return figure
-
-
-def _samples(key: str) -> Callable[["Report"], int]:
-    def samples(report: "Report") -> int:
-        spread = _stage(key)(report)
-        return spread.n if spread else 0
-
-    return samples
 
 
 def _known_turns(report: "Report") -> int:
@@ -149,9 +137,9 @@ FIGURES: dict[str, Figure] = {
 }
 """Every figure that a threshold may name."""
 
-COUNTS: dict[str, Callable[["Report"], int]] = {
+COUNTS: dict[str, Figure] = {
     **{f"{name} {s}": attrgetter(f"{field}.total") for name, field in _LATENCIES.items() for s in _STATISTICS[1:]},
-    **{f"{key} {s}": _samples(key) for key in _STAGES for s in ("p50", "p95")},
+    **{f"{key} {s}": _of_stage(key, "n") for key in _STAGES for s in ("p50", "p95")},
     "barge_in stop_p50": attrgetter("barge_in.n"),
     "barge_in stop_p95": attrgetter("barge_in.n"),
 }
@@ -264,7 +252,7 @@ class Check:
             return _why_not(self.figure, report)
         if self.figure in MISTAKES and not value and report.is_unanswered:
             return "no turn was answered"
-        count = COUNTS[self.figure](report) if self.figure in COUNTS else self.needs
+        count = (COUNTS[self.figure](report) or 0) if self.figure in COUNTS else self.needs
         if count >= self.needs:
             return None
         what = "the 95th percentile" if self.figure.endswith("p95") else self.figure

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from latency.budget import UNEXPLAINED
 from latency.judge.turn import Outcome
-from latency.record.contributions import RECORDED, WAY, WAY_WITH_TOOLS, Step
+from latency.record.contributions import RECORDED, STAGE_ENDS, STAGE_ENDS_WITH_TOOLS, Step
 from latency.record.marks import Mark
 from latency.record.turn import TurnRecord
 
@@ -45,7 +45,7 @@ def unexplained_steps(turn: TurnRecord, latency: float) -> list[Step]:
     return found
 
 
-def flagged(outcomes: Iterable[Outcome]) -> Iterator[Unexplained]:
+def unexplained_turns(outcomes: Iterable[Outcome]) -> Iterator[Unexplained]:
     """The turns with more than 20 ms of recorded latency that their marks do not explain."""
     for outcome in outcomes:
         if outcome.latency is None or outcome.residual is None or outcome.residual <= UNEXPLAINED:
@@ -76,7 +76,7 @@ def _sentence(turn: TurnRecord, step: Step, residual: float) -> str:
         return f"{length}: {after} comes after {before}, so the clocks of server and client disagree"
     if step.before == RECORDED:
         return f"{length}, between {after} and {before}"
-    way = WAY if {step.after, step.before} <= set(WAY) else WAY_WITH_TOOLS
+    way = STAGE_ENDS if {step.after, step.before} <= set(STAGE_ENDS) else STAGE_ENDS_WITH_TOOLS
     between = way[way.index(step.after) + 1 : way.index(step.before)]
     # A clause that no policy held is ready when it is handed on.
     missing = [mark for mark in between if mark not in turn.marks and mark is not Mark.CLAUSE_READY]

@@ -18,7 +18,7 @@ _STAGES: tuple[tuple[str, Mark, Mark], ...] = (
     ("output_transport", Mark.TTS_FIRST_SAMPLE, Mark.FIRST_SENT),
     ("playout", Mark.FIRST_SENT, Mark.FIRST_AUDIBLE),
 )
-WITH_TOOLS: tuple[tuple[str, Mark, Mark], ...] = tuple(
+STAGES_WITH_TOOLS: tuple[tuple[str, Mark, Mark], ...] = tuple(
     part
     for stage in _STAGES
     for part in (
@@ -32,13 +32,13 @@ WITH_TOOLS: tuple[tuple[str, Mark, Mark], ...] = tuple(
     )
 )
 """The same in a turn whose answer waits for tools: the model works before and after them."""
-WAY: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in _STAGES))
+STAGE_ENDS: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in _STAGES))
 """The instants that end a stage, in the order of a turn."""
-WAY_WITH_TOOLS: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in WITH_TOOLS))
+STAGE_ENDS_WITH_TOOLS: tuple[Mark, ...] = (Mark.SPEECH_END, *(end for _, _, end in STAGES_WITH_TOOLS))
 UNNAMED = "pipeline"
 """The key of time that no stage accounts for."""
 
-CONTRIBUTIONS = (*dict.fromkeys(key for key, _, _ in WITH_TOOLS), UNNAMED)
+CONTRIBUTIONS = (*dict.fromkeys(key for key, _, _ in STAGES_WITH_TOOLS), UNNAMED)
 """Every contribution key, in the order of a turn."""
 
 
@@ -92,7 +92,7 @@ def steps(instants: Mapping[Mark, float]) -> list[Step]:
     """The steps between known instants, in order, from the first instant at which a stage starts or ends."""
     found: list[Step] = []
     reached, at = instants.get(Mark.SPEECH_END), Mark.SPEECH_END
-    for key, start, end in WITH_TOOLS if Mark.TOOL_RETURNED in instants else _STAGES:
+    for key, start, end in STAGES_WITH_TOOLS if Mark.TOOL_RETURNED in instants else _STAGES:
         if end not in instants:
             continue
         # Instants are in the order of their stages, so one that came early is moved to the end of the stage before it.

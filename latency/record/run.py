@@ -127,14 +127,14 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptSession:
+class UnfinishedSession:
     """What a writer that was killed left of the session under way."""
 
     session: Session
     turns: tuple[TurnRecord, ...]
 
 
-def read_under_way(folder: Path) -> KeptSession | None:
+def read_under_way(folder: Path) -> UnfinishedSession | None:
     """What is left of the session that was under way when the run's writer was killed; None when there is nothing.
 
     Raises:
@@ -143,7 +143,7 @@ def read_under_way(folder: Path) -> KeptSession | None:
     path = folder / UNDER_WAY
     try:
         content = read_json(path)
-        return KeptSession(
+        return UnfinishedSession(
             session=from_json(Session, content["session"]),
             turns=tuple(TurnRecord.from_json(turn) for turn in content["turns"]),
         )
@@ -299,7 +299,7 @@ class Run:
     """What a reader of the figures has to know: unfinished, cut short."""
     recorded_until: Mapping[str, float] = field(default_factory=dict)
     """Where the recording of a session ends that was cut short, seconds; the others are whole or not there at all."""
-    lacking: frozenset[str] = frozenset()
+    incomplete_sessions: frozenset[str] = frozenset()
     """Sessions whose turns are not all in turns.jsonl, or may not be."""
 
     @classmethod
@@ -347,14 +347,14 @@ class Run:
             turns=turns,
             notes=tuple(notes),
             recorded_until=ends,
-            lacking=lacking,
+            incomplete_sessions=lacking,
         )
 
     @property
     def lost(self) -> str | None:
         """What of the run is not here, as one clause; None when it is whole."""
-        if self.lacking:
-            return f"turns of {', '.join(sorted(self.lacking))} are lost"
+        if self.incomplete_sessions:
+            return f"turns of {', '.join(sorted(self.incomplete_sessions))} are lost"
         if self.recorded_until:
             return f"the recording of {', '.join(sorted(self.recorded_until))} was cut short"
         return None if self.status == "complete" else f"its status is {self.status!r}"

@@ -7,7 +7,7 @@ from latency.render.numbers import counted, ms, percent, plural, usd
 from latency.report.explain import LIMITS
 from latency.report.llm.budget import Llm, TierFigures
 from latency.report.llm.cost import Cost
-from latency.report.llm.requests import SENT, Waste
+from latency.report.llm.requests import SENT_IN_WORDS, Waste
 
 
 def llm_lines(llm: Llm) -> Iterator[str]:
@@ -58,7 +58,7 @@ def _line(label: str, text: str) -> str:
 def _tier(tier: TierFigures) -> str:
     """What a tier was asked and what became of it; counts of 0 are left out."""
     cut = {
-        f"with {SENT[what]} received in {ms(those.after_p50_ms)} ms, p50": those.n
+        f"with {SENT_IN_WORDS[what]} received in {ms(those.after_p50_ms)} ms, p50": those.n
         for what, those in tier.cut_short.items()
     }
     ends = {

@@ -14,7 +14,7 @@ from latency.render.numbers import UNKNOWN, ms, usd
 from latency.report.explain import explain
 from latency.report.llm.cost import turn_cost
 from latency.report.llm.requests import speed_of
-from latency.report.waterfall import Waterfall, attempts_of, outcome_of, told_of
+from latency.report.waterfall import Waterfall, attempts_of, outcome_of, provider_remarks
 
 LAST = "model and outcome"
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}
@@ -121,7 +121,7 @@ def _attempt_table(console: Console, outcome: Outcome) -> None:
                 *(since(at, request) for at in (attempt.first_token, attempt.first_clause, attempt.end)),
                 *counts,
                 *([f"{'~' if attempt.is_usd_estimated else ''}{usd(attempt.usd)}"] if priced else []),
-                "; ".join([f"{model}{outcome_of(attempt)}", *told_of(attempt)]),
+                "; ".join([f"{model}{outcome_of(attempt)}", *provider_remarks(attempt)]),
             )
         )
     console.print()

@@ -11,13 +11,13 @@ from typing import NamedTuple
 from latency.budget import LATE_FRAME_MS, Budget
 from latency.judge.llm_budget import LlmVerdict, judge
 from latency.judge.turn import Outcome
-from latency.judge.unexplained import flagged
+from latency.judge.unexplained import unexplained_turns
 from latency.record.contributions import UNNAMED
 from latency.record.marks import ROUNDING, Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import JUDGED_COMPLETE, EndedBy, SmartTurnOpinion, Stall, TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, waiting_for
-from latency.report.llm.requests import SENT, failure, had
+from latency.report.llm.requests import SENT_IN_WORDS, failure, progress_of
 from latency.report.report import Report
 
 WORST = 3
@@ -178,7 +178,9 @@ def _model(turn: TurnRecord, judged: LlmVerdict | None, seconds: float, *, held:
         return f"{tier} needed {_ms(seconds)} to its first clause{f', {ahead}' if ahead else ''}"
     late, asked = judged.lateness, next((one for one in turn.attempts if one.tier == judged.asked), RequestRecord())
     # Why the tier that was asked first did not speak.
-    first = f"{judged.asked} " + (f"failed ({failure(asked)})" if asked.failed else f"had sent {SENT[had(asked)]}")
+    first = f"{judged.asked} " + (
+        f"failed ({failure(asked)})" if asked.failed else f"had sent {SENT_IN_WORDS[progress_of(asked)]}"
+    )
     match judged.verdict:
         case "rescued":
             wait = f", {_ms(held)} of it waiting for {judged.asked}" if held > _HELD else ""
@@ -210,7 +212,7 @@ def _disturbances(outcome: Outcome) -> Iterator[str]:
         yield _stalled(turn, kind, [stall for stall in during if stall.kind == kind])
     if turn.late_ms_max is not None and turn.late_ms_max > LATE_FRAME_MS:
         yield f"the client sent its audio {turn.late_ms_max:.0f} ms late"
-    yield from (unexplained.sentence for unexplained in flagged([outcome]))
+    yield from (unexplained.sentence for unexplained in unexplained_turns([outcome]))
 
 
 def _stalled(turn: TurnRecord, kind: str, stalls: Sequence[Stall]) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from latency.budget import LATE_FRAME_MS, Budget, BudgetError
 from latency.judge.session import SessionOutcome, TurnAccount, accounts, judge_session
 from latency.judge.turn import Outcome
-from latency.judge.unexplained import Unexplained, flagged
+from latency.judge.unexplained import Unexplained, unexplained_turns
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.json_form import visible
 from latency.record.load import ObservedLoad
@@ -205,7 +205,7 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
         refused=_refused(pacing),
         watched=any(turn.watched for turn in turns),
         stalls=tuple(_stalls(sessions)),
-        unexplained=tuple(flagged(timed)),
+        unexplained=tuple(unexplained_turns(timed)),
         load=load_figures(observed, sessions) if observed else None,
         chaos=run.header.chaos,
         accounts=() if run.header.chaos is None else accounts(sessions, budget=_llm_budget(llm)),
@@ -224,7 +224,7 @@ def _judged_sessions(run: Run) -> Iterable[SessionOutcome]:
 
     def judge(session: Session) -> SessionOutcome:
         turns = spoken[session.name]
-        is_whole = session.name not in run.lacking
+        is_whole = session.name not in run.incomplete_sessions
         judged = judge_session(session, turns, run.recording(session), is_whole=is_whole)
         return _until(judged, run.recorded_until.get(session.name))
 

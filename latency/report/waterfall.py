@@ -118,7 +118,7 @@ def outcome_of(attempt: RequestRecord) -> str:
             return outcome
 
 
-def told_of(attempt: RequestRecord) -> list[str]:
+def provider_remarks(attempt: RequestRecord) -> list[str]:
     """What else the provider, or our service for it, said of a request."""
     queued = f"queued {attempt.queued * 1000:.0f} ms" if attempt.queued and attempt.queued >= ROUNDING else ""
     return [words for words in (attempt.slowed or "", queued) if words]
@@ -183,7 +183,9 @@ def _attempt_row(attempt: RequestRecord, waited: Sequence[Period], commit: float
         group="model",
         bars=tuple(bars),
         took=ready - request,
-        note="; ".join(filter(None, (outcome_of(attempt), speed, *told_of(attempt), asked_ahead(request, commit)))),
+        note="; ".join(
+            filter(None, (outcome_of(attempt), speed, *provider_remarks(attempt), asked_ahead(request, commit)))
+        ),
     )
 
 

@@ -107,13 +107,13 @@ def tokens_of(tokens: Iterable[Tokens]) -> int:
     return sum((one.prompt or 0) + (one.completion or 0) for one in tokens)
 
 
-SENT = {
+SENT_IN_WORDS = {
     "words too": "a whole clause",
     "only the beginning of a clause": "part of a clause",
     "only a sign of life": "a reply without text",
     "nothing yet": "nothing",
 }
-"""What the server had sent, in words for people, by the text of `had`, which is a key of the JSON report."""
+"""What the server had sent, in words for people, by the text of `progress_of`, which is a key of the JSON report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,11 +146,11 @@ def speed_of(attempt: RequestRecord) -> str:
 
 
 def cut_short(attempts: Iterable[RequestRecord]) -> dict[str, CutShort]:
-    """The cancelled requests by how far they had come; see `had`."""
+    """The cancelled requests by how far they had come; see `progress_of`."""
     found: dict[str, list[RequestRecord]] = {}
     for attempt in attempts:
         if attempt.outcome == "cancelled":
-            found.setdefault(had(attempt), []).append(attempt)
+            found.setdefault(progress_of(attempt), []).append(attempt)
     return {
         what: CutShort(
             n=len(those),
@@ -162,7 +162,7 @@ def cut_short(attempts: Iterable[RequestRecord]) -> dict[str, CutShort]:
     }
 
 
-def had(attempt: RequestRecord) -> str:
+def progress_of(attempt: RequestRecord) -> str:
     """How far a request had come when it was cancelled, in words."""
     if attempt.first_clause is not None:
         return "words too"

@@ -35,7 +35,7 @@ class Speculation:
     """Prompt and completion of the requests for discarded ones; None when no request reports any."""
 
 
-class _Ahead(NamedTuple):
+class _Started(NamedTuple):
     """What one of the server's turns started before its commit."""
 
     started: int
@@ -83,19 +83,19 @@ def head_start(turn: ReportedTurn, request: float) -> float | None:
     return max(0.0, min(at for at in instants if at is not None) - request)
 
 
-def _reported(turn: ReportedTurn, report: SpeculationRecord) -> _Ahead:
+def _reported(turn: ReportedTurn, report: SpeculationRecord) -> _Started:
     # A speculative request that lost to a later one has saved nothing.
     heard = report.request is not None and any(abs(at - report.request) <= ROUNDING for at, _ in _used(turn))
     saved = head_start(turn, report.request) if report.used and heard and report.request is not None else None
-    return _Ahead(report.started, report.discarded, int(report.used), [] if saved is None else [saved])
+    return _Started(report.started, report.discarded, int(report.used), [] if saved is None else [saved])
 
 
-def _inferred(turn: ReportedTurn) -> _Ahead:
+def _inferred(turn: ReportedTurn) -> _Started:
     commit = turn.marks.get(Mark.TURN_COMMIT, math.inf)
     ahead = [one for one in turn.attempts if one.request is not None and one.request < commit]
     used = [at for at, _ in _used(turn) if at < commit < math.inf]
     saved = [seconds for at in used if (seconds := head_start(turn, at)) is not None]
-    return _Ahead(len(ahead), len(ahead) - len(used), len(used), saved)
+    return _Started(len(ahead), len(ahead) - len(used), len(used), saved)
 
 
 def _used(turn: ReportedTurn) -> list[tuple[float, RequestRecord]]:

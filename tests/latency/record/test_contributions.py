@@ -1,10 +1,10 @@
 import pytest
 
-from latency.record.contributions import CONTRIBUTIONS, UNNAMED, WAY, contributions, known_instants, steps
+from latency.record.contributions import CONTRIBUTIONS, STAGE_ENDS, UNNAMED, contributions, known_instants, steps
 from latency.record.marks import Mark
 
 INSTANTS = (2.0, 2.2, 2.23, 2.29, 2.6, 2.65, 2.66, 2.7, 2.71, 2.78)
-FULL = dict(zip(WAY, INSTANTS, strict=True))
+FULL = dict(zip(STAGE_ENDS, INSTANTS, strict=True))
 
 
 def test_an_instant_that_was_overtaken_takes_no_time_and_keeps_no_name() -> None:

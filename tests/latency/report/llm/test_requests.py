@@ -4,7 +4,7 @@ import pytest
 
 from latency.record.json_form import from_json
 from latency.record.requests import RequestRecord
-from latency.report.llm.requests import cut_short, failures, had
+from latency.report.llm.requests import cut_short, failures, progress_of
 
 
 def request(outcome: str, **told: Any) -> RequestRecord:
@@ -44,7 +44,7 @@ def test_each_failure_is_counted_as_it_was_observed() -> None:
     ],
 )
 def test_what_there_was_of_a_cancelled_request_tells_dead_from_slow(told: dict[str, Any], words: str) -> None:
-    assert had(request("cancelled", **told)) == words
+    assert progress_of(request("cancelled", **told)) == words
 
 
 def test_cancelled_requests_are_counted_with_how_long_they_were_given() -> None:

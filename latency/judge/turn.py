@@ -245,6 +245,9 @@ def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span],
         unanswered = _why_unanswered(turn, window, early=bool(early), talked_on=talked_on)
         if window.is_before_lost and unanswered is Unanswered.NO_SPEECH:
             unanswered = Unanswered.RECORD_LOST
+    right = None
+    if turn.wants_answer and turn.contains and unanswered not in LOST:
+        right = False if unanswered else judge_answer(turn)
     return Outcome(
         turn=turn,
         latency=latency,
@@ -253,7 +256,7 @@ def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span],
         cut_off=not turn.backchannel and (bool(early) or _begun_early(turn, reply)),
         answered=answered,
         unanswered=unanswered,
-        right=_right(turn, unanswered),
+        right=right,
         talk_over=talk_over(turn, spoken),
         early_heard=sum(u.end - u.start for u in early),
         pauses=len(turn.pauses),
@@ -283,12 +286,6 @@ def _answer(turn: TurnRecord, latency: float | None, heard: Sequence[Span], piec
         return found - turn.end
     first, answer = turn.marks.get(Mark.FIRST_AUDIBLE), turn.marks.get(Mark.FIRST_ANSWER_AUDIBLE)
     return None if first is None or answer is None else latency + answer - first
-
-
-def _right(turn: TurnRecord, unanswered: Unanswered | None) -> bool | None:
-    if not (turn.wants_answer and turn.contains) or unanswered in LOST:
-        return None
-    return False if unanswered else judge_answer(turn)
 
 
 def _commits(turn: TurnRecord) -> list[float]:

@@ -132,14 +132,13 @@ def _read(kind: type, data: object) -> Any:
         raise NotImplementedError(kind)
     if not isinstance(data, dict):
         raise TurnError(f"marks is {shown(data)}, not an object")
-    return Marks({mark: _instant(mark, data[mark]) for mark in Mark if data.get(mark) is not None})
-
-
-def _instant(mark: Mark, at: object) -> float:
-    try:
-        return msgspec.convert(at, Instant)
-    except msgspec.ValidationError as error:
-        raise TurnError(f"the mark {mark} is {shown(at)}, not seconds from 0 on") from error
+    marks = Marks()
+    for mark in (mark for mark in Mark if data.get(mark) is not None):
+        try:
+            marks[mark] = msgspec.convert(data[mark], Instant)
+        except msgspec.ValidationError as error:
+            raise TurnError(f"the mark {mark} is {shown(data[mark])}, not seconds from 0 on") from error
+    return marks
 
 
 def _sentence(error: msgspec.ValidationError, kind: type, data: object) -> str:

@@ -167,6 +167,11 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
     llm: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
     turns = [outcome.turn for outcome in outcomes]
     pacing = PacingFigures.of([s.session for s in sessions])
+    refused = None
+    if pacing.complaints:
+        more = f"; and {len(pacing.complaints) - 1} more like it" if len(pacing.complaints) > 1 else ""
+        why = f"{pacing.complaints[0]}{more}"
+        refused = f"the user's audio was not fed in real time ({why}): replay on a less busy machine"
     report = Report(
         schema=SCHEMA,
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
@@ -202,7 +207,7 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
         versions=run.header.versions,
         host={key: run.header.host.get(key) for key in HOST},
         late_turns=sum((turn.late_ms_max or 0.0) > LATE_FRAME_MS for turn in turns),
-        refused=_refused(pacing),
+        refused=refused,
         watched=any(turn.watched for turn in turns),
         stalls=tuple(_stalls(sessions)),
         unexplained=tuple(unexplained_turns(timed)),
@@ -243,13 +248,6 @@ def _until(judged: SessionOutcome, end: float | None) -> SessionOutcome:
     lost = [turn for turn, horizon in zip(turns, horizons, strict=True) if horizon > end]
     instead = {id(one.turn): one for one in judge_session(judged.session, lost, None).outcomes}
     return replace(judged, outcomes=tuple(instead.get(id(one.turn), one) for one in judged.outcomes))
-
-
-def _refused(pacing: PacingFigures) -> str | None:
-    if not pacing.complaints:
-        return None
-    more = f"; and {len(pacing.complaints) - 1} more like it" if len(pacing.complaints) > 1 else ""
-    return f"the user's audio was not fed in real time ({pacing.complaints[0]}{more}): replay on a less busy machine"
 
 
 def _stalls(sessions: Iterable[SessionOutcome]) -> Iterable[TurnStall]:

@@ -178,14 +178,13 @@ def _attempt_row(attempt: RequestRecord, waited: Sequence[Period], commit: float
     if end is not None and end > ready:
         bars.append(Bar(ready, end, "stream"))
     speed = f"speed {known}" if (known := speed_of(attempt)) else ""
+    notes = (outcome_of(attempt), speed, *provider_remarks(attempt), asked_ahead(request, commit))
     yield WaterfallRow(
         label=attempt.tier or "language model",
         group="model",
         bars=tuple(bars),
         took=ready - request,
-        note="; ".join(
-            filter(None, (outcome_of(attempt), speed, *provider_remarks(attempt), asked_ahead(request, commit)))
-        ),
+        note="; ".join(filter(None, notes)),
     )
 
 

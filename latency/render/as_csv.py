@@ -22,8 +22,8 @@ from latency.record.turn import TurnRecord
 from latency.render.as_json import rounded_ms
 from latency.report.explain import explain
 from latency.report.llm.cost import Spent, turn_cost
+from latency.report.llm.requests import attempts_of
 from latency.report.report import Report
-from latency.report.waterfall import attempts_of
 
 Cell = str | float | int | bool | None
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

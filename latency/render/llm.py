@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from latency.render.layout import labelled
 from latency.render.numbers import counted, ms, percent, plural, usd
 from latency.report.explain import LIMITS
-from latency.report.llm.budget import Llm, TierFigures
 from latency.report.llm.cost import Cost
+from latency.report.llm.figures import Llm, TierFigures
 from latency.report.llm.requests import SENT_IN_WORDS, Waste
 
 

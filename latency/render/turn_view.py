@@ -13,8 +13,8 @@ from latency.render.layout import console_for, fitted, table
 from latency.render.numbers import UNKNOWN, ms, usd
 from latency.report.explain import explain
 from latency.report.llm.cost import turn_cost
-from latency.report.llm.requests import speed_of
-from latency.report.waterfall import Waterfall, attempts_of, outcome_of, provider_remarks
+from latency.report.llm.requests import attempts_of, outcome_of, provider_remarks, speed_of
+from latency.report.waterfall import Waterfall
 
 LAST = "model and outcome"
 _STYLES = {"speech": "green", "stage": "cyan", "model": "yellow", "stall": "magenta"}

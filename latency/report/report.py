@@ -36,8 +36,8 @@ from latency.report.figures import (
     turn_counts,
     turn_latencies,
 )
-from latency.report.llm.budget import Llm, llm_figures
 from latency.report.llm.cost import Cost, cost_figures
+from latency.report.llm.figures import Llm, llm_figures
 from latency.report.llm.requests import answers_of
 from latency.report.llm.speculation import Speculation, speculation_figures
 from latency.report.load import LoadFigures, load_figures

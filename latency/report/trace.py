@@ -20,8 +20,8 @@ from latency.record.marks import Mark
 from latency.record.run import RunError
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import Period, stages
+from latency.report.llm.requests import attempts_of, outcome_of
 from latency.report.report import Report
-from latency.report.waterfall import attempts_of, outcome_of
 
 Event = dict[str, Any]
 PROCESS_STEP = 1000

@@ -9,12 +9,12 @@ from typing import Literal
 
 from latency.judge.turn import Outcome
 from latency.record.contributions import UNNAMED
-from latency.record.marks import ROUNDING, Mark
+from latency.record.marks import Mark
 from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord
 from latency.report.critical_path import OF_THE_MODEL, Period, overlap, stages
 from latency.report.explain import LIMITS, asked_ahead, ended_by
-from latency.report.llm.requests import failure, speed_of
+from latency.report.llm.requests import attempts_of, outcome_of, provider_remarks, speed_of
 
 Kind = Literal["path", "work", "stream", "speech", "stall", "instant"]
 
@@ -89,39 +89,6 @@ def waterfall(outcome: Outcome, spoken: Sequence[Period], users: Sequence[Period
         for row in everything
     )
     return Waterfall(start=start, end=end, rows=tuple(shifted))
-
-
-def attempts_of(turn: TurnRecord) -> list[RequestRecord]:
-    """Every request to a language model in a turn, also for discarded speculative answers, in order."""
-    found = [attempt for server_turn in turn.server_turns for attempt in server_turn.attempts]
-    return found or list(turn.attempts)
-
-
-def outcome_of(attempt: RequestRecord) -> str:
-    """How a request ended, in a few words."""
-    match attempt.outcome:
-        case "called":
-            return f"called {', '.join(attempt.calls) or 'tools'}"
-        case "failed":
-            return f"failed: {failure(attempt)}"
-        case "rejected":
-            return f"its opening was not said: {attempt.failed}" if attempt.failed else "its opening was not said"
-        case "opened":
-            return "its opening was said"
-        case "verdict":
-            return "verified the draft"
-        case None:
-            return "unfinished"
-        case "withdrawn":
-            return "discarded"
-        case outcome:
-            return outcome
-
-
-def provider_remarks(attempt: RequestRecord) -> list[str]:
-    """What else the provider, or our service for it, said of a request."""
-    queued = f"queued {attempt.queued * 1000:.0f} ms" if attempt.queued and attempt.queued >= ROUNDING else ""
-    return [words for words in (attempt.slowed or "", queued) if words]
 
 
 def _stage_rows(turn: TurnRecord) -> Iterator[WaterfallRow]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from latency.record.marks import ROUNDING
 from latency.record.requests import USUAL_SPEEDS, RequestOutcome, RequestRecord, Tokens
 from latency.record.turn import ReportedTurn, ServerTurn, TurnRecord
 from latency.report.stats import Spread
@@ -143,6 +144,39 @@ def speed_of(attempt: RequestRecord) -> str:
         return f"{attempt.speed}, served {attempt.served}"
     speed = attempt.speed or attempt.served
     return "" if speed is None or speed in USUAL_SPEEDS else speed
+
+
+def attempts_of(turn: TurnRecord) -> list[RequestRecord]:
+    """Every request to a language model in a turn, also for discarded speculative answers, in order."""
+    found = [attempt for server_turn in turn.server_turns for attempt in server_turn.attempts]
+    return found or list(turn.attempts)
+
+
+def outcome_of(attempt: RequestRecord) -> str:
+    """How a request ended, in a few words."""
+    match attempt.outcome:
+        case "called":
+            return f"called {', '.join(attempt.calls) or 'tools'}"
+        case "failed":
+            return f"failed: {failure(attempt)}"
+        case "rejected":
+            return f"its opening was not said: {attempt.failed}" if attempt.failed else "its opening was not said"
+        case "opened":
+            return "its opening was said"
+        case "verdict":
+            return "verified the draft"
+        case None:
+            return "unfinished"
+        case "withdrawn":
+            return "discarded"
+        case outcome:
+            return outcome
+
+
+def provider_remarks(attempt: RequestRecord) -> list[str]:
+    """What else the provider, or our service for it, said of a request."""
+    queued = f"queued {attempt.queued * 1000:.0f} ms" if attempt.queued and attempt.queued >= ROUNDING else ""
+    return [words for words in (attempt.slowed or "", queued) if words]
 
 
 def cut_short(attempts: Iterable[RequestRecord]) -> dict[str, CutShort]:

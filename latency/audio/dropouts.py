@@ -4,18 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from latency.audio.loudness import (
-    DIGITAL_SILENCE,
-    Channel,
-    Floats,
-    Span,
-    active_level,
-    as_floats,
-    decibels,
-    levels,
-    rms,
-    runs,
-)  # fmt: skip
+from latency.audio import loudness as frames
+from latency.audio.loudness import DIGITAL_SILENCE, Channel, Floats, Span, as_floats, rms
 from latency.audio.onset import audible_limit, utterances
 
 SHORTEST_DROPOUT = 0.04
@@ -48,7 +38,7 @@ def gaps(
         spoken: The channel's utterances, if they are known already.
     """
     samples, dry = as_floats(channel), list(underruns)
-    loudness, edge = levels(samples, rate), round(EDGE * rate)
+    loudness, edge = frames.levels(samples, rate), round(EDGE * rate)
     limit = audible_limit(loudness)
     found = []
     for speech in _speeches(utterances(samples, rate) if spoken is None else spoken):
@@ -57,7 +47,7 @@ def gaps(
         if not silences:
             continue
         part = samples[begin:over]
-        hard = decibels(HARD_EDGE_DB) * rms(part[np.abs(part) > limit])
+        hard = frames.decibels(HARD_EDGE_DB) * rms(part[np.abs(part) > limit])
         for first, end in silences:
             gap = Span(first / rate, end / rate)
             if any(gap.start - 2 * EDGE <= at <= gap.end for at in flushes):
@@ -72,8 +62,8 @@ def gaps(
 def breaks_off(channel: Channel, rate: int, speech: Span) -> bool:
     """Whether an utterance ends at full level, because it was stopped; one that ends naturally fades."""
     part = as_floats(channel[round(speech.start * rate) : round(speech.end * rate)])
-    active = active_level(levels(part, rate))
-    return active is not None and rms(part[-round(EDGE * rate) :]) > decibels(HARD_EDGE_DB) * active
+    active = frames.active_level(frames.levels(part, rate))
+    return active is not None and rms(part[-round(EDGE * rate) :]) > frames.decibels(HARD_EDGE_DB) * active
 
 
 def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: int) -> list[tuple[int, int]]:
@@ -86,10 +76,10 @@ def _silences(samples: Floats, loudness: Floats, rate: int, begin: int, over: in
     # A rounding error must not make a silent frame loud.
     silent = loudness[begin // size : -(-over // size)] <= 1.001 * DIGITAL_SILENCE
     found = []
-    for first, end in (runs(silent) + begin // size).tolist():
+    for first, end in (frames.runs(silent) + begin // size).tolist():
         from_, to = max(begin, (first - 1) * size), min(over, (end + 1) * size)
         if to - from_ >= SHORTEST_DROPOUT * rate:
-            exact = runs(np.abs(samples[from_:to]) <= DIGITAL_SILENCE)
+            exact = frames.runs(np.abs(samples[from_:to]) <= DIGITAL_SILENCE)
             found += [(from_ + a, from_ + b) for a, b in exact.tolist() if b - a >= SHORTEST_DROPOUT * rate]
     return found
 
@@ -118,7 +108,7 @@ def split_at_flushes(spoken: Sequence[Span], channel: Floats, rate: int, flushes
         spoken: Its utterances in the channel, in order.
         flushes: When an interruption emptied the loudspeaker, seconds.
     """
-    limit = audible_limit(levels(channel, rate)) if flushes else 0.0
+    limit = audible_limit(frames.levels(channel, rate)) if flushes else 0.0
     return [part for one in spoken for part in _parts(one, channel, rate, flushes, limit)]
 
 

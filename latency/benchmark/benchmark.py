@@ -22,18 +22,9 @@ from typing import Any
 from latency.benchmark.row import BenchmarkRow, ComparedTurns, row
 from latency.record.json_form import read_file, read_json
 from latency.record.run import Run, RunError
+from latency.report import stats
 from latency.report.report import build
-from latency.report.stats import (
-    INTERVAL_METHOD,
-    METHOD,
-    Distribution,
-    Interval,
-    Ratio,
-    compare,
-    excess,
-    excess_interval,
-    paired,
-)
+from latency.report.stats import Distribution, Interval, Ratio
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +105,7 @@ class Benchmark:
     def ratio(self, row: BenchmarkRow) -> Ratio | None:
         """A row's latency divided by the baseline's with the same language model; None if one of them has none."""
         other = self.beside(row, self.baseline)
-        return None if other is None else compare(row.tally.latencies, other.tally.latencies)
+        return None if other is None else stats.compare(row.tally.latencies, other.tally.latencies)
 
     def finished(self, row: BenchmarkRow) -> Distribution | None:
         """A row's latencies where the words are finished; None without our agent's judgement."""
@@ -202,11 +193,10 @@ def worth(benchmark: Benchmark, row: BenchmarkRow) -> AblationEffect | None:
 
 def difference(without: BenchmarkRow, whole: BenchmarkRow) -> AblationEffect | None:
     """An agent minus another; None without a turn that both answered."""
-    groups = [
-        [(a * 1000, b * 1000) for a, b in group] for group in paired(without.tally.latencies, whole.tally.latencies)
-    ]
+    answered = stats.paired(without.tally.latencies, whole.tally.latencies)
+    groups = [[(a * 1000, b * 1000) for a, b in group] for group in answered]
     pairs = [pair for group in groups for pair in group]
-    p50, p95 = excess(pairs, 50), excess(pairs, 95)
+    p50, p95 = stats.excess(pairs, 50), stats.excess(pairs, 95)
     if p50 is None or p95 is None:
         return None
     cost = _less(whole.cpu_s_per_answer, without.cpu_s_per_answer)
@@ -214,9 +204,9 @@ def difference(without: BenchmarkRow, whole: BenchmarkRow) -> AblationEffect | N
     return AblationEffect(
         n=len(pairs),
         p50_ms=round(p50, 1),
-        p50_ci=excess_interval(groups, 50),
+        p50_ci=stats.excess_interval(groups, 50),
         p95_ms=round(p95, 1),
-        p95_ci=excess_interval(groups, 95),
+        p95_ci=stats.excess_interval(groups, 95),
         cpu_s_per_minute=_less(without.cpu_s_per_minute, whole.cpu_s_per_minute),
         cpu_ms_per_ms_saved=round(cost * 1000 / p50, 2) if cost is not None and pays else None,
     )
@@ -245,7 +235,7 @@ def to_json(benchmark: Benchmark) -> dict[str, Any]:
         "skipped": dict(benchmark.skipped),
         "simulated": benchmark.simulated,
         "rows": rows,
-        "method": {"percentiles": METHOD, "intervals": f"{INTERVAL_METHOD} of recordings"},
+        "method": {"percentiles": stats.METHOD, "intervals": f"{stats.INTERVAL_METHOD} of recordings"},
     }
 
 

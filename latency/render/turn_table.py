@@ -9,7 +9,7 @@ from latency.budget import EARLY, LATE_FRAME_MS, TURN_LIMIT, UNEXPLAINED
 from latency.judge.llm_budget import LlmVerdict
 from latency.judge.turn import Outcome
 from latency.render.numbers import UNKNOWN
-from latency.report.explain import ended_by, words
+from latency.report.explain import ENDS, ended_by, words
 from latency.report.report import Report
 
 Line = tuple[str, str]
@@ -26,13 +26,6 @@ SHORTEST_REMARK = 20
 """Characters that a remark needs next to its turn; with fewer it is printed below."""
 BELOW = 7
 """Characters by which such a remark is indented."""
-ENDS = {
-    "smart_turn": "the words were judged complete",
-    "whole_request": "the words are a complete request or answer",
-    "fallback": "the words were in doubt, so a longer silence decided",
-    "timeout": "no decision came, so the watchdog ended it",
-}
-"""What ended a turn, where its name needs a word."""
 
 
 def turn_table(report: Report, *, width: int) -> Iterator[Line]:

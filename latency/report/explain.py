@@ -70,6 +70,13 @@ LIMITS = {
 """What sets a deadline, by its name in the record."""
 
 
+ENDS: dict[EndedBy, str] = {
+    "smart_turn": "the words were judged complete",
+    "whole_request": "the words are a complete request or answer",
+    "fallback": "the words were in doubt, so a longer silence decided",
+    "timeout": "no decision came, so the watchdog ended it",
+}
+"""What ended a turn, where its name needs a word."""
 _WITHOUT_WORDS: dict[EndedBy, str] = {
     "nothing_heard": "the recogniser heard no words",
     "own_voice": "the words were the agent's own",

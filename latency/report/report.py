@@ -23,19 +23,8 @@ from latency.record.load import ObservedLoad
 from latency.record.run import Run, RunError
 from latency.record.session import Session
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord, TurnStall
+from latency.report import figures
 from latency.report.checks import Check, CheckResult
-from latency.report.figures import (
-    BargeInFigures,
-    PacingFigures,
-    Quality,
-    Residual,
-    TurnCounts,
-    barge_ins,
-    quality,
-    residual,
-    turn_counts,
-    turn_latencies,
-)
 from latency.report.llm.cost import Cost, cost_figures
 from latency.report.llm.figures import Llm, llm_figures
 from latency.report.llm.requests import answers_of
@@ -59,7 +48,7 @@ class Report:
     schema: int
     truth: Literal["labelled", "estimated"]
     simulated: tuple[str, ...]
-    turns: TurnCounts
+    turns: figures.TurnCounts
     turn_ms: Distribution
     """Warm turns that were neither a barge-in nor cut off."""
     turn_ms_cold: Distribution
@@ -72,12 +61,12 @@ class Report:
     """Like `turn_ms`, but to the answer itself, which opening words may precede."""
     contributions_ms: dict[str, Spread]
     llm: Llm
-    barge_in: BargeInFigures
-    quality: Quality
+    barge_in: figures.BargeInFigures
+    quality: figures.Quality
     speculation: Speculation
     cost: Cost
-    residual_ms: Residual | None
-    pacing: PacingFigures
+    residual_ms: figures.Residual | None
+    pacing: figures.PacingFigures
     thresholds: tuple[CheckResult, ...] = ()
 
     run: str
@@ -166,7 +155,7 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
     settings = run.header.pipeline.get("llm")
     llm: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
     turns = [outcome.turn for outcome in outcomes]
-    pacing = PacingFigures.of([s.session for s in sessions])
+    pacing = figures.PacingFigures.of([s.session for s in sessions])
     refused = None
     if pacing.complaints:
         more = f"; and {len(pacing.complaints) - 1} more like it" if len(pacing.complaints) > 1 else ""
@@ -176,11 +165,11 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
         schema=SCHEMA,
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
         simulated=(*run.header.simulated, *_simulated_besides(run.header.simulated, turns)),
-        turns=turn_counts(outcomes),
-        turn_ms=turn_latencies(usual),
-        turn_ms_cold=turn_latencies(o for o in outcomes if o.turn.cold),
-        turn_ms_detected_complete=turn_latencies(o for o in usual if o.turn.ended_by in JUDGED_COMPLETE),
-        turn_ms_fallback=turn_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
+        turns=figures.turn_counts(outcomes),
+        turn_ms=figures.turn_latencies(usual),
+        turn_ms_cold=figures.turn_latencies(o for o in outcomes if o.turn.cold),
+        turn_ms_detected_complete=figures.turn_latencies(o for o in usual if o.turn.ended_by in JUDGED_COMPLETE),
+        turn_ms_fallback=figures.turn_latencies(o for o in usual if o.turn.ended_by in ("fallback", "timeout")),
         answer_ms=Distribution.of(
             (o.answer for o in usual if o.is_timed and o.answer is not None),
             unanswered=sum(o.is_unanswered for o in usual),
@@ -189,15 +178,15 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
             key: Spread.of(p for parts in split if (p := parts[key]) is not None) for key in CONTRIBUTIONS
         },
         llm=llm_figures(turns, budget=_llm_budget(llm), policy=llm.get("policy")),
-        barge_in=barge_ins(sessions),
-        quality=quality(sessions, scripted="scripted:" in run.header.components.get("asr", "")),
+        barge_in=figures.barge_ins(sessions),
+        quality=figures.quality(sessions, scripted="scripted:" in run.header.components.get("asr", "")),
         speculation=speculation_figures(turns),
         cost=cost_figures(turns),
-        residual_ms=residual(timed),
+        residual_ms=figures.residual(timed),
         pacing=pacing,
         run=visible(str(run.folder)),
         components=run.header.components,
-        turn_ms_barge_in=turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
+        turn_ms_barge_in=figures.turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
         whole_answer_ms=Distribution.of(o.whole for o in usual if o.is_timed and o.whole is not None),
         sessions=sessions,
         scored=sum(o.right is not None for o in outcomes),

@@ -5,6 +5,7 @@ Each call is one session of a run: a few turns of a user, each answered after a 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,15 +114,14 @@ def _plain(call: Call, line: Line) -> Call:
             line.before(call, end + gap)
         at = call.put(1, end + gap, _voice(call, call.random.uniform(1.0, 2.0), line.rate, line.bot, pitch=110)) + 1.0
     call.put(0, at - 0.2, np.zeros(round(0.5 * RATE)))
-    under = [
-        None
-        if line.noise is None
-        else (0, synthetic.noise(call.seconds, RATE, call.random, level=line.noise, pink=True)),
-        None if line.music is None else (0, synthetic.music(call.seconds, RATE, call.random, level=line.music)),
-        None if line.comfort is None else (1, synthetic.noise(call.seconds, RATE, call.random, level=line.comfort)),
-    ]
-    for channel, sound in filter(None, under):
-        call.stereo[:, channel] += sound
+    pink = partial(synthetic.noise, pink=True)
+    for channel, level, make in (
+        (0, line.noise, pink),
+        (0, line.music, synthetic.music),
+        (1, line.comfort, synthetic.noise),
+    ):
+        if level is not None:
+            call.stereo[:, channel] += make(call.seconds, RATE, call.random, level=level)
     if not line.labelled:
         _estimate(call)
     return call

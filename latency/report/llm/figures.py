@@ -11,16 +11,8 @@ from typing import get_args
 from latency.judge.llm_budget import LlmVerdict, Verdict, judge
 from latency.record.requests import RequestRecord
 from latency.record.turn import TurnRecord
-from latency.report.llm.requests import (
-    CutShort,
-    Waste,
-    answers_of,
-    cut_short,
-    failures,
-    server_turns,
-    speed_of,
-    waste_of,
-)
+from latency.report.llm import requests
+from latency.report.llm.requests import server_turns
 from latency.report.stats import SpreadWithMax, p99
 
 
@@ -48,7 +40,7 @@ class TierFigures:
     """Attempts that gave a verdict on another one's draft."""
     failures: dict[str, int]
     """Failed attempts by the observed reason."""
-    cut_short: dict[str, CutShort]
+    cut_short: dict[str, requests.CutShort]
     """Cancelled attempts by how far they had come."""
     served_otherwise: dict[str, int]
     """Attempts that were served at another speed than they asked for, by "fast, served standard"."""
@@ -110,7 +102,7 @@ class Llm:
     """Turns by policy; several if it was changed during a call. Empty for a language model without a budget."""
     reasons: dict[str, int]
     """Turns by the policy's reason for the order of its requests."""
-    waste: Waste
+    waste: requests.Waste
     turns: tuple[LlmTurn, ...]
 
 
@@ -158,14 +150,14 @@ def llm_figures(turns: Sequence[TurnRecord], *, budget: float, policy: str | Non
         forgetful=sum(answer.forgotten is not None for answer in answers),
         policies=dict(Counter(one.policy for one in budgeted if one.policy)),
         reasons=dict(Counter(one.reason for one in budgeted if one.reason)),
-        waste=waste_of(turns),
+        waste=requests.waste_of(turns),
         turns=asked,
     )
 
 
 def _tiers(turns: Iterable[TurnRecord]) -> dict[str, TierFigures]:
     by_tier: dict[str, list[RequestRecord]] = {}
-    for answer in answers_of(turns):
+    for answer in requests.answers_of(turns):
         for attempt in answer:
             by_tier.setdefault(attempt.tier or "unnamed", []).append(attempt)
     return {name: _tier(attempts) for name, attempts in sorted(by_tier.items())}
@@ -188,8 +180,10 @@ def _tier(attempts: Sequence[RequestRecord]) -> TierFigures:
         model=", ".join(dict.fromkeys(a.model for a in attempts if a.model)) or None,
         verdicts=outcomes["verdict"],
         **{end: outcomes[end] for end in ("called", "cancelled", "failed", "withdrawn", "opened", "rejected")},
-        failures=failures(attempts),
-        cut_short=cut_short(attempts),
-        served_otherwise=dict(Counter(speed_of(attempt) for attempt in attempts if attempt.is_served_otherwise)),
+        failures=requests.failures(attempts),
+        cut_short=requests.cut_short(attempts),
+        served_otherwise=dict(
+            Counter(requests.speed_of(attempt) for attempt in attempts if attempt.is_served_otherwise)
+        ),
         shortened=dict(Counter(str(attempt.finish) for attempt in attempts if attempt.is_shortened)),
     )

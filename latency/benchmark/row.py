@@ -248,6 +248,8 @@ def row(report: Report, calls: Sequence[Mapping[str, Any]], entry: Mapping[str, 
     """
     ends = {call["session"]: call.get("turn_ends") or () for call in calls}
     per_minute, per_answer = _cpu(report)
+    servers = [one.session.server for one in report.sessions if one.session.server]
+    peaks = [server.rss_peak_mb for server in servers if server.rss_peak_mb is not None]
     return BenchmarkRow(
         **{key: entry[key] for key in ("llm", "variant", "about", "without", "of")},
         settings=tuple(entry["set"]),
@@ -265,7 +267,7 @@ def row(report: Report, calls: Sequence[Mapping[str, Any]], entry: Mapping[str, 
         requests=_requests(calls, answered=report.turns.answered),
         cpu_s_per_minute=per_minute,
         cpu_s_per_answer=per_answer,
-        rss_peak_mb=_peak(report),
+        rss_peak_mb=max(peaks, default=None),
         simulated=sorted({found for name in report.simulated for found in _SIMULATED.findall(name)}),
         refused=report.refused,
     )
@@ -341,8 +343,3 @@ def _cpu(report: Report) -> tuple[float | None, float | None]:
             used += server.cpu_cores * length
             answers += sum(outcome.answered for outcome in one.outcomes)
     return round(used / seconds * 60, 1) if seconds else None, round(used / answers, 3) if answers else None
-
-
-def _peak(report: Report) -> float | None:
-    peaks = [one.session.server.rss_peak_mb for one in report.sessions if one.session.server]
-    return max((peak for peak in peaks if peak is not None), default=None)

@@ -171,6 +171,12 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
     outcomes = [outcome for session in recorded for outcome in session.outcomes]
     pauses = sum(outcome.pauses for outcome in outcomes)
     heard = [outcome.early_heard for outcome in outcomes if outcome.turn.joins]
+    pairs: list[tuple[str, str]] = []
+    for session in sessions:
+        turns = [outcome.turn for outcome in session.outcomes]
+        if any(turn.heard is not None for turn in turns):
+            pairs += [(t.text, t.heard or "") for t in turns if t.text and t.speech and not t.backchannel]
+    rate = word_error_rate(pairs)
     server_turns = [one for session in sessions for outcome in session.outcomes for one in outcome.turn.server_turns]
     parts = [one.part for one in server_turns if one.part]
     return Quality(
@@ -178,7 +184,7 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
         pauses=pauses if outcomes else None,
         false_cut_off_rate=round(sum(o.pauses_cut for o in outcomes) / pauses, 4) if pauses else None,
         gaps=sum(len(session.gaps) for session in recorded) if recorded else None,
-        wer=None if scripted else _wer(sessions),
+        wer=None if scripted or rate is None else round(rate, 4),
         joined=len(heard) if outcomes else None,
         joined_heard_ms=round(1000 * max(heard), 1) if heard else None,
         early=sum(outcome.is_early for outcome in outcomes) if outcomes else None,
@@ -186,16 +192,6 @@ def quality(sessions: Sequence[SessionOutcome], *, scripted: bool = False) -> Qu
         hung=dict(Counter(one.hung.part for one in server_turns if one.hung)),
         parts={"asked": sum(p.asks for p in parts), "went_on": sum(p.number > 1 for p in parts)} if parts else {},
     )
-
-
-def _wer(sessions: Sequence[SessionOutcome]) -> float | None:
-    pairs = []
-    for session in sessions:
-        turns = [outcome.turn for outcome in session.outcomes]
-        if any(turn.heard is not None for turn in turns):
-            pairs += [(t.text, t.heard or "") for t in turns if t.text and t.speech and not t.backchannel]
-    rate = word_error_rate(pairs)
-    return None if rate is None else round(rate, 4)
 
 
 def residual(outcomes: Iterable[Outcome]) -> Residual | None:

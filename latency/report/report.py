@@ -155,6 +155,10 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
     settings = run.header.pipeline.get("llm")
     llm: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
     turns = [outcome.turn for outcome in outcomes]
+    # Language models may turn out to be simulated though their names do not say so.
+    known, attempts = run.header.simulated, [attempt for answer in answers_of(turns) for attempt in answer]
+    models = dict.fromkeys(attempt.model or "sim:unnamed" for attempt in attempts if attempt.simulated)
+    unnamed = [model for model in models if not any(model in name for name in known)]
     pacing = figures.PacingFigures.of([s.session for s in sessions])
     refused = None
     if pacing.complaints:
@@ -164,7 +168,10 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
     report = Report(
         schema=SCHEMA,
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
-        simulated=(*run.header.simulated, *_simulated_besides(run.header.simulated, turns)),
+        simulated=(
+            *known,
+            *(f"{model} (by its answers)" for model in models if not any(model in one for one in known)),
+        ),
         turns=figures.turn_counts(outcomes),
         turn_ms=figures.turn_latencies(usual),
         turn_ms_cold=figures.turn_latencies(o for o in outcomes if o.turn.cold),
@@ -246,13 +253,6 @@ def _stalls(sessions: Iterable[SessionOutcome]) -> Iterable[TurnStall]:
                 begun = turn.start is None or stall.at >= turn.start or turn.turn > 0
                 number = turn.turn if begun else None
                 yield TurnStall(at=stall.at, ms=stall.ms, kind=stall.kind, session=session.session.name, turn=number)
-
-
-def _simulated_besides(known: Sequence[str], turns: Sequence[TurnRecord]) -> list[str]:
-    """Language models that turned out to be simulated, though their names did not say so."""
-    attempts = (attempt for answer in answers_of(turns) for attempt in answer)
-    models = dict.fromkeys(attempt.model or "sim:unnamed" for attempt in attempts if attempt.simulated)
-    return [f"{model} (by its answers)" for model in models if not any(model in name for name in known)]
 
 
 def _llm_budget(llm: Mapping[str, Any]) -> float:

@@ -18,7 +18,6 @@ from latency.judge.turn import Outcome
 from latency.record.json_form import read_file, to_json
 from latency.record.marks import Mark
 from latency.record.run import RunError
-from latency.record.turn import TurnRecord
 from latency.report.critical_path import Period, stages
 from latency.report.llm.requests import attempts_of, outcome_of
 from latency.report.report import Report
@@ -97,20 +96,16 @@ def _turn_slices(outcome: Outcome) -> Iterator[_Slice]:
             yield _Slice("critical path", stage.key, start, end, number)
         if stage.work:
             yield _Slice("server stages", stage.key, *stage.work, number)
-    yield from _attempt_slices(turn)
-    for stall in turn.stalls:
-        yield _Slice("stalls", stall.kind, stall.at, stall.end, number)
-
-
-def _attempt_slices(turn: TurnRecord) -> Iterator[_Slice]:
     for attempt in attempts_of(turn):
         clause = attempt.first_clause
         known = [at for at in (attempt.first_token, clause, attempt.end) if at is not None]
         if attempt.request is None or not known:
             continue
-        end, args = max(known), {"turn": turn.turn, "model": attempt.model, "tokens": to_json(attempt.tokens)}
+        end, args = max(known), {**number, "model": attempt.model, "tokens": to_json(attempt.tokens)}
         part = ("to first clause", clause) if clause is not None and clause < end else None
         yield _Slice(f"LLM {attempt.tier or 'language model'}", outcome_of(attempt), attempt.request, end, args, part)
+    for stall in turn.stalls:
+        yield _Slice("stalls", stall.kind, stall.at, stall.end, number)
 
 
 def _arrow(outcome: Outcome, spoken: Sequence[Period], threads: "_Threads", arrow: int) -> Iterator[Event]:

@@ -34,7 +34,8 @@ def voice(seconds: float, rate: int, random: Random, *, pitch: float = 120.0, le
     """
     count = round(seconds * rate)
     time = np.arange(count) / rate
-    bounds = _syllables(seconds, random)
+    syllables = np.cumsum(random.uniform(*SYLLABLE, size=int(seconds / SYLLABLE[0]) + 1))
+    bounds = np.array([0.0, *syllables[syllables < seconds - SYLLABLE[0]], seconds])
     centres = (bounds[1:] + bounds[:-1]) / 2
     vowels = np.array(VOWELS)[random.integers(len(VOWELS), size=len(centres))]
     fundamental = pitch * (1 + 0.12 * np.sin(2 * np.pi * 0.7 * time + random.uniform(0, 6)) - 0.1 * time / seconds)
@@ -125,11 +126,6 @@ def dying(sound: Signal, rate: int) -> Signal:
     count = round(0.2 * rate)
     sound[len(sound) - count :] *= decibels(-40) ** np.linspace(0, 1, count)
     return sound
-
-
-def _syllables(seconds: float, random: Random) -> Signal:
-    bounds = np.cumsum(random.uniform(*SYLLABLE, size=int(seconds / SYLLABLE[0]) + 1))
-    return np.array([0.0, *bounds[bounds < seconds - SYLLABLE[0]], seconds])
 
 
 def _between(sound: Signal, rate: int, low: float, high: float) -> Signal:

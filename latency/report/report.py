@@ -168,10 +168,7 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
     report = Report(
         schema=SCHEMA,
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
-        simulated=(
-            *known,
-            *(f"{model} (by its answers)" for model in models if not any(model in one for one in known)),
-        ),
+        simulated=(*known, *(f"{model} (by its answers)" for model in unnamed)),
         turns=figures.turn_counts(outcomes),
         turn_ms=figures.turn_latencies(usual),
         turn_ms_cold=figures.turn_latencies(o for o in outcomes if o.turn.cold),

@@ -47,7 +47,7 @@ P99_NEEDS = 100
 INTERVAL_NEEDS = 8
 
 Limit = Literal["llm", "turn", "floor"]
-"""What sets a deadline: the LLM share of the budget, what the turn has left of its total, or the fast tier's floor."""
+"""The limit that sets a deadline: the LLM share of the budget, the rest of the turn's total, or the fast tier's floor."""
 Stage = Literal["endpointing", "transcription", "llm", "synthesis", "transport"]
 """A share of the budget, by its field's name."""
 
@@ -68,7 +68,7 @@ class Budget:
     endpointing: float = 0.2
     """Silence before the end of the turn is declared."""
     transcription: float = 0.02
-    """What the recogniser needs beyond endpointing."""
+    """The time of the recogniser beyond endpointing."""
     llm: float = LLM_LIMIT
     """From the turn commit to the first speakable clause."""
     synthesis: float = 0.06
@@ -113,7 +113,7 @@ class Deadline:
 
     at: float
     limit: Limit = "llm"
-    """What set it."""
+    """The limit that set it."""
     charged: Stage | None = None
     """The stage that exceeded its share most, if the floor had to be used; else None."""
     due: float | None = None
@@ -131,7 +131,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """What is known when a turn is committed; instants and durations in seconds, None when unknown.
+    """Knowledge about a turn when it is committed; instants and durations in seconds, None when unknown.
 
     An unknown percentile counts as the stage's share, and so does transport, which the server cannot measure. Without
     `speech_end` the turn's total sets no limit: the model is being asked again after a tool, or the user did not speak.

@@ -190,7 +190,7 @@ def _lasting(clear: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _slow(samples: Floats, width: int) -> Floats:
-    """What is left of the samples after two averages over `width` of them, centred."""
+    """The samples averaged twice over `width` of them, centred."""
     values = samples.astype(np.float64)
     for _ in range(2):
         # Mirrored in its ends, a straight line goes on beyond them.

@@ -170,7 +170,7 @@ def _row(folder: Path, entry: Mapping[str, Any]) -> BenchmarkRow | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AblationEffect:
-    """What a piece of our agent saves and costs; latencies in ms, differences of percentiles."""
+    """The savings and the cost of a part of our agent; latencies in ms, differences of percentiles."""
 
     n: int
     """Turns that both answered."""

@@ -161,7 +161,7 @@ class Requests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedTurns:
-    """What became of the warm turns that want an answer and are no barge-ins."""
+    """The warm turns that want an answer and are no barge-ins, by their end."""
 
     latencies: Latencies
     """Of the answered turns."""
@@ -199,7 +199,7 @@ class BenchmarkRow:
     variant: str
     about: str
     settings: Sequence[str]
-    """What was set, as `key=value`; empty for an agent as shipped."""
+    """Its settings, as `key=value`; empty for an agent as shipped."""
     without: str | None
     """The piece of our agent that it lacks, in words; None if it lacks none."""
     of: str | None
@@ -274,7 +274,7 @@ def row(report: Report, calls: Sequence[Mapping[str, Any]], entry: Mapping[str, 
 
 
 def tally(outcomes: Iterable[Outcome], ends: Mapping[str, Sequence[float]]) -> ComparedTurns:
-    """What became of the warm turns that want an answer and are no barge-ins.
+    """Sort the warm turns that want an answer and are no barge-ins by their end.
 
     Args:
         ends: By session, when the agent took a turn for finished, seconds on the recording's clock.

@@ -172,7 +172,7 @@ def notes(benchmark: Benchmark) -> Iterator[str]:
 
 
 def about_callers(callers: Callers) -> Iterator[str]:
-    """What a reader of the figures has to know of them."""
+    """The limits that the callers set to the figures."""
     yield f"Callers: {', '.join(_who(callers))}"
     if callers.at_once > 1:
         yield f"AT ONCE: {callers.at_once} callers on one server of each agent, each with all the turns"

@@ -55,7 +55,7 @@ class BargeIn(NamedTuple):
 
 
 class SoundResult(StrEnum):
-    """What a sound that is no turn did to the answer."""
+    """The effect of a sound that is no turn on the answer."""
 
     WENT_ON = "bot went on"
     RESUMED = "bot was silent and went on"
@@ -84,7 +84,7 @@ class BotSpeech:
     ducked: Sequence[tuple[float, float]] = ()
     """When the loudspeaker was softer because the user might be interrupting, (start, end)."""
     overlaps: Sequence[OverlapRecord] = ()
-    """What the server decided about the caller's sounds."""
+    """Decisions of the server about the caller's sounds."""
 
     def at(self, instant: float) -> Span | None:
         """The utterance that is under way at an instant."""

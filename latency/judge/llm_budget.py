@@ -20,7 +20,7 @@ Verdict = Literal["within", "rescued", "bridged", "missed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmVerdict:
-    """What became of a turn's requests to language models; None is unknown."""
+    """The outcome of a turn's requests to language models; None is unknown."""
 
     verdict: Verdict | None
     """None: not committed, or interrupted before the deadline."""
@@ -36,11 +36,11 @@ class LlmVerdict:
     late_ms: float | None
     """From the deadline to the answer's text; negative when the text came before the deadline."""
     limit: Limit | None
-    """What set the deadline."""
+    """The limit that set the deadline."""
     charged: Stage | None
     """The stage that overspent, when the deadline is a floor."""
     phrases: tuple[str, ...]
-    """What was said before the answer, to bridge the wait for it."""
+    """Phrases before the answer that bridged the wait for it."""
     gave_up: str | None
     """Why no answer came, or not all of it."""
 

@@ -48,7 +48,7 @@ class Unanswered(StrEnum):
     INTERRUPTED = "interrupted before its answer was heard"
     HUNG_UP = "the call ended before its answer"
     RECORD_LOST = "the record behind it is lost"
-    """What the bot said may have answered the lost turn."""
+    """The answer may be that to the lost turn."""
     NO_SPEECH = "no speech from the bot"
 
 
@@ -184,7 +184,7 @@ class Outcome:
     """None for a turn that was not meant to interrupt."""
     barge_in_stop: float | None = None
     sound: Sound | None = None
-    """What a sound that is no turn did to the answer; None for a turn with speech."""
+    """The effect of a sound that is no turn on the answer; None for a turn with speech."""
     ducked: float | None = None
     """From the user's onset over an answer until the loudspeaker was softer; None if it was not."""
     talk_over: float = 0.0

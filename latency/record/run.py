@@ -128,14 +128,14 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfinishedSession:
-    """What a writer that was killed left of the session under way."""
+    """The remains of the session that was under way when the writer was killed."""
 
     session: Session
     turns: tuple[TurnRecord, ...]
 
 
 def read_under_way(folder: Path) -> UnfinishedSession | None:
-    """What is left of the session that was under way when the run's writer was killed; None when there is nothing.
+    """Read the session that was under way when the run's writer was killed; None when nothing is left of it.
 
     Raises:
         RunError: The file is not what a run writes.
@@ -296,7 +296,7 @@ class Run:
     sessions: tuple[Session, ...]
     turns: tuple[TurnRecord, ...]
     notes: tuple[str, ...] = ()
-    """What a reader of the figures has to know: unfinished, cut short."""
+    """Warnings about the run: unfinished, cut short."""
     recorded_until: Mapping[str, float] = field(default_factory=dict)
     """Where the recording of a session ends that was cut short, seconds; the others are whole or not there at all."""
     incomplete_sessions: frozenset[str] = frozenset()
@@ -352,7 +352,7 @@ class Run:
 
     @property
     def lost(self) -> str | None:
-        """What of the run is not here, as one clause; None when it is whole."""
+        """The missing part of the run, as one clause; None when it is whole."""
         if self.incomplete_sessions:
             return f"turns of {', '.join(sorted(self.incomplete_sessions))} are lost"
         if self.recorded_until:

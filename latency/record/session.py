@@ -65,7 +65,7 @@ class PlayoutSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLoad:
-    """What the server's process used during a session."""
+    """Resources of the server's process during a session."""
 
     cpu_cores: Number | None = None
     """CPU seconds per second."""
@@ -83,7 +83,7 @@ class InjectedFault:
     """The turn of the session that was played, or had been played last."""
     at: Instant
     what: str
-    """What was done, as a clause: "sim:sonnet never answers"."""
+    """The fault as a clause: "sim:sonnet never answers"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFiles:
-    """What an entry of run.json's `sessions` says about files, in addition to the `Session`."""
+    """The files of an entry of run.json's `sessions`, in addition to the `Session`."""
 
     name: str
     turns: Count | None = None

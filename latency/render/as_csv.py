@@ -30,7 +30,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class _Row(NamedTuple):
-    """What the cells of a turn are taken from."""
+    """The sources of the cells of a turn."""
 
     report: Report
     outcome: Outcome

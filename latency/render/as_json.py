@@ -21,7 +21,7 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def checks(report: Report) -> list[dict[str, Any]]:
-    """What became of the thresholds."""
+    """The checks and their verdicts."""
     return [
         {"expr": item.expr, "verdict": item.verdict, **({"reason": item.reason} if item.reason else {})}
         for item in report.thresholds

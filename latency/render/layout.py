@@ -1,4 +1,4 @@
-"""What every printed report is made of: a console that also suits a pipe, compact tables, and lines with labels."""
+"""The parts of every printed report: a console that also suits a pipe, compact tables, and lines with labels."""
 
 import codecs
 import os

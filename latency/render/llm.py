@@ -56,7 +56,7 @@ def _line(label: str, text: str) -> str:
 
 
 def _tier(tier: TierFigures) -> str:
-    """What a tier was asked and what became of it; counts of 0 are left out."""
+    """The requests to a tier and their ends; counts of 0 are left out."""
     cut = {
         f"with {SENT_IN_WORDS[what]} received in {ms(those.after_p50_ms)} ms, p50": those.n
         for what, those in tier.cut_short.items()
@@ -140,7 +140,7 @@ def cost_lines(cost: Cost) -> Iterator[str]:
 
 
 def _kind(cost: Cost) -> str:
-    """What the sum is not: charged, or exact."""
+    """Whether the sum is simulated or estimated."""
     remarks = []
     if cost.simulated:
         whole = cost.simulated == cost.usd

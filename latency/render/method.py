@@ -46,7 +46,7 @@ def conditions(report: Report) -> Iterator[str]:
 
 
 def method(report: Report) -> Iterator[str]:
-    """What the figures mean, and what a check calls them."""
+    """The meaning of the figures, and their names in a check."""
     estimated = sum(outcome.turn.truth == "estimated" for outcome in report.outcomes)
     yield (
         f"Turn latency runs from the {report.truth} end of the user's speech to the first audible bot sample (above "

@@ -117,7 +117,7 @@ def _figures(report: Report) -> Iterator[str]:
 
 
 def _sound(kind: str, results: dict[str, int]) -> str:
-    """What one kind of sound did to the bot's speech."""
+    """The effects of one kind of sound on the bot's speech."""
     what = {"went_on": "under which the bot went on", "resumed": "silenced and resumed", "stopped": "stopped"}
     return f"{kind} {sum(results.values())}: " + ", ".join(
         f"{results[key]} {what[key]}" for key in what if results[key]
@@ -137,7 +137,7 @@ def _speculation(ahead: Speculation) -> str:
 
 
 def verdict_lines(report: Report) -> Iterator[tuple[str, str]]:
-    """What became of the thresholds: text and style of a line for each."""
+    """Text and style of a line for each check."""
     styles = {"passed": "green", "failed": "bold red", "no data": "yellow"}
     for item in report.thresholds:
         value = f" (is {item.shown})" if item.shown else ""

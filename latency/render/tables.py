@@ -30,7 +30,7 @@ STAGES = {
     "playout": "network, jitter buffer",
     "pipeline": "no stage accounts for it",
 }
-"""What the time of each stage is spent on."""
+"""The work on which each stage spends its time."""
 
 
 def latency_table(report: Report, *, width: int = 120) -> Table:
@@ -67,7 +67,7 @@ def interval_lines(report: Report) -> Iterator[str]:
 
 
 def contribution_table(report: Report, *, width: int = 120) -> Table:
-    """What the user waited for, with the medians as bars; `width` in characters."""
+    """The parts of the wait, with the medians as bars; `width` in characters."""
     room = max(SHORTEST_BAR, min(BAR, width - BESIDE_BARS))
     longest = max((spread.p50 or 0.0 for spread in report.contributions_ms.values()), default=0.0)
     rows = []

@@ -70,7 +70,7 @@ BLANK = ' A blank in "ok?": no right answer is known, or too little of it was he
 
 
 def legend(report: Report) -> str:
-    """What the turn numbers, the words in the column "ended by" and a blank in "ok?" mean."""
+    """The meaning of turn numbers, of the words in the column "ended by" and of a blank in "ok?"."""
     ends = dict.fromkeys(outcome.turn.ended_by for outcome in report.outcomes)
     meanings = [f"{words(end)} = {ENDS[end]}" for end in ends if end in ENDS]
     known = f" Ended by: {'; '.join(meanings)}." if meanings else ""

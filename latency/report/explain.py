@@ -67,7 +67,7 @@ LIMITS = {
     "turn": "what was left of the turn's budget",
     "floor": "the earliest possible answer",
 }
-"""What sets a deadline, by its name in the record."""
+"""Words for the limit that sets a deadline, by its name in the record."""
 
 
 ENDS: dict[EndedBy, str] = {
@@ -76,7 +76,7 @@ ENDS: dict[EndedBy, str] = {
     "fallback": "the words were in doubt, so a longer silence decided",
     "timeout": "no decision came, so the watchdog ended it",
 }
-"""What ended a turn, where its name needs a word."""
+"""Words for the end of a turn, where its name needs them."""
 _WITHOUT_WORDS: dict[EndedBy, str] = {
     "nothing_heard": "the recogniser heard no words",
     "own_voice": "the words were the agent's own",
@@ -87,7 +87,7 @@ _WITHOUT_WORDS: dict[EndedBy, str] = {
 
 
 def ended_by(turn: TurnRecord) -> str | None:
-    """What ended a turn, in words; None when that is unknown."""
+    """The end of a turn in words; None when it is unknown."""
     return None if turn.ended_by is None else words(turn.ended_by)
 
 

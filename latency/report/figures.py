@@ -156,7 +156,7 @@ def barge_ins(sessions: Sequence[SessionOutcome]) -> BargeInFigures:
 
 
 def sounds(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
-    """What the sounds over the bot's speech did to it, by label; a bot that was silent does not count."""
+    """The effects of sounds over the bot's speech, by label; a bot that was silent does not count."""
     keys = {SoundResult.WENT_ON: "went_on", SoundResult.RESUMED: "resumed", SoundResult.STOPPED: "stopped"}
     found: dict[str, dict[str, int]] = {}
     for outcome in outcomes:

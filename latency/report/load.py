@@ -1,4 +1,4 @@
-"""What a load test shows: figures for each caller, for each number of calls at once, and of the processes.
+"""The figures of a load test: for each caller, for each number of calls at once, and of the processes.
 
 The turns are judged as in every report; cold turns and barge-ins have no part in the latencies, and an unanswered turn
 is later than any limit. A turn, or a drop-out, counts with the number of calls that were under way at its end.
@@ -22,7 +22,7 @@ ENOUGH = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnTally:
-    """What some turns came to."""
+    """The latencies of some turns, and the faults in them."""
 
     turn_ms: Distribution
     cut_offs: int
@@ -63,7 +63,7 @@ class AtOnceFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerUse:
-    """What the server used; its own simulated language models do not count, which stand for other machines."""
+    """The resources of the server; its simulated language models, which stand for other machines, do not count."""
 
     cores: float
     """Processor time per second."""

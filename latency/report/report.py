@@ -100,7 +100,7 @@ class Report:
     chaos: int | None = None
     """The seed by which faults were put into the calls; None for an ordinary run."""
     accounts: tuple[TurnAccount, ...] = ()
-    """What became of each turn of a run with such faults; empty for an ordinary run."""
+    """The end of each turn of a run with such faults; empty for an ordinary run."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -118,7 +118,7 @@ class Report:
 
     @property
     def rests_on(self) -> tuple[str, ...]:
-        """What the figures rest on where that is less than people, their own requests and a language model."""
+        """The limits of the evidence: synthetic callers, a closed set of requests, no language model."""
         speakers = {outcome.turn.speaker for outcome in self.outcomes if outcome.turn.speaker}
         synthetic = sum(speaker.startswith(SYNTHESISER) for speaker in speakers)
         callers = f"{synthetic} synthetic caller{'' if synthetic == 1 else 's'}"

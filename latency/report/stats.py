@@ -216,7 +216,7 @@ def p99(values: Sequence[float]) -> float | None:
 
 
 def _middle(resampled: npt.NDArray[np.float64], digits: int, highest: float = math.inf) -> Interval | None:
-    """What `INTERVAL` percent of the resampled values lie between; None if that reaches beyond `highest`."""
+    """The range of the middle `INTERVAL` percent of the resampled values; None if it reaches beyond `highest`."""
     beyond = (100 - INTERVAL) / 2
     low, high = np.percentile(resampled, [beyond, 100 - beyond])
     return (round(float(low), digits), round(float(high), digits)) if high <= highest else None

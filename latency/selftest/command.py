@@ -34,7 +34,7 @@ FIGURE_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredFigure:
-    """What was hidden in a turn and what the report says; seconds, None if it found nothing."""
+    """A figure that was hidden in a turn, and the one in the report; seconds."""
 
     is_promised: bool = True
     """Whether it must be found to a frame; an estimate of an end that noise covers is shown and not judged."""

@@ -1,4 +1,4 @@
-"""What a run's requests to language models cost: those that were heard, those that were not, and speculation apart.
+"""The cost of a run's requests to language models: of those that were heard, of others, and of speculation.
 
 A figure is None as soon as one request that it covers has no known cost: a sum without it would be too small.
 """
@@ -18,7 +18,7 @@ UNREAL = ("sim:", "scripted:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What some requests cost, US dollars; `winners`, `losers` and `speculation` add up to `usd`."""
+    """The cost of some requests, US dollars; `winners`, `losers` and `speculation` add up to `usd`."""
 
     usd: float | None
     winners: float | None
@@ -35,7 +35,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a run's requests cost, US dollars."""
+    """The cost of a run's requests, US dollars."""
 
     usd: float | None
     usd_per_100_turns: float | None
@@ -84,12 +84,12 @@ def cost_figures(turns: Sequence[TurnRecord]) -> Cost:
 
 
 def turn_cost(turn: TurnRecord) -> Spent:
-    """What the requests of one turn cost."""
+    """The cost of the requests of one turn."""
     return spent(_requests([turn]))
 
 
 def spent(attempts: Sequence[RequestRecord]) -> Spent:
-    """What the requests cost; nothing is known when there are none."""
+    """The cost of the requests; nothing is known when there are none."""
     won = [attempt for attempt in attempts if attempt.outcome in USED]
     ahead = [attempt for attempt in attempts if attempt.outcome == "withdrawn"]
     lost = [attempt for attempt in attempts if attempt.outcome not in (*USED, "withdrawn")]

@@ -21,7 +21,7 @@ LOST: tuple[RequestOutcome, ...] = ("cancelled", "failed", "withdrawn", "rejecte
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waste:
-    """What an answer in time costs: requests beyond each answer's first, discarded ones, unheard tokens."""
+    """The cost of answers in time: requests beyond each answer's first, discarded ones, unheard tokens."""
 
     extra: int
     spoken: int
@@ -66,7 +66,7 @@ def _answers(turn: ReportedTurn) -> Iterable[list[RequestRecord]]:
 
 
 def waste_of(turns: Sequence[TurnRecord]) -> Waste:
-    """What of all requests of a run was wasted."""
+    """The waste among all requests of a run."""
     answers = list(answers_of(turns))
     kept = [[attempt for attempt in answer if attempt.outcome != "withdrawn"] for answer in answers]
     # The request for an opening or a verdict is no second try at the answer.
@@ -114,7 +114,7 @@ SENT_IN_WORDS = {
     "only a sign of life": "a reply without text",
     "nothing yet": "nothing",
 }
-"""What the server had sent, in words for people, by the text of `progress_of`, which is a key of the JSON report."""
+"""The text that a server had sent, in words for people, by the text of `progress_of`, a key of the JSON report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +174,7 @@ def outcome_of(attempt: RequestRecord) -> str:
 
 
 def provider_remarks(attempt: RequestRecord) -> list[str]:
-    """What else the provider, or our service for it, said of a request."""
+    """Remarks of the provider, or of our service for it, on a request."""
     queued = f"queued {attempt.queued * 1000:.0f} ms" if attempt.queued and attempt.queued >= ROUNDING else ""
     return [words for words in (attempt.slowed or "", queued) if words]
 

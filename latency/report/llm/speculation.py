@@ -1,4 +1,4 @@
-"""What became of speculative answers: how many were started, how many discarded, how much time the used ones saved.
+"""Speculative answers: how many were started and discarded, and how much time the used ones saved.
 
 A server that speculates reports it with each of its turns; for one that does not, a request before the commit shows it.
 """
@@ -36,7 +36,7 @@ class Speculation:
 
 
 class _Started(NamedTuple):
-    """What one of the server's turns started before its commit."""
+    """The speculative answers of one of the server's turns."""
 
     started: int
     discarded: int

@@ -47,7 +47,7 @@ P99_NEEDS = 100
 INTERVAL_NEEDS = 8
 
 Limit = Literal["llm", "turn", "floor"]
-"""The limit that sets a deadline: the LLM share of the budget, the rest of the turn's total, or the fast tier's floor."""
+"""The limit that sets a deadline: the LLM's share of the budget, the rest of its total, or the fast tier's floor."""
 Stage = Literal["endpointing", "transcription", "llm", "synthesis", "transport"]
 """A share of the budget, by its field's name."""
 

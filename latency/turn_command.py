@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Show a turn and return the exit status: 0 fine, 2 bad usage or no such turn, 3 no run.
-
-    Raises:
-        SystemExit: For `--help` (0) and for arguments that are refused (2).
-    """
+    """Show a turn and return the exit status: 0 fine, 2 bad usage or no such turn, 3 no run."""
     parser = Parser(
         prog="latency turn",
         description="Show where one turn's time went and what was said in it, and cut its audio out of the recording.",

@@ -54,11 +54,7 @@ class RecoveredFigure:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `latency selftest`; returns 0 when everything was found, else 1.
-
-    Raises:
-        SystemExit: For `--help` (0) and for arguments that are refused (2).
-    """
+    """Run `latency selftest`; returns 0 when everything was found, else 1."""
     parser = Parser(
         prog="latency selftest",
         description="Hide gaps in recordings and recover them from a run folder, each within one 10 ms frame.",

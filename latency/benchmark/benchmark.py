@@ -276,7 +276,7 @@ def _plain(benchmark: Benchmark, row: BenchmarkRow) -> dict[str, Any]:
             **_fields(row.interruptions, "planned", "stopped", "ended", "ignored", "obeyed", "missed", "unplayed"),
             "stop_ms": _numbers(row.interruptions.stop_ms),
         },
-        "sounds": {**asdict(row.sounds), "planned": row.sounds.planned},
+        "sounds": {**row.sounds, "planned": sum(row.sounds.values())},
         "llm_requests": None if row.requests is None else asdict(row.requests),
         **_fields(row, "cpu_s_per_minute", "cpu_s_per_answer", "without", "of"),
         "worth": None if piece is None else asdict(piece),

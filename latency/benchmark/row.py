@@ -106,29 +106,10 @@ class Interruptions:
         return self.stopped / met if met else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sounds:
-    """Sounds that are no turn, spoken into answers: `planned` = `went_on` + `resumed` + `stopped` + `silent`."""
-
-    went_on: int
-    """The agent went on."""
-    resumed: int
-    """It was silent for a moment, and went on where it was."""
-    stopped: int
-    """It was stopped without cause."""
-    silent: int
-    """It was silent: there was nothing to stop."""
-
-    @property
-    def planned(self) -> int:
-        """How many were played."""
-        return self.went_on + self.resumed + self.stopped + self.silent
-
-
-def sounds(sessions: Iterable[SessionOutcome]) -> Sounds:
-    """Count the sounds of a run that are no turn."""
+def sounds(sessions: Iterable[SessionOutcome]) -> dict[str, int]:
+    """Count the sounds of a run that are no turn, by their effect: "went_on", "resumed", "stopped" and "silent"."""
     found = Counter(one.sound.result for session in sessions for one in session.outcomes if one.sound)
-    return Sounds(**{result.name.lower(): found[result] for result in SoundResult})
+    return {result.name.lower(): found[result] for result in SoundResult}
 
 
 def interruptions(sessions: Iterable[SessionOutcome]) -> Interruptions:
@@ -217,7 +198,8 @@ class BenchmarkRow:
     broken_off: int | None
     """Answers that the agent stopped although the user was silent."""
     interruptions: Interruptions
-    sounds: Sounds
+    sounds: Mapping[str, int]
+    """Sounds that are no turn, spoken into answers, by their effect."""
     requests: Requests | None
     cpu_s_per_minute: float | None
     """CPU seconds of the agent's processes per minute of conversation, including models loaded at a call's start."""

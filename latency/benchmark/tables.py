@@ -1,7 +1,6 @@
 """A benchmark for people: tables for each language model, who called, and what the figures mean."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
 from typing import TextIO
 
 from latency.benchmark.benchmark import OURS, AblationEffect, Benchmark, Callers, worth
@@ -68,11 +67,11 @@ def _tables(
     if any(row.interruptions.planned for row in rows):
         headings = ("agent", "planned", "stopped", "ended", "ignored", "missed", "stop p50", "p95")
         yield "Barge-ins", headings, [_barge_ins(row) for row in rows]
-    if any(row.sounds.planned for row in rows):
+    if any(any(row.sounds.values()) for row in rows):
         yield (
             "Backchannels, coughs and other sounds that must not interrupt",
             ("agent", "planned", "went on", "resumed", "stopped", "missed"),
-            [[row.variant, *map(str, (row.sounds.planned, *astuple(row.sounds)))] for row in rows],
+            [[row.variant, *map(str, (sum(row.sounds.values()), *row.sounds.values()))] for row in rows],
         )
     yield "", ("agent", "requests", "wasted", "CPU s/min", "peak MB"), [_cost(row) for row in rows]
     if pieces := [_piece(row, found) for row in rows if (found := worth(benchmark, row))]:

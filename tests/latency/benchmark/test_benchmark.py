@@ -17,7 +17,7 @@ from latency.benchmark.benchmark import (
     usually_finished,
     worth,
 )
-from latency.benchmark.row import BenchmarkRow, ComparedTurns, CutOffs, Interruptions, Sounds, sounds_finished
+from latency.benchmark.row import BenchmarkRow, ComparedTurns, CutOffs, Interruptions, sounds_finished
 from latency.benchmark.tables import write
 from latency.record.json_form import from_json
 from latency.record.run import RunError, RunHeader
@@ -242,7 +242,7 @@ def test_words_are_finished_if_the_turn_was_more_likely_over_than_not(
 OURS = [0.50, 0.60, 0.70, 0.80, 0.90, 1.00, 1.10, 1.20, 1.30]
 
 CALLERS = Callers(turns=10, speakers=("ann",), fitted=())
-NO_SOUNDS = Sounds(went_on=0, resumed=0, stopped=0, silent=0)
+NO_SOUNDS = {"went_on": 0, "resumed": 0, "stopped": 0, "silent": 0}
 NO_BARGE_INS = Interruptions(stopped=0, ended=0, ignored=0, missed=0, unplayed=0, stop_ms=Distribution.of([]))
 
 

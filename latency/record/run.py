@@ -20,7 +20,7 @@ from latency.audio import recording
 from latency.audio.recording import RecordedTime, RecordingError, extent
 from latency.record.json_form import TurnError, from_json, parse, read_file, read_json, shown
 from latency.record.marks import Count
-from latency.record.session import Session, SessionFiles
+from latency.record.session import ListedSession, Session
 from latency.record.turn import KEYS, NewerTurnError, TurnRecord
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def read_turns(path: Path) -> tuple[tuple[TurnRecord, ...], list[str]]:
 class UnfinishedSession:
     """The remains of the session that was under way when the writer was killed."""
 
-    session: Session
+    session: ListedSession
     turns: tuple[TurnRecord, ...]
 
 
@@ -144,7 +144,7 @@ def read_under_way(folder: Path) -> UnfinishedSession | None:
     try:
         content = read_json(path)
         return UnfinishedSession(
-            session=from_json(Session, content["session"]),
+            session=from_json(ListedSession, content["session"]),
             turns=tuple(TurnRecord.from_json(turn) for turn in content["turns"]),
         )
     except FileNotFoundError:
@@ -154,14 +154,12 @@ def read_under_way(folder: Path) -> UnfinishedSession | None:
 
 
 def check_sessions(
-    folder: Path, listed: Sequence[SessionFiles], turns: Sequence[TurnRecord], *, is_complete: bool
+    folder: Path, listed: Sequence[ListedSession], turns: Sequence[TurnRecord], *, is_complete: bool
 ) -> tuple[frozenset[str], list[str]]:
     """The sessions whose turns are not all there, or may not be, and the notes on them.
 
     Args:
-        listed: The sessions of its run.json.
-        turns: Those of its turns.jsonl.
-        is_complete: Whether its writer finished.
+        is_complete: Whether the run's writer finished.
 
     Raises:
         RunError: The folder holds two runs.
@@ -230,7 +228,7 @@ def recording_extent(path: Path) -> RecordedTime | None:
         raise RunError(f"{error}; restore the file, or take it away to count its turns as not recorded") from error
 
 
-def changed_fixtures(listed: Iterable[SessionFiles]) -> Iterator[str]:
+def changed_fixtures(listed: Iterable[ListedSession]) -> Iterator[str]:
     """A sentence for each recording that has changed since it was replayed; a missing one does not count."""
     seen = set()
     for entry in listed:
@@ -278,12 +276,7 @@ class RunHeader:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
     status: Status
-    sessions: tuple[Session, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Files:
-    sessions: tuple[SessionFiles, ...]
+    sessions: tuple[ListedSession, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,8 +310,7 @@ class Run:
         content = read_run_json(folder)
         turns, cut = read_turns(folder / "turns.jsonl")
         try:
-            header = from_json(RunHeader, content)
-            run, listed = from_json(_Run, content), from_json(_Files, content).sessions
+            header, run = from_json(RunHeader, content), from_json(_Run, content)
         except TurnError as error:
             raise RunError(f"{folder / 'run.json'} is not what a run writes: {error}") from error
         sessions, under_way = run.sessions, []
@@ -326,18 +318,18 @@ class Run:
         if kept is not None and kept.turns and kept.session.name not in {session.name for session in sessions}:
             whole = {(turn.session, turn.turn) for turn in turns}
             turns += tuple(turn for turn in kept.turns if (turn.session, turn.turn) not in whole)
-            sessions, listed = (*sessions, kept.session), (*listed, SessionFiles(name=kept.session.name))
+            sessions = (*sessions, kept.session)
             under_way = [f"session {kept.session.name!r} was under way: its last turns are not counted"]
         if not turns:
             raise RunError(f"{folder} holds no turns yet; replay again, unless it is being written", exit_code=3)
         ends, missing = check_recordings(folder, sessions)
-        lacking, incomplete = check_sessions(folder, listed, turns, is_complete=run.status == "complete")
+        lacking, incomplete = check_sessions(folder, sessions, turns, is_complete=run.status == "complete")
         notes = [
             *([] if run.status == "complete" else [f"this run is not complete: its status is {run.status!r}"]),
             *(*under_way, *cut, *incomplete, *missing),
             *(f"session {s.name!r} ended early: {s.closed}" for s in sessions if s.closed),
             *(f"session {s.name!r} ended before {s.never_sent} of its turns" for s in sessions if s.never_sent),
-            *changed_fixtures(listed),
+            *changed_fixtures(sessions),
         ]
         return cls(
             folder=folder,

@@ -88,7 +88,7 @@ class InjectedFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """An entry of run.json's `sessions`; instants are on the recording's clock."""
+    """A conversation; instants are on the recording's clock."""
 
     name: str
     scenario: str = ""
@@ -99,7 +99,7 @@ class Session:
     cold: bool = False
     """Whether the server had no call before."""
     fixtures: Mapping[str, str | None] = field(default_factory=dict)
-    """Checksum of each recording that was played."""
+    """Checksum of each recording that was played, by its name."""
     clock: ClockAlignment | None = None
     """None when the server answered no ping."""
     pacing: Pacing | None = None
@@ -129,13 +129,10 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFiles:
-    """The files of an entry of run.json's `sessions`, in addition to the `Session`."""
+class ListedSession(Session):
+    """A session as run.json lists it, with its files."""
 
-    name: str
     turns: Count | None = None
     """How many of the session's turns turns.jsonl holds."""
-    fixtures: Mapping[str, str | None] = field(default_factory=dict)
-    """Checksum of each recording that was played, by its name."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """The path of each of these recordings, by its name."""
+    """The path of each recording of `fixtures`, by its name."""

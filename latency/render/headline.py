@@ -18,8 +18,8 @@ def headline(report: Report) -> Iterator[Line]:
     yield f"Turnaround: {report.run}", "bold"
     if report.simulated:
         yield f"SIMULATED, not real: {', '.join(report.simulated)}", "bold magenta"
-    if report.chaos is not None:
-        yield f"FAULTS INJECTED (--chaos {report.chaos}): these are not the figures of an ordinary run", "bold magenta"
+    if (chaos := report.header.chaos) is not None:
+        yield f"FAULTS INJECTED (--chaos {chaos}): these are not the figures of an ordinary run", "bold magenta"
     if report.refused:
         yield f"LATENCIES REFUSED: {report.refused}", "bold red"
     for note in report.notes:

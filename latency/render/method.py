@@ -25,7 +25,7 @@ def conditions(report: Report) -> Iterator[str]:
             yield labelled("", f"turn {report.name_of(one.session, one.turn)}: {one.sentence}")
     yield labelled("pacing", _pacing(report))
     yield labelled("stalls", _stalls(report))
-    host = report.host
+    header, host = report.header, report.host
     yield (
         f"host         {plural(host['cpus'], 'CPU')}, load {decimal(host['load_before'])} before and "
         f"{decimal(host['load_after'])} after; Python {host['python'] or UNKNOWN}; {host['platform'] or UNKNOWN}"
@@ -38,11 +38,11 @@ def conditions(report: Report) -> Iterator[str]:
                 f"server       {sum(cores) / len(cores):.2f} CPU cores in an average call, {max(cores):.2f} in the "
                 f"busiest; at most {max(memory):.0f} MB of memory"
             )
-    if report.components:
-        yield "components   " + "; ".join(f"{part}: {name}" for part, name in report.components.items())
-    if report.versions:
-        yield "versions     " + ", ".join(f"{name} {version}" for name, version in report.versions.items())
-    yield f"run          {report.created}: {' '.join(report.command) or UNKNOWN}"
+    if header.components:
+        yield "components   " + "; ".join(f"{part}: {name}" for part, name in header.components.items())
+    if header.versions:
+        yield "versions     " + ", ".join(f"{name} {version}" for name, version in header.versions.items())
+    yield f"run          {header.created}: {' '.join(header.command) or UNKNOWN}"
 
 
 def method(report: Report) -> Iterator[str]:

@@ -20,7 +20,7 @@ from latency.judge.unexplained import Unexplained, unexplained_turns
 from latency.record.contributions import CONTRIBUTIONS
 from latency.record.json_form import visible
 from latency.record.load import ObservedLoad
-from latency.record.run import Run, RunError
+from latency.record.run import Run, RunError, RunHeader
 from latency.record.session import Session
 from latency.record.turn import JUDGED_COMPLETE, TurnRecord, TurnStall
 from latency.report import figures
@@ -70,7 +70,7 @@ class Report:
     thresholds: tuple[CheckResult, ...] = ()
 
     run: str
-    components: Mapping[str, str]
+    header: RunHeader
     turn_ms_barge_in: Distribution
     """Turns that interrupted the bot."""
     whole_answer_ms: Distribution
@@ -79,12 +79,6 @@ class Report:
     scored: int
     """Turns whose answer can be called right or wrong."""
     notes: tuple[str, ...] = field(default=())
-    created: str
-    """When the run began: local time with offset, ISO 8601."""
-    command: tuple[str, ...]
-    versions: Mapping[str, str]
-    host: Mapping[str, Any]
-    """The keys of `HOST`; loads are averages of a minute. None where unknown."""
     late_turns: int
     """Turns with audio sent more than 20 ms late: flagged, not dropped."""
     refused: str | None
@@ -97,10 +91,8 @@ class Report:
     """The turns that are flagged in `residual_ms`, with the place of the unexplained stretch."""
     load: LoadFigures | None
     """Figures by caller and by number of calls at once; None if the calls were no load test."""
-    chaos: int | None = None
-    """The seed by which faults were put into the calls; None for an ordinary run."""
     accounts: tuple[TurnAccount, ...] = ()
-    """The end of each turn of a run with such faults; empty for an ordinary run."""
+    """The end of each turn of a run with injected faults; empty for an ordinary run."""
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -117,6 +109,11 @@ class Report:
         return any(one.n for one in (self.turn_ms, self.turn_ms_cold, self.turn_ms_barge_in))
 
     @property
+    def host(self) -> dict[str, Any]:
+        """The machine, by the keys of `HOST`; loads are averages of a minute. None where unknown."""
+        return {key: self.header.host.get(key) for key in HOST}
+
+    @property
     def rests_on(self) -> tuple[str, ...]:
         """The limits of the evidence: synthetic callers, a closed set of requests, no language model."""
         speakers = {outcome.turn.speaker for outcome in self.outcomes if outcome.turn.speaker}
@@ -124,9 +121,8 @@ class Report:
         callers = f"{synthetic} synthetic caller{'' if synthetic == 1 else 's'}"
         if synthetic < len(speakers):
             callers = f"{synthetic} synthetic of {len(speakers)} callers"
-        limited = (
-            ("a closed set of requests", "no language model") if NO_MODEL in self.components.get("llm", "") else ()
-        )
+        has_model = NO_MODEL not in self.header.components.get("llm", "")
+        limited = () if has_model else ("a closed set of requests", "no language model")
         return ((callers,) if synthetic else ()) + limited
 
     @property
@@ -189,23 +185,18 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
         residual_ms=figures.residual(timed),
         pacing=pacing,
         run=visible(str(run.folder)),
-        components=run.header.components,
+        header=run.header,
         turn_ms_barge_in=figures.turn_latencies(o for o in outcomes if o.turn.barge_in and not o.turn.cold),
         whole_answer_ms=Distribution.of(o.whole for o in usual if o.is_timed and o.whole is not None),
         sessions=sessions,
         scored=sum(o.right is not None for o in outcomes),
         notes=run.notes,
-        created=run.header.created,
-        command=tuple(run.header.command),
-        versions=run.header.versions,
-        host={key: run.header.host.get(key) for key in HOST},
         late_turns=sum((turn.late_ms_max or 0.0) > LATE_FRAME_MS for turn in turns),
         refused=refused,
         watched=any(turn.watched for turn in turns),
         stalls=tuple(_stalls(sessions)),
         unexplained=tuple(unexplained_turns(timed)),
         load=load_figures(observed, sessions) if observed else None,
-        chaos=run.header.chaos,
         accounts=() if run.header.chaos is None else accounts(sessions, budget=_llm_budget(llm)),
     )
     return replace(report, thresholds=tuple(check.judge(report) for check in checks))

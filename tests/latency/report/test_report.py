@@ -175,7 +175,7 @@ def test_a_run_whose_server_was_not_watched_says_so(report: Report) -> None:
 def test_a_report_names_its_date_host_and_versions(make_run: MakeRun, load: Load) -> None:
     header = replace(HEADER, command=["voice", "replay"], versions={"pipecat-ai": "1.14.0"}, host={"cpus": 2})
     found = build(load(make_run([turn(0, 1, 2)], None, header=header)))
-    assert (found.created, found.command, found.versions) == (
+    assert (found.header.created, tuple(found.header.command), found.header.versions) == (
         HEADER.created, ("voice", "replay"), {"pipecat-ai": "1.14.0"},
     )  # fmt: skip
     assert found.host == {"platform": None, "python": None, "cpus": 2, "load_before": None, "load_after": None}

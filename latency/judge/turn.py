@@ -15,7 +15,6 @@
   before the next known turn may belong to the lost one.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -237,7 +236,7 @@ def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span],
     early = [u for u in spoken if start <= u.start < end]
     under_way = next((u for u in spoken if u.start < start < u.end), None)
     latency = reply.start - end if reply else None
-    is_played_out = reply and not (window.is_before_lost or turn.interrupted or heard[-1].end > (following or math.inf))
+    is_played_out = not (turn.interrupted or (heard and following is not None and heard[-1].end > following))
     answered = turn.wants_answer and not answerless and (reply is not None or any(u.end > end for u in early))
     unanswered = None
     if turn.wants_answer and not answered:
@@ -252,7 +251,7 @@ def judge_turn(turn: TurnRecord, spoken: Sequence[Span], pieces: Sequence[Span],
         turn=turn,
         latency=latency,
         answer=_answer(turn, latency, heard, pieces),
-        whole=heard[-1].end - end if is_played_out else None,
+        whole=heard[-1].end - end if reply and is_played_out and not window.is_before_lost else None,
         cut_off=not turn.backchannel and (bool(early) or _begun_early(turn, reply)),
         answered=answered,
         unanswered=unanswered,

@@ -97,6 +97,14 @@ class PacingFigures:
     """That of the worst session."""
     complaints: tuple[str, ...]
 
+    @property
+    def refusal(self) -> str | None:
+        """Why the latencies of the run are not credible, in one sentence; None when they are."""
+        if not self.complaints:
+            return None
+        more = f"; and {len(self.complaints) - 1} more like it" if len(self.complaints) > 1 else ""
+        return f"the user's audio was not fed in real time ({self.complaints[0]}{more}): replay on a less busy machine"
+
     @classmethod
     def of(cls, sessions: Iterable[Session]) -> "PacingFigures":
         """Sum up the sessions; one badly paced session spoils the whole run."""

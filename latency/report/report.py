@@ -27,7 +27,7 @@ from latency.report import figures
 from latency.report.checks import Check, CheckResult
 from latency.report.llm.cost import Cost, cost_figures
 from latency.report.llm.figures import Llm, llm_figures
-from latency.report.llm.requests import answers_of
+from latency.report.llm.requests import simulated_models
 from latency.report.llm.speculation import Speculation, speculation_figures
 from latency.report.load import LoadFigures, load_figures
 from latency.report.stats import Distribution, Spread
@@ -151,20 +151,11 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
     settings = run.header.pipeline.get("llm")
     llm: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
     turns = [outcome.turn for outcome in outcomes]
-    # Language models may turn out to be simulated though their names do not say so.
-    known, attempts = run.header.simulated, [attempt for answer in answers_of(turns) for attempt in answer]
-    models = dict.fromkeys(attempt.model or "sim:unnamed" for attempt in attempts if attempt.simulated)
-    unnamed = [model for model in models if not any(model in name for name in known)]
     pacing = figures.PacingFigures.of([s.session for s in sessions])
-    refused = None
-    if pacing.complaints:
-        more = f"; and {len(pacing.complaints) - 1} more like it" if len(pacing.complaints) > 1 else ""
-        why = f"{pacing.complaints[0]}{more}"
-        refused = f"the user's audio was not fed in real time ({why}): replay on a less busy machine"
     report = Report(
         schema=SCHEMA,
         truth="estimated" if any(turn.truth == "estimated" for turn in turns) else "labelled",
-        simulated=(*known, *(f"{model} (by its answers)" for model in unnamed)),
+        simulated=(*run.header.simulated, *simulated_models(turns, run.header.simulated)),
         turns=figures.turn_counts(outcomes),
         turn_ms=figures.turn_latencies(usual),
         turn_ms_cold=figures.turn_latencies(o for o in outcomes if o.turn.cold),
@@ -192,7 +183,7 @@ def build(run: Run, checks: Sequence[Check] = ()) -> Report:
         scored=sum(o.right is not None for o in outcomes),
         notes=run.notes,
         late_turns=sum((turn.late_ms_max or 0.0) > LATE_FRAME_MS for turn in turns),
-        refused=refused,
+        refused=pacing.refusal,
         watched=any(turn.watched for turn in turns),
         stalls=tuple(_stalls(sessions)),
         unexplained=tuple(unexplained_turns(timed)),

@@ -65,6 +65,13 @@ def _answers(turn: ReportedTurn) -> Iterable[list[RequestRecord]]:
     return answers.values()
 
 
+def simulated_models(turns: Iterable[TurnRecord], known: Sequence[str]) -> list[str]:
+    """Language models that turned out to be simulated, though the known names did not say so."""
+    attempts = (attempt for answer in answers_of(turns) for attempt in answer)
+    models = dict.fromkeys(attempt.model or "sim:unnamed" for attempt in attempts if attempt.simulated)
+    return [f"{model} (by its answers)" for model in models if not any(model in name for name in known)]
+
+
 def waste_of(turns: Sequence[TurnRecord]) -> Waste:
     """The waste among all requests of a run."""
     answers = list(answers_of(turns))

@@ -1,6 +1,6 @@
 """Limits on a report's figures, written as text: parsed before anything runs, judged after.
 
-    threshold  = figure operator number ["n>=" turns]
+    check      = figure operator number ["n>=" turns]
     figure     = one of `FIGURES`, such as "turn p95", "llm within" or "cut_offs"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
@@ -19,7 +19,7 @@ percentile that falls on one fails "turn p95 < 800".
 
 A figure without a single sample gives "no data", never a pass. So do
 
-* a 95th percentile of fewer than 20 turns, unless the threshold allows fewer ("turn p95 < 800 n>=5"); it may also ask
+* a 95th percentile of fewer than 20 turns, unless the check allows fewer ("turn p95 < 800 n>=5"); it may also ask
   for more, and for turns of any other figure that has a number of them ("turn p50 < 600 n>=50"),
 * "cut_offs == 0" and what else counts an agent's mistakes, when no turn was answered and so none could be made,
 * every figure that depends on time if the run is refused because its audio was not sent in real time.
@@ -135,7 +135,7 @@ FIGURES: dict[str, Figure] = {
     "calls at_once": _of_load(lambda load: load.most_at_once),
     "calls sustained": _of_load(lambda load: load.sustained or 0),
 }
-"""Every figure that a threshold may name."""
+"""Every figure that a check may name."""
 
 COUNTS: dict[str, Figure] = {
     **{f"{name} {s}": attrgetter(f"{field}.total") for name, field in _LATENCIES.items() for s in _STATISTICS[1:]},
@@ -161,7 +161,7 @@ WITHOUT_CLOCK = {
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """A threshold held against a report."""
+    """A check held against a report."""
 
     expr: str
     verdict: Literal["passed", "failed", "no data"]
@@ -188,14 +188,14 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 _SHAPE = re.compile(r"(?P<figure>[^<>=!≤≥]*)(?P<operator>[<>=!≤≥]+)(?P<limit>[^<>=!≤≥]*)")
 _TURNS = re.compile(r"(?<=[\d.])\s+n\s*>=\s*(\d+)\s*$")
-"""The end of a threshold that says how many turns its figure needs."""
+"""The end of a check that says how many turns its figure needs."""
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)")
 _MEANT = {"=": "==", "=<": "<=", "=>": ">=", "≤": "<=", "≥": ">=", "<>": "!=", "===": "=="}
 _EXAMPLE = 'write one like "turn p95 < 800" or "cut_offs == 0"'
 
 
 class CheckError(ValueError):
-    """A text that is no threshold; the sentence says what is known instead."""
+    """A text that is no check; the sentence says what is known instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class Check:
 
     @classmethod
     def parse(cls, expr: str) -> "Check":
-        """Read a threshold; the grammar is the module's docstring.
+        """Read a check; the grammar is the module's docstring.
 
         Raises:
             CheckError: Not of the form, no such figure, a share outside 0 to 1, or a number of turns for a figure
@@ -236,7 +236,7 @@ class Check:
         return cls(expr.strip(), figure, sign, limit, needs)
 
     def judge(self, report: "Report") -> CheckResult:
-        """Hold the threshold against a report."""
+        """Hold the check against a report."""
         value = FIGURES[self.figure](report)
         reason = self._unjudged(value, report)
         if value is None or reason:

@@ -68,6 +68,7 @@ class Report:
     residual_ms: figures.Residual | None
     pacing: figures.PacingFigures
     thresholds: tuple[CheckResult, ...] = ()
+    """The checks and their verdicts."""
 
     run: str
     header: RunHeader

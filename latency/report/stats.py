@@ -1,4 +1,4 @@
-"""Counts and percentiles, rounded once to 0.1 ms, so that people read the values that thresholds judge.
+"""Counts and percentiles, rounded once to 0.1 ms, so that people read the values that checks judge.
 
 Percentiles interpolate linearly between the two nearest samples (numpy's "linear"). The 99th needs 100 samples; with
 fewer it would be little more than the maximum, so it is None. A bootstrap interval shows how reliable a percentile is:

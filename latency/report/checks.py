@@ -4,25 +4,7 @@
     figure     = one of `FIGURES`, such as "turn p95", "llm within" or "cut_offs"
     operator   = "<" | "<=" | ">" | ">=" | "==" | "!="
 
-"turn_fallback" is another name for "turn_silence". Durations are milliseconds: "turn p95 < 800". Shares lie between 0
-and 1: `answers_ok` is a share of the turns whose right answer is known, `within_800` of the measured turns, the four
-verdicts of the turns that asked a model ("llm within" includes the rescued ones), "llm wasted" of the tokens; `wer` and
-`false_cut_off_rate` are rates. "llm overshoot_..." is how late answer text was after its deadline, "llm textless" the
-number of turns without any, "llm extra" the number of requests beyond the first one for each answer. Costs are US
-dollars; "cost losers" is what the requests cost that were cancelled or failed, and one model without a known price
-makes all costs "no data".
-
-The figures of "calls" are those of a load test (`voice load`).
-
-`within_800` is a share of the answered and the unanswered turns. An unanswered turn is later than any limit, so a
-percentile that falls on one fails "turn p95 < 800".
-
-A figure without a single sample gives "no data", never a pass. So do
-
-* a 95th percentile of fewer than 20 turns, unless the check allows fewer ("turn p95 < 800 n>=5"); it may also ask
-  for more, and for turns of any other figure that has a number of them ("turn p50 < 600 n>=50"),
-* "cut_offs == 0" and what else counts an agent's mistakes, when no turn was answered and so none could be made,
-* every figure that depends on time if the run is refused because its audio was not sent in real time.
+docs/reference/checks.md explains each figure, and when there is no data: then a check never passes.
 
 Importing this loads nothing heavy, because limits are read before anything runs.
 """
